@@ -1,0 +1,182 @@
+"""The agenda of a grid: events in continuous time, fired in one reproducible order."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
+from math import inf
+from typing import Any
+
+Action = Callable[[Any], object]
+Event = tuple[float, int, int, Action, Any]
+
+
+class Order(IntEnum):
+    """Rank of simultaneous events: what ends comes first, what only looks comes last."""
+
+    COMPLETION = 0
+    ARRIVAL = 1
+    DECISION = 2
+    OBSERVATION = 3
+
+
+# Plain integers: comparing members of an enumeration would cost more than the heap itself.
+COMPLETION, ARRIVAL, DECISION, OBSERVATION = (int(order) for order in Order)
+
+_NEVER: Event = (inf, OBSERVATION, 0, lambda _: None, None)
+
+
+class Agenda:
+    """A clock and a heap of events `(time, order, sequence, action, argument)`.
+
+    Events at one instant fire by `order`, then in the order in which they were entered, so a run
+    never depends on chance or on hashing. A sorted stream of arrivals may be merged from outside
+    the heap (`feed`), which keeps the heap as small as the work in progress.
+
+    Attributes:
+        now: current simulated time in seconds.
+        fired: number of events fired so far.
+    """
+
+    __slots__ = ("_cancelled", "_heap", "_next", "_recurring", "_sequence", "_stream", "fired", "now")
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.fired = 0
+        self._heap: list[Event] = []
+        self._sequence = 0
+        self._stream: Iterator[Event] = iter(())
+        self._next: Event = _NEVER
+        self._cancelled: set[int] = set()
+        self._recurring = 0
+
+    def at(self, time: float, action: Action, argument: Any = None, order: int = DECISION) -> int:
+        """Enter an event and return a handle for `cancel`.
+
+        Args:
+            time: when to fire, in seconds; not before `now`.
+            action: called with `argument`.
+            argument: handed to the action.
+            order: rank among events at the same time.
+
+        Raises:
+            ValueError: the time has passed (or is not a number).
+        """
+        if not time >= self.now:
+            raise ValueError(f"an event at {time} s cannot be entered at {self.now} s")
+        self._sequence = sequence = self._sequence + 1
+        heapq.heappush(self._heap, (time, order, sequence, action, argument))
+        return sequence
+
+    def after(self, delay: float, action: Action, argument: Any = None, order: int = DECISION) -> int:
+        """Enter an event `delay` seconds from now; see `at`."""
+        return self.at(self.now + delay, action, argument, order)
+
+    def cancel(self, handle: int) -> None:
+        """Take back an event that is still to come; a handle must not be used after its event fired."""
+        self._cancelled.add(handle)
+
+    def feed(self, arrivals: Iterable[tuple[float, Action, Any]], order: int = ARRIVAL) -> None:
+        """Merge a stream of `(time, action, argument)`, sorted by time, lazily into the agenda.
+
+        At one instant the stream's events come before those of the same order in the heap.
+
+        Raises:
+            ValueError: (when the stream gets there) its times decrease.
+        """
+        stream = _checked(arrivals, order)
+        if self._next is not _NEVER:
+            pending = self._next
+            stream = heapq.merge(_chain(pending, self._stream), stream, key=_instant)
+        self._stream = stream
+        self._next = next(stream, _NEVER)
+
+    def every(
+        self,
+        period: float,
+        action: Action,
+        argument: Any = None,
+        start: float = 0.0,
+        order: int = OBSERVATION,
+    ) -> None:
+        """Fire every `period` seconds from `start`, for as long as anything else is still to happen.
+
+        Raises:
+            ValueError: the period is not positive.
+        """
+        if not period > 0:
+            raise ValueError(f"a period must be more than 0 s, not {period}")
+
+        def tick(count: int) -> None:
+            self._recurring -= 1
+            action(argument)
+            if self.busy:
+                self._recurring += 1
+                # Multiples of the period, not sums of it: no rounding creeps in.
+                self.at(start + count * period, tick, count + 1, order)
+
+        self._recurring += 1
+        self.at(max(start, self.now), tick, 1, order)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything other than recurring observations is still to happen."""
+        return self._next is not _NEVER or len(self._heap) - len(self._cancelled) > self._recurring
+
+    @property
+    def next_time(self) -> float:
+        """Time of the next event in seconds; infinity if there is none."""
+        heap = self._heap
+        while heap and heap[0][2] in self._cancelled:
+            self._cancelled.discard(heapq.heappop(heap)[2])
+        return min(heap[0][0] if heap else inf, self._next[0])
+
+    def run(self, until: float = inf) -> None:
+        """Fire everything due up to and including `until` (s); the clock ends at the last event fired.
+
+        With a finite `until` the clock ends exactly there.
+        """
+        heap, cancelled, pop = self._heap, self._cancelled, heapq.heappop
+        fired = 0
+        try:
+            while True:
+                upcoming = self._next
+                if heap and heap[0] < upcoming:
+                    event = heap[0]
+                    if event[0] > until:
+                        break
+                    pop(heap)
+                    if cancelled and event[2] in cancelled:
+                        cancelled.discard(event[2])
+                        continue
+                else:
+                    if upcoming is _NEVER or upcoming[0] > until:
+                        break
+                    event = upcoming
+                    self._next = next(self._stream, _NEVER)
+                self.now = event[0]
+                fired += 1
+                event[3](event[4])
+        finally:
+            self.fired += fired
+        if until != inf and until > self.now:
+            self.now = until
+
+
+def _instant(event: Event) -> tuple[float, int]:
+    return event[:2]
+
+
+def _chain(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
+    yield first
+    yield from rest
+
+
+def _checked(arrivals: Iterable[tuple[float, Action, Any]], order: int) -> Iterator[Event]:
+    last = 0.0
+    for time, action, argument in arrivals:
+        if not time >= last:
+            raise ValueError(f"arrivals must be sorted by time: {time} s comes after {last} s")
+        last = time
+        yield (time, order, 0, action, argument)

@@ -1,0 +1,141 @@
+"""The waiting queue of a server and the disciplines that choose from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from model.job import Job
+from model.policy import Policy, parameter, register
+
+
+class ServerQueue:
+    """Requests waiting at one server, and what each user was allocated there so far.
+
+    Attributes:
+        mandatory: waiting mandatory requests by id, first come first.
+        optional: waiting optional requests by user and id, first come first.
+        allocated: seconds of this server that each user is counted to have had.
+    """
+
+    __slots__ = ("allocated", "mandatory", "optional")
+
+    def __init__(self) -> None:
+        self.mandatory: dict[int, Job] = {}
+        self.optional: dict[str, dict[int, Job]] = {}
+        self.allocated: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self.mandatory) + sum(map(len, self.optional.values()))
+
+    def jobs(self) -> Iterable[Job]:
+        """All waiting requests, mandatory ones first."""
+        yield from self.mandatory.values()
+        for waiting in self.optional.values():
+            yield from waiting.values()
+
+    def push(self, job: Job) -> None:
+        """Let a request wait."""
+        if job.mandatory:
+            self.mandatory[job.id] = job
+        else:
+            waiting = self.optional.get(job.user)
+            if waiting is None:
+                waiting = self.optional[job.user] = {}
+            waiting[job.id] = job
+
+    def remove(self, job: Job) -> bool:
+        """Take a request out; whether it was there."""
+        if job.mandatory:
+            return self.mandatory.pop(job.id, None) is not None
+        waiting = self.optional.get(job.user)
+        if waiting is None or waiting.pop(job.id, None) is None:
+            return False
+        if not waiting:
+            del self.optional[job.user]
+        return True
+
+
+class Discipline(Policy):
+    """Which request a server should be running: the contract of the family `discipline`."""
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The request to run now.
+
+        The server runs it, kills whatever else is running, and puts that back into the queue.
+
+        Args:
+            queue: what waits at the server.
+            running: what runs there; it is not in the queue.
+            rng: the server's own stream, for ties.
+        """
+        raise NotImplementedError
+
+    def newcomer(self, queue: ServerQueue, running: Job | None, user: str) -> float:
+        """Seconds a user whom the server has not seen before is counted to have had already."""
+        return 0.0
+
+
+@register("discipline", "fcfs", source="RR-7959, section 5.1")
+@dataclass(frozen=True)
+class Fcfs(Discipline):
+    """First come, first served, blind to mandatory and optional: the legacy server."""
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The running request, else the one that was queued first (ties: lower id)."""
+        if running is not None:
+            return running
+        # Within each class and user the first entry is the oldest, so only the heads compete.
+        heads = [next(iter(waiting.values())) for waiting in queue.optional.values()]
+        if queue.mandatory:
+            heads.append(next(iter(queue.mandatory.values())))
+        return min(heads, key=_arrival) if heads else None
+
+
+@register("discipline", "ethic", source="RR-7959, section 4.1.1")
+@dataclass(frozen=True)
+class Ethic(Discipline):
+    """Mandatory before optional, started before waiting, mandatory by arrival, least served user first.
+
+    A mandatory arrival displaces a running optional request; nothing else is ever displaced.
+    """
+
+    fair_counter: Literal["virtual_time", "cumulative"] = parameter(
+        "virtual_time",
+        help="what a newcomer starts with: the least counter of the users present, or nothing",
+        source="RR-7959, section 4.1.1, rule 4",
+    )
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The least request by (optional, not started, arrival or seconds allocated, chance)."""
+        if queue.mandatory:
+            if running is not None and running.mandatory:
+                return running
+            return next(iter(queue.mandatory.values()))
+        if running is not None:
+            return running
+        if not queue.optional:
+            return None
+        allocated = queue.allocated
+        least = min(map(allocated.__getitem__, queue.optional))
+        users = [user for user in queue.optional if allocated[user] == least]
+        # The tie is drawn anew at each decision: a key kept with the request would starve the unlucky.
+        user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
+        return next(iter(queue.optional[user].values()))
+
+    def newcomer(self, queue: ServerQueue, running: Job | None, user: str) -> float:
+        """The least counter of those present, else the newcomer would starve them until it caught up."""
+        if self.fair_counter == "cumulative":
+            return 0.0
+        present = {job.user for job in queue.mandatory.values()} | queue.optional.keys()
+        if running is not None:
+            present.add(running.user)
+        present.discard(user)
+        return min((queue.allocated[other] for other in present if other in queue.allocated), default=0.0)
+
+
+def _arrival(job: Job) -> tuple[float, int]:
+    return job.queued, job.id

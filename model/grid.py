@@ -1,0 +1,107 @@
+"""The grid: an empty stage with a clock and a record, on which scenarios put actors."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import inf
+from typing import Any
+
+import mesa
+
+from model.agenda import OBSERVATION, Agenda
+from model.record import Record
+from model.streams import Streams
+
+
+class Grid(mesa.Model):
+    """The whole simulated system.
+
+    Args:
+        seed: of the experiment, a non-negative integer.
+        replication: index of the run under that seed.
+        step_length: seconds that one `step` advances.
+        horizon: time in s at which `run` ends at the latest; infinite by default.
+        sample_period: seconds between two samples of the signals; None for no samples.
+        keep_events: whether to record every transition of every job.
+
+    Attributes:
+        agenda: the clock and what is to come.
+        record: what happened.
+        streams: random streams by purpose.
+        slots: number of places where a job can run, entered by the actors that own them.
+
+    Raises:
+        ValueError: a step length, horizon or sample period that is not positive.
+    """
+
+    def __init__(
+        self,
+        seed: int = 1,
+        replication: int = 0,
+        *,
+        step_length: float = 1.0,
+        horizon: float = inf,
+        sample_period: float | None = None,
+        keep_events: bool = False,
+    ) -> None:
+        if not step_length > 0 or not horizon > 0:
+            raise ValueError(f"step length and horizon must be positive, not {step_length} and {horizon}")
+        super().__init__(rng=seed)
+        self.agenda = Agenda()
+        self.record = Record(keep_events=keep_events)
+        self.streams = Streams(seed, replication)
+        self.step_length = step_length
+        self.horizon = horizon
+        self.slots = 0
+        self._steps_taken = 0
+        if sample_period is not None:
+            self.agenda.every(sample_period, self._sample, order=OBSERVATION)
+
+    @property
+    def now(self) -> float:
+        """Current simulated time in seconds."""
+        return self.agenda.now
+
+    def step(self) -> None:
+        """Advance by one `step_length` and fire everything due up to and including its end."""
+        self._steps_taken += 1
+        with _without_collector():
+            self.agenda.run(min(self._steps_taken * self.step_length, self.horizon))
+        self.running = self.agenda.busy and self.now < self.horizon
+
+    def run(self) -> None:
+        """Fire everything to the end (or the horizon) without stopping at steps."""
+        with _without_collector():
+            self.agenda.run(self.horizon)
+        self.running = False
+
+    def close(self) -> None:
+        """Let go of all agents, so that the grid can be freed; it cannot be used afterwards."""
+        self.remove_all_agents()
+        # Mesa before 3.4.2 keeps every model for ever in a class dictionary.
+        counters: dict[mesa.Model, Any] | None = getattr(mesa.Agent, "_ids", None)
+        if counters is not None:
+            counters.pop(self, None)
+
+    def __enter__(self) -> Grid:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _sample(self, _: object) -> None:
+        self.record.sample(self.now)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Suspend the cyclic collector: walking all jobs again and again would take half of a long run."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

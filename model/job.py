@@ -1,0 +1,204 @@
+"""Jobs and their life cycle: the one place where the state of a job changes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from math import inf, nan
+from typing import Any
+
+
+class State(StrEnum):
+    """States of a job.
+
+    `created -> queued -> running -> done`; `running -> queued` is a kill (progress is lost, the job is
+    not); `queued -> cancelled` and `running -> cancelled` on the owner's demand; `created -> rejected`
+    where nothing accepts the job; `queued -> rejected` where a queue refuses it later.
+    """
+
+    CREATED = "created"
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    REJECTED = "rejected"
+
+
+CREATED, QUEUED, RUNNING, DONE, CANCELLED, REJECTED = State
+
+Journal = list[tuple[float, str, int, str, str]]
+
+
+class IllegalTransition(RuntimeError):  # noqa: N818 - reads as what happened
+    """An actor asked a job for a state that its present state does not allow."""
+
+
+class Job:
+    """A unit of work: what its owner asks for, and what became of it.
+
+    Attributes:
+        id: number unique in the grid, in the order of creation.
+        user: owner; happiness and fairness are measured per user.
+        group: the owner's group or virtual organisation, "" if none.
+        kind: role of the job (`mandatory`, `optional`, `meta`, `local`, `best-effort`, …).
+        mandatory: must be done, against nice to have (RR-7959, section 3.2).
+        submit: when the owner created it, s.
+        runtime: execution time on a node of speed 1, s.
+        processors: slots it holds while it runs.
+        estimate: run time that its owner promises, s; the run time itself if nothing else is known.
+        deadline: absolute, s; infinite if none.
+        queued: when it entered the queue in which it stands or stood last, s.
+        start, end: of its last execution, s; nan before.
+        site, node: where it was last queued or run.
+        state: see `State`.
+        kills: how often it was killed and went back to a queue.
+        wasted: slot-seconds of executions that were lost.
+        data: whatever further facts its actors need; None for most jobs.
+    """
+
+    __slots__ = (
+        "data",
+        "deadline",
+        "end",
+        "estimate",
+        "group",
+        "id",
+        "journal",
+        "kills",
+        "kind",
+        "mandatory",
+        "node",
+        "processors",
+        "queued",
+        "runtime",
+        "site",
+        "start",
+        "state",
+        "submit",
+        "user",
+        "wasted",
+    )
+
+    def __init__(
+        self,
+        id: int,
+        user: str,
+        submit: float,
+        runtime: float,
+        *,
+        kind: str = "job",
+        mandatory: bool = True,
+        processors: int = 1,
+        estimate: float | None = None,
+        deadline: float = inf,
+        group: str = "",
+        data: Any = None,
+        journal: Journal | None = None,
+    ) -> None:
+        self.id = id
+        self.user = user
+        self.group = group
+        self.kind = kind
+        self.mandatory = mandatory
+        self.submit = submit
+        self.runtime = runtime
+        self.processors = processors
+        self.estimate = runtime if estimate is None else estimate
+        self.deadline = deadline
+        self.queued = self.start = self.end = nan
+        self.site = self.node = ""
+        self.state = CREATED
+        self.kills = 0
+        self.wasted = 0.0
+        self.data = data
+        self.journal = journal
+
+    def queue(self, now: float, site: str = "") -> None:
+        """Enter the queue of a site or server, for the first time or moving from another queue."""
+        if self.state is not CREATED and self.state is not QUEUED:
+            self._refuse("queued")
+        self.state = QUEUED
+        self.queued = now
+        self.site = site
+        if self.journal is not None:
+            self._log(now, "queued")
+
+    def begin(self, now: float, node: str = "") -> None:
+        """Start to run on a node."""
+        if self.state is not QUEUED:
+            self._refuse("running")
+        self.state = RUNNING
+        self.start = now
+        self.node = node
+        if self.journal is not None:
+            self._log(now, "started")
+
+    def finish(self, now: float) -> None:
+        """Complete."""
+        if self.state is not RUNNING:
+            self._refuse("done")
+        self.state = DONE
+        self.end = now
+        if self.journal is not None:
+            self._log(now, "done")
+
+    def kill(self, now: float) -> None:
+        """Lose the running execution and go back to the queue: progress is lost, the job is not."""
+        if self.state is not RUNNING:
+            self._refuse("killed")
+        self.kills += 1
+        self.wasted += (now - self.start) * self.processors
+        self.state = QUEUED
+        self.queued = now
+        self.start = nan
+        if self.journal is not None:
+            self._log(now, "killed")
+
+    def cancel(self, now: float) -> None:
+        """End on the owner's demand, whether waiting or running; a running execution is lost."""
+        if self.state is RUNNING:
+            self.wasted += (now - self.start) * self.processors
+        elif self.state is not QUEUED and self.state is not CREATED:
+            self._refuse("cancelled")
+        self.state = CANCELLED
+        self.end = now
+        if self.journal is not None:
+            self._log(now, "cancelled")
+
+    def reject(self, now: float) -> None:
+        """End because nothing accepts the job."""
+        if self.state is not CREATED and self.state is not QUEUED:
+            self._refuse("rejected")
+        self.state = REJECTED
+        self.end = now
+        if self.journal is not None:
+            self._log(now, "rejected")
+
+    @property
+    def waiting_time(self) -> float:
+        """Seconds from submission to the last start (RR-5576, equation 1)."""
+        return self.start - self.submit
+
+    @property
+    def execution_time(self) -> float:
+        """Seconds of the last execution (RR-5576, equation 2)."""
+        return self.end - self.start
+
+    @property
+    def response_time(self) -> float:
+        """Seconds from submission to the end (RR-5576, equation 3)."""
+        return self.end - self.submit
+
+    @property
+    def work(self) -> float:
+        """Work that completing it stands for, slot-seconds on nodes of speed 1."""
+        return self.runtime * self.processors
+
+    def _log(self, now: float, event: str) -> None:
+        assert self.journal is not None
+        self.journal.append((now, event, self.id, self.site, self.node))
+
+    def _refuse(self, wanted: str) -> None:
+        raise IllegalTransition(f"job {self.id} of {self.user} is {self.state} and cannot become {wanted}")
+
+    def __repr__(self) -> str:
+        return f"Job({self.id}, {self.user!r}, {self.kind}, {self.state})"

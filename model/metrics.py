@@ -1,0 +1,130 @@
+"""Metrics of a run: the names, units and directions that results and searches rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import nan
+from typing import Literal, NamedTuple
+
+from model.fairness import Allocated, Deserved, UserOutcome, outcomes, unfairness
+from model.grid import Grid
+from model.job import DONE, RUNNING
+
+Direction = Literal["minimize", "maximize"]
+
+
+class Metric(NamedTuple):
+    """A measured value and its unit."""
+
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a metric means.
+
+    Attributes:
+        unit: of its values.
+        direction: which way is better.
+        meaning: one line.
+    """
+
+    unit: str
+    direction: Direction
+    meaning: str
+
+
+METRICS: dict[str, Definition] = {
+    "unhappy_users": Definition("users", "minimize", "users some of whose mandatory work was late or lost"),
+    "unhappy_fraction": Definition("", "minimize", "unhappy users over all users"),
+    "unfairness": Definition("", "minimize", "largest minus least satisfaction (allocated / deserved)"),
+    "completed": Definition("jobs", "maximize", "completed jobs"),
+    "completed_work": Definition("s", "maximize", "work of completed jobs, slot-seconds at speed 1"),
+    "makespan": Definition("s", "minimize", "last completion minus first submission"),
+    "waiting_mean": Definition("s", "minimize", "mean of start minus submission over completed jobs"),
+    "execution_mean": Definition("s", "minimize", "mean of end minus start over completed jobs"),
+    "response_mean": Definition("s", "minimize", "mean of end minus submission over completed jobs"),
+    "utilisation": Definition(
+        "", "maximize", "busy slot-seconds, lost ones included, over slots times the time in use"
+    ),
+    "killed": Definition("kills", "minimize", "executions lost to other jobs and put back into a queue"),
+    "wasted_work": Definition("s", "minimize", "slot-seconds of executions that were lost"),
+    "events": Definition("events", "minimize", "fired events"),
+}
+
+
+def define(name: str, unit: str, direction: Direction, meaning: str) -> None:
+    """Enter a further metric that some actors count."""
+    METRICS[name] = Definition(unit, direction, meaning)
+
+
+def summarise(
+    grid: Grid, *, allocated: Allocated = "completed", deserved: Deserved = "area"
+) -> tuple[dict[str, Metric], dict[str, UserOutcome]]:
+    """The metrics of a finished run and the outcomes of its users.
+
+    Args:
+        grid: after `run`.
+        allocated, deserved: see `model.fairness.outcomes`.
+    """
+    record = grid.record
+    users = outcomes(record.jobs, record.stays, grid.slots, grid.now, allocated=allocated, deserved=deserved)
+    unhappy = sum(user.unhappy for user in users.values())
+    values = _totals(grid)
+    values["unhappy_users"] = unhappy
+    values["unhappy_fraction"] = unhappy / len(users) if users else 0.0
+    values["unfairness"] = unfairness(users.values())
+    values.update(record.counters)
+    metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
+    return metrics, users
+
+
+def _totals(grid: Grid) -> dict[str, float]:
+    """Sums and means over jobs, in one pass."""
+    completed = kills = 0
+    work = waiting = execution = response = wasted = busy = 0.0
+    first = float("inf")
+    last = quiet = float("-inf")  # last completion; last moment at which any slot was held
+    for job in grid.record.jobs:
+        if job.submit < first:
+            first = job.submit
+        kills += job.kills
+        wasted += job.wasted
+        if job.state is DONE:
+            completed += 1
+            work += job.runtime * job.processors
+            waiting += job.start - job.submit
+            execution += job.end - job.start
+            response += job.end - job.submit
+            busy += (job.end - job.start) * job.processors
+            last = max(last, job.end)
+        elif job.state is RUNNING:
+            busy += (grid.now - job.start) * job.processors
+            quiet = grid.now
+        elif job.wasted:
+            quiet = max(quiet, job.end if job.end == job.end else grid.now)
+    makespan = last - first if completed else 0.0
+    area = grid.slots * max(makespan, quiet - first) if grid.slots else 0.0
+    return {
+        "completed": completed,
+        "completed_work": work,
+        "makespan": makespan,
+        "waiting_mean": waiting / completed if completed else nan,
+        "execution_mean": execution / completed if completed else nan,
+        "response_mean": response / completed if completed else nan,
+        "utilisation": (busy + wasted) / area if area else 0.0,
+        "killed": kills,
+        "wasted_work": wasted,
+        "events": grid.agenda.fired,
+    }
+
+
+def directions(names: Iterable[str]) -> list[Direction]:
+    """Which way each named metric is better.
+
+    Raises:
+        KeyError: an unknown metric.
+    """
+    return [METRICS[name].direction for name in names]

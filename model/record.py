@@ -1,0 +1,84 @@
+"""The record of a run: what happened, kept apart from those who made it happen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf, nan
+from typing import Any
+
+from model.job import Job, Journal
+
+
+@dataclass(slots=True)
+class Stay:
+    """One visit of a user: from its entry to its tentative deadline.
+
+    Attributes:
+        user: whose.
+        entry: t0, s.
+        deadline: d, absolute, s; infinite if the user has none.
+        demand: work that would satisfy the user fully, slot-seconds.
+        setup_end: when the last submission of the set-up phase left, s.
+        leave: when the user left, s.
+    """
+
+    user: str
+    entry: float
+    deadline: float
+    demand: float = inf
+    setup_end: float = nan
+    leave: float = nan
+
+
+@dataclass(slots=True)
+class Record:
+    """Everything that a run leaves behind.
+
+    Attributes:
+        jobs: every job created, in order.
+        stays: every visit of a user that has a deadline.
+        signals: sampled values as (time in s, name, value).
+        messages: number of messages by (agent, kind, time bin).
+        message_bin: width of those bins, s.
+        journal: transitions of jobs as (time, event, job, site, node), or None if not wanted.
+        counters: named counts that actors keep (`killed_by_mandatory`, …).
+    """
+
+    keep_events: bool = False
+    message_bin: float = 1.0
+    jobs: list[Job] = field(default_factory=list)
+    stays: list[Stay] = field(default_factory=list)
+    signals: list[tuple[float, str, float]] = field(default_factory=list)
+    messages: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    counters: Counter[str] = field(default_factory=Counter)
+    probes: list[tuple[str, Callable[[], float]]] = field(default_factory=list)
+    journal: Journal | None = None
+
+    def __post_init__(self) -> None:
+        if self.keep_events:
+            self.journal = []
+
+    def job(self, user: str, submit: float, runtime: float, **facts: Any) -> Job:
+        """Create a job and remember it; see `Job` for the facts."""
+        job = Job(len(self.jobs) + 1, user, submit, runtime, journal=self.journal, **facts)
+        self.jobs.append(job)
+        return job
+
+    def log(self, now: float, event: str, job: int = 0, site: str = "", node: str = "") -> None:
+        """Note an event that is no transition of a job, if events are kept."""
+        if self.journal is not None:
+            self.journal.append((now, event, job, site, node))
+
+    def message(self, agent: str, kind: str, now: float, count: int = 1) -> None:
+        """Count messages that an agent handled."""
+        self.messages[agent, kind, int(now / self.message_bin)] += count
+
+    def probe(self, name: str, value: Callable[[], float]) -> None:
+        """Sample a value as a signal whenever the grid takes its samples."""
+        self.probes.append((name, value))
+
+    def sample(self, now: float) -> None:
+        """Append the present value of every probe to the signals."""
+        self.signals.extend((now, name, float(value())) for name, value in self.probes)

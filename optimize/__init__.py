@@ -1,0 +1,1 @@
+"""Search: spaces, samplers, evaluation, fronts."""

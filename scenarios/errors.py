@@ -1,0 +1,20 @@
+"""What is wrong with a scenario, in lines that name the place and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ScenarioError(ValueError):
+    """A scenario, a path into it or a file that it names is not usable.
+
+    Attributes:
+        faults: one line each, every fault at once.
+    """
+
+    def __init__(self, faults: str | Sequence[str]) -> None:
+        self.faults = [faults] if isinstance(faults, str) else list(faults)
+        super().__init__("; ".join(self.faults))
+
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[str]]]:
+        return type(self), (self.faults,)

@@ -1,0 +1,104 @@
+"""Laws that generated numbers follow, as a scenario writes them: a number, or a table with `law`."""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+Floats = NDArray[np.float64]
+
+
+class _Law(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Constant(_Law):
+    """Always the same value."""
+
+    law: Literal["constant"] = "constant"
+    value: float = Field(ge=0)
+
+    def draw(self, rng: np.random.Generator, count: int) -> Floats:
+        """`count` times the value; nothing is drawn."""
+        return np.full(count, self.value)
+
+
+class Uniform(_Law):
+    """Uniform on [low, high)."""
+
+    law: Literal["uniform"]
+    low: float = Field(ge=0)
+    high: float = Field(gt=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Uniform:
+        if self.high <= self.low:
+            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
+        return self
+
+    def draw(self, rng: np.random.Generator, count: int) -> Floats:
+        """`count` independent values."""
+        return rng.uniform(self.low, self.high, count)
+
+
+class Exponential(_Law):
+    """Exponential with a mean."""
+
+    law: Literal["exponential"]
+    mean: float = Field(gt=0)
+
+    def draw(self, rng: np.random.Generator, count: int) -> Floats:
+        """`count` independent values."""
+        return rng.exponential(self.mean, count)
+
+
+class LogNormal(_Law):
+    """Log-normal with a median and the standard deviation of its logarithm, cut above `maximum`."""
+
+    law: Literal["lognormal"]
+    median: float = Field(gt=0)
+    sigma: float = Field(gt=0)
+    maximum: float = Field(default=float("inf"), gt=0)
+
+    def draw(self, rng: np.random.Generator, count: int) -> Floats:
+        """`count` independent values, clipped to the maximum."""
+        return np.minimum(rng.lognormal(log(self.median), self.sigma, count), self.maximum)
+
+
+class Weibull(_Law):
+    """Weibull with scale and shape, cut to [low, high] by inversion (RR-5576, table 2)."""
+
+    law: Literal["weibull"]
+    scale: float = Field(gt=0)
+    shape: float = Field(gt=0)
+    low: float = Field(default=0.0, ge=0)
+    high: float = Field(default=float("inf"), gt=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Weibull:
+        if self.high <= self.low:
+            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
+        return self
+
+    def draw(self, rng: np.random.Generator, count: int) -> Floats:
+        """`count` independent values of the truncated law."""
+        above_low = exp(-((self.low / self.scale) ** self.shape))
+        above_high = exp(-((self.high / self.scale) ** self.shape)) if self.high < float("inf") else 0.0
+        survival = above_high + (above_low - above_high) * (1.0 - rng.random(count))
+        return self.scale * (-np.log(survival)) ** (1.0 / self.shape)
+
+
+def _number_is_constant(value: Any) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return {"law": "constant", "value": value}
+    return value
+
+
+Law = Annotated[
+    Annotated[Constant | Uniform | Exponential | LogNormal | Weibull, Field(discriminator="law")],
+    BeforeValidator(_number_is_constant, json_schema_input_type=float | dict[str, Any]),
+]

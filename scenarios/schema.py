@@ -1,0 +1,48 @@
+"""The schema of a scenario document: all tables of all systems, checked as a whole."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from scenarios import gridrpc
+from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
+from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
+from scenarios.workloads import Workload
+
+ARRAYS = ("sed", "client", "workload")
+
+
+class ScenarioSpec(Part):
+    """A scenario: what stands in the grid, what it is asked to do, and what to look at."""
+
+    title: str = Field(description="one line")
+    source: str = Field(default="", description="paper and section")
+    description: str = ""
+    plugins: list[str] = Field(
+        default_factory=list, description="Python files that register further policies"
+    )
+    horizon: float | None = Field(default=None, gt=0, description="s at which a run ends at the latest")
+    step_length: float = Field(default=1.0, gt=0, description="s that one step advances")
+    network: NetworkSpec = NetworkSpec()
+    hierarchy: HierarchySpec = HierarchySpec()
+    sed: Annotated[list[SedSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    client: Annotated[list[ClientSpec], BeforeValidator(one_or_more), Field(max_length=1)] = Field(
+        default_factory=list
+    )
+    workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    record: RecordSpec = RecordSpec()
+    metrics: MetricsSpec = MetricsSpec()
+    search: SearchSpec | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> ScenarioSpec:
+        if not self.workload:
+            raise ValueError("a scenario needs at least one [[workload]]")
+        gridrpc.check(self)
+        for array in ARRAYS:
+            names = [part.name for part in getattr(self, array)]
+            if len(set(names)) < len(names):
+                raise ValueError(f"the names of [[{array}]] must differ, not {', '.join(names)}")
+        return self

@@ -1,0 +1,80 @@
+"""Workloads of GridRPC clients: who comes when, with how much work, until when."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from agents.client import Session
+from model.streams import Streams
+from scenarios.laws import Law
+from scenarios.parts import Part
+
+# Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
+DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))
+
+
+class SessionWorkload(Part):
+    """What the generated sessions of one workload have in common."""
+
+    name: str = "workload"
+    n_min: int = Field(ge=0, description="mandatory requests of each user")
+    n_max: int = Field(ge=1, description="requests in all that are useful to each user")
+    deadline: float = Field(gt=0, description="s after the user's entry")
+    runtime: Law = Field(description="s at speed 1; drawn once for each user")
+
+    @model_validator(mode="after")
+    def _counts(self) -> SessionWorkload:
+        if self.n_min > self.n_max:
+            raise ValueError(f"n_min ({self.n_min}) must not be more than n_max ({self.n_max})")
+        return self
+
+    @abstractmethod
+    def entries(self, rng: np.random.Generator) -> Sequence[float]:
+        """When users enter, s, in ascending order."""
+
+    def sessions(self, streams: Streams) -> list[Session]:
+        """The sessions of one run, by arrival."""
+        rng = streams.stream(f"workload:{self.name}")
+        entries = self.entries(rng)
+        runtimes = self.runtime.draw(rng, len(entries))
+        return [
+            Session(f"{self.name}-{k:03}", t0, t0 + self.deadline, self.n_min, self.n_max, (float(runtime),))
+            for k, (t0, runtime) in enumerate(zip(entries, runtimes, strict=True))
+        ]
+
+
+class RegularSessions(SessionWorkload):
+    """Users that enter one after the other at a constant interval (RR-7959, sections 5.1.1 to 5.1.3)."""
+
+    kind: Literal["regular"]
+    count: int = Field(ge=1, description="users")
+    interval: float = Field(default=0.0, ge=0, description="s between two entries")
+
+    def entries(self, rng: np.random.Generator) -> Sequence[float]:
+        """Multiples of the interval."""
+        return [k * self.interval for k in range(self.count)]
+
+
+class DiurnalSessions(SessionWorkload):
+    """Users whose arrivals follow a working day (RR-7959, section 5.1.4).
+
+    At each second t of the day a user enters with probability P(t / length - 1/2) / divisor.
+    """
+
+    kind: Literal["diurnal"]
+    length: int = Field(default=100, ge=1, description="s that the working day is normalised to")
+    divisor: float = Field(default=10.0, gt=0, description="of the polynomial's value")
+
+    def entries(self, rng: np.random.Generator) -> Sequence[float]:
+        """The seconds at which a user enters."""
+        seconds = np.arange(self.length)
+        probability = DIURNAL(seconds / self.length - 0.5) / self.divisor
+        return [float(t) for t in seconds[rng.random(self.length) < probability]]
+
+
+Workload = Annotated[RegularSessions | DiurnalSessions, Field(discriminator="kind")]
