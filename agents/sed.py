@@ -61,7 +61,7 @@ class SeD(mesa.Agent):
         self._served = 0
         self._served_time = 0.0
         self._rng = grid.streams.stream(f"tie:{name}")
-        grid.slots += 1
+        grid.add_slots(1, speed)
 
     def discover(self, discovery: Discovery) -> None:
         """Answer with an estimation vector."""

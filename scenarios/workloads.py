@@ -77,4 +77,16 @@ class DiurnalSessions(SessionWorkload):
         return [float(t) for t in seconds[rng.random(self.length) < probability]]
 
 
-Workload = Annotated[RegularSessions | DiurnalSessions, Field(discriminator="kind")]
+class PoissonSessions(SessionWorkload):
+    """Users that enter independently of each other."""
+
+    kind: Literal["poisson"]
+    count: int = Field(ge=1, description="users")
+    rate: float = Field(gt=0, description="users per s")
+
+    def entries(self, rng: np.random.Generator) -> Sequence[float]:
+        """Sums of exponential gaps."""
+        return [float(t) for t in np.cumsum(rng.exponential(1.0 / self.rate, self.count))]
+
+
+Workload = Annotated[RegularSessions | DiurnalSessions | PoissonSessions, Field(discriminator="kind")]
