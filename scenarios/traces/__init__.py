@@ -1,0 +1,6 @@
+"""Traces of real workloads: reading, finding, summing up, and turning them into sessions."""
+
+from scenarios.traces.find import find_trace
+from scenarios.traces.header import TraceHeader
+from scenarios.traces.reading import TraceStream, iter_trace, read_trace
+from scenarios.traces.records import Keep, Tally, Trace, TraceError, TraceJob, TraceReport
