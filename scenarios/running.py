@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
-from scenarios.replicate import Metrics, Task, evaluate, replicate, summarise
+from scenarios.replicate import Metrics, Task, replicate, summarise
 from scenarios.results import manifest, tables, writable_folder, write_json, write_run
 from scenarios.scenario import Scenario
 from scenarios.simulate import simulate
+from scenarios.sweep import grid, parse_vary, sweep
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,25 +100,24 @@ def run_sweep(
         What is printed as JSON, and the columns and rows of the table.
 
     Raises:
-        ScenarioError: a value does not fit, nothing is varied, or a file cannot be written.
+        ScenarioError: a value does not fit, or a file cannot be written.
     """
-    from scenarios.plots import check_suffix, draw_sweep, save
-    from scenarios.sweep import sweep_points
-
-    points = sweep_points(vary)
-    for point in points:
-        scenario.override(point)
+    points = grid([parse_vary(text) for text in vary])
     if plot is not None:
-        check_suffix(plot)
+        from scenarios.plots import draw_sweep, picture_format, save
+
+        picture_format(plot)
         writable_folder(plot.parent)
-    folder = None if out is None else writable_folder(out)
     made: list[dict[str, Any]] = [{} for _ in points]
     with Pool(min(jobs, len(points) * replications)) as pool:
-        for outcome in evaluate(scenario, points, seed, range(replications), pool):
-            if outcome.failure is not None:
-                raise ScenarioError(f"{scenario.name}: {points[outcome.index]}: {outcome.failure}")
-            summary = {name: value.as_json() for name, value in summarise(outcome.value).items()}
-            made[outcome.index] = {"values": points[outcome.index], "metrics": summary}
+        done = sweep(scenario, points, seed, replications, pool)
+        folder = None if out is None else writable_folder(out)
+        for index, point in done:
+            metrics = {name: summary.as_json() for name, summary in point.metrics.items()}
+            made[index] = {"values": point.values, "metrics": metrics}
+            if point.failure is not None:
+                made[index]["failure"] = str(point.failure)
+                print(f"gridtune: {point.values}: {point.failure}", file=sys.stderr)
     result = {"scenario": scenario.name, "points": made}
     if folder is not None:
         write_json(folder / "sweep.json", result)
@@ -125,8 +126,7 @@ def run_sweep(
     if plot is not None:
         save(draw_sweep(made, names), plot)
     rows = [
-        {**point["values"], **{name: point["metrics"][name]["mean"] for name in names if name in point["metrics"]}}
-        for point in made
+        point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in names} for point in made
     ]
     return result, [*points[0], *names], rows
 
