@@ -70,7 +70,7 @@ def run_scenario(
         "out": None if folder is None else str(folder),
     }
     if folder is not None:
-        about = manifest(scenario, seed, replications)
+        about = manifest(scenario, seed, replications, folder)
         write_run(folder, [run.tables for run in kept], made["metrics"], about)
     return made
 
@@ -121,12 +121,15 @@ def run_sweep(
     result = {"scenario": scenario.name, "points": made}
     if folder is not None:
         write_json(folder / "sweep.json", result)
-        write_json(folder / "manifest.json", {**manifest(scenario, seed, replications), "vary": list(vary)})
+        write_json(
+            folder / "manifest.json", {**manifest(scenario, seed, replications, folder), "vary": list(vary)}
+        )
     names = _objectives(scenario)
     if plot is not None:
         save(draw_sweep(made, names), plot)
     rows = [
-        point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in names} for point in made
+        point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in names}
+        for point in made
     ]
     return result, [*points[0], *names], rows
 
