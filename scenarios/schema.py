@@ -6,12 +6,13 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import gridrpc
+from scenarios import deadline, gridrpc
+from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
 from scenarios.workloads import Workload
 
-ARRAYS = ("sed", "client", "workload")
+ARRAYS = ("sed", "client", "server", "workload")
 
 
 class ScenarioSpec(Part):
@@ -31,6 +32,8 @@ class ScenarioSpec(Part):
     client: Annotated[list[ClientSpec], BeforeValidator(one_or_more), Field(max_length=1)] = Field(
         default_factory=list
     )
+    server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    agent: AgentSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -41,6 +44,7 @@ class ScenarioSpec(Part):
         if not self.workload:
             raise ValueError("a scenario needs at least one [[workload]]")
         gridrpc.check(self)
+        deadline.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):

@@ -13,6 +13,7 @@ from agents.client import Session
 from model.streams import Streams
 from scenarios.laws import Law
 from scenarios.parts import Part
+from scenarios.tasks import DrawnTasks, ListedTasks
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
 DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))
@@ -89,4 +90,7 @@ class PoissonSessions(SessionWorkload):
         return [float(t) for t in np.cumsum(rng.exponential(1.0 / self.rate, self.count))]
 
 
-Workload = Annotated[RegularSessions | DiurnalSessions | PoissonSessions, Field(discriminator="kind")]
+Workload = Annotated[
+    RegularSessions | DiurnalSessions | PoissonSessions | DrawnTasks | ListedTasks,
+    Field(discriminator="kind"),
+]
