@@ -92,9 +92,9 @@ class GeneratedTasks(TaskWorkload):
                 runtime,
                 int(priority),
                 time + self.deadline_factor * runtime,
-                Task(input, output, memory, self.software),
+                Task(sent, returned, memory, self.software),
             )
-            for time, user, runtime, priority, input, output, memory in zip(
+            for time, user, runtime, priority, sent, returned, memory in zip(
                 times.tolist(), users, runtimes.tolist(), priorities, *sizes, strict=True
             )
         ]
@@ -128,6 +128,8 @@ class ListedTask(Part):
     times: dict[str, float] = Field(
         min_length=1, description="s of computation by server; no other server can do it"
     )
+    input: float = Field(default=0.0, ge=0, description="bytes sent to the server")
+    output: float = Field(default=0.0, ge=0, description="bytes sent back")
 
 
 class ListedTasks(TaskWorkload):
@@ -145,7 +147,7 @@ class ListedTasks(TaskWorkload):
                 sum(task.times.values()) / len(task.times),
                 task.priority,
                 task.arrival + task.deadline,
-                Task(times=task.times),
+                Task(task.input, task.output, times=task.times),
             )
             for k, task in sorted(enumerate(self.tasks, 1), key=lambda item: item[1].arrival)
         ]
