@@ -2,14 +2,412 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
 import typer
 
-app = typer.Typer(name="gridtune", no_args_is_help=True, help="Simulate grids and search their policies.")
+if TYPE_CHECKING:
+    from optimize.front import Front
+
+    from scenarios.scenario import Scenario
+
+app = typer.Typer(
+    name="gridtune",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Simulate grid middleware under scheduling policies, and search the policies' parameters.",
+)
+scenarios_app = typer.Typer(invoke_without_command=True)
+trace_app = typer.Typer(no_args_is_help=True, help="Workload traces (SWF, GWF).")
+app.add_typer(scenarios_app, name="scenarios")
+app.add_typer(trace_app, name="trace")
+
+
+class Format(StrEnum):
+    """How to print results."""
+
+    table = "table"
+    json = "json"
+
+
+class FrontFormat(StrEnum):
+    """How to print a front."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    latex = "latex"
+
+
+Name = Annotated[str, typer.Argument(help="Name of a shipped scenario, or path of a TOML file.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Override a value; repeatable.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0)]
+Replications = Annotated[int, typer.Option(help="Runs of each point, on common random numbers.", min=1)]
+Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
+Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
+Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
+Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
+
+
+@scenarios_app.callback()
+def scenarios(context: typer.Context, format: Output = Format.table) -> None:
+    """List the shipped scenarios.
+
+    Example: gridtune scenarios
+    """
+    if context.invoked_subcommand is None:
+        list_scenarios(format)
+
+
+@scenarios_app.command("list")
+def list_scenarios(format: Output = Format.table) -> None:
+    """List the shipped scenarios.
+
+    Example: gridtune scenarios list --format json
+    """
+    from scenarios.scenario import load, shipped_names
+
+    specs = {name: load(name).spec for name in shipped_names()}
+    rows = [{"name": name, "title": spec.title, "source": spec.source} for name, spec in specs.items()]
+    _print(rows, rows, ("name", "title", "source"), format)
+
+
+@scenarios_app.command("show")
+def show_scenario(name: Annotated[str, typer.Argument(help="Name of a shipped scenario.")]) -> None:
+    """Print the TOML of a shipped scenario.
+
+    Example: gridtune scenarios show diet/day-regular > mine.toml
+    """
+    from scenarios.scenario import shipped_text
+
+    sys.stdout.write(shipped_text(name))
+
+
+@app.command()
+def policies(
+    family: Annotated[str | None, typer.Option(help="Only this family.")] = None,
+    format: Output = Format.table,
+) -> None:
+    """List the policies with their parameters.
+
+    Example: gridtune policies --family discipline
+    """
+    from scenarios.catalogue import policy_lines, policy_tree
+    from scenarios.results import to_json
+
+    print(to_json(policy_tree(family)) if format is Format.json else "\n".join(policy_lines(family)))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of a scenario document, for editors.
+
+    Example: gridtune schema > gridtune.schema.json
+    """
+    from scenarios.results import to_json
+    from scenarios.schema import ScenarioSpec
+
+    print(to_json(ScenarioSpec.model_json_schema()))
+
+
+@app.command()
+def validate(scenario: Name) -> None:
+    """Check a scenario and name every fault in it at once.
+
+    Example: gridtune validate mine.toml
+    """
+    from scenarios.scenario import load
+
+    load(scenario)
+    print(f"{scenario}: valid")
+
+
+@app.command()
+def run(
+    scenario: Name,
+    set: Set = None,
+    seed: Seed = 1,
+    replications: Replications = 1,
+    jobs: Jobs = 1,
+    out: Out = None,
+    events: Annotated[bool, typer.Option("--events", help="Keep the event table.")] = False,
+    format: Output = Format.table,
+) -> None:
+    """Simulate a scenario.
+
+    Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
+    """
+    from scenarios.running import run_scenario
+
+    made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events)
+    _print(made, _metric_rows(made["metrics"]), ("metric", "mean", "standard error", "unit"), format)
+
+
+@app.command()
+def sweep(
+    scenario: Name,
+    vary: Vary = None,
+    set: Set = None,
+    seed: Seed = 1,
+    replications: Replications = 1,
+    jobs: Jobs = 1,
+    out: Out = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
+    ] = None,
+    format: Output = Format.table,
+) -> None:
+    """Simulate every combination of varied values.
+
+    Values are PATH=V1,V2,… or PATH=LOW:HIGH:COUNT[:log].
+
+    Example: gridtune sweep diet/day-regular --set client.dispatch=legacy --vary client.n_submit=50:300:6
+    """
+    from scenarios.running import run_sweep
+
+    made, columns, rows = run_sweep(
+        _scenario(scenario, set), vary or [], seed, replications, jobs, out=out, plot=plot
+    )
+    _print(made, rows, columns, format)
+
+
+@app.command()
+def search(
+    scenario: Name,
+    budget: Annotated[
+        int, typer.Option(help="Evaluations (points, each with its replications).", min=1)
+    ] = 100,
+    sampler: Annotated[str, typer.Option(help="auto, or a name; `--sampler list` prints them.")] = "auto",
+    replications: Replications = 1,
+    jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)] = None,
+    seed: Seed = 1,
+    storage: Annotated[
+        str | None, typer.Option(metavar="URL", help="Optuna storage; a journal file by default.")
+    ] = None,
+    study: Annotated[str | None, typer.Option(help="Name of the study.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted search.")] = False,
+    objective: Annotated[list[str] | None, typer.Option(help="Metric to trade off; repeatable.")] = None,
+    vary: Vary = None,
+    set: Set = None,
+    out: Out = None,
+    format: Output = Format.table,
+) -> None:
+    """Search a scenario's parameters for the best trade-offs.
+
+    Ranges are PATH=LOW:HIGH[:log] or PATH=V1,V2,…; they add to or replace those of the scenario.
+
+    Example: gridtune search diet/egee-week --budget 200 --out results/egee-week
+    """
+    from optimize.running import run_search, sampler_rows
+
+    if sampler == "list":
+        rows = sampler_rows()
+        _print(rows, rows, ("sampler", "meaning"), format)
+        return
+    front = run_search(
+        _scenario(scenario, set),
+        budget=budget, sampler=sampler, replications=replications, jobs=jobs or os.cpu_count() or 1,
+        seed=seed, storage=storage, study=study, resume=resume, objectives=objective,
+        vary=vary or [], out=out,
+    )  # fmt: skip
+    _print_front(front, FrontFormat(format.value))
+
+
+@app.command()
+def front(
+    study: Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")],
+    format: Annotated[FrontFormat, typer.Option(help="What goes to standard output.")] = FrontFormat.table,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the front (png, svg, pdf, html).")] = None,
+) -> None:
+    """Show the front of a search.
+
+    Example: gridtune front results/egee-week --plot front.html
+    """
+    from optimize.running import open_front
+
+    _print_front(open_front(study, plot), format)
+
+
+@app.command()
+def plot(
+    run: Annotated[Path | None, typer.Argument(help="Folder that `gridtune run --out` wrote.")] = None,
+    kind: Annotated[str | None, typer.Argument(help="Kind of picture; `--list` prints them.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to draw (png, svg, pdf).")] = None,
+    list: Annotated[bool, typer.Option("--list", help="List the kinds of pictures.")] = False,
+    window: Annotated[str | None, typer.Option(metavar="FROM:TO", help="Time window in s.")] = None,
+) -> None:
+    """Draw a picture of a run.
+
+    Example: gridtune plot results/day gantt --out gantt.png
+    """
+    from scenarios.running import draw_run, picture_rows
+
+    if list:
+        rows = picture_rows()
+        _print(rows, rows, ("kind", "shows"), Format.table)
+    elif run is None or kind is None or out is None:
+        _fail("a picture needs RUN, KIND and --out FILE; `gridtune plot --list` lists the kinds")
+    else:
+        draw_run(run, kind, out, window)
+        print(out)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.")] = None,
+    list: Annotated[bool, typer.Option("--list", help="List papers and experiments.")] = False,
+    replications: Replications = 10,
+    seed: Seed = 1,
+    jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for figures; results/PAPER by default.")] = None,
+    format: Output = Format.table,
+) -> None:
+    """Run a paper's experiments, draw its figures and check its claims.
+
+    Example: gridtune reproduce diet/day-regular
+    """
+    from scenarios.reproduction.running import experiment_rows, run_paper
+
+    if list or paper is None:
+        rows = experiment_rows()
+        _print(rows, rows, ("experiment", "title"), format)
+        return
+    made = run_paper(paper, replications, seed, jobs or os.cpu_count() or 1, out)
+    columns = ("id", "experiment", "claim", "expected", "measured", "verdict")
+    _print(made, made["claims"], columns, format)
+    if any(claim["verdict"] == "not met" for claim in made["claims"]):
+        raise typer.Exit(1)
+
+
+@trace_app.command("info")
+def trace_info(file: Path, format: Output = Format.table) -> None:
+    """Say what is in a trace and what is wrong with it.
+
+    Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
+    """
+    from scenarios.traces import find_trace, summarise
+
+    from scenarios.results import to_json
+
+    summary = summarise(find_trace(str(file)))
+    print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary.lines()))
+
+
+def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:
+    from scenarios.paths import parse_assignment
+    from scenarios.scenario import load
+
+    return load(name).override(dict(parse_assignment(text) for text in assignments or []))
+
+
+def _metric_rows(metrics: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "metric": name,
+            "mean": value["mean"],
+            "standard error": value["standard_error"],
+            "unit": value["unit"],
+        }
+        for name, value in metrics.items()
+    ]
+
+
+def _print_front(front: Front, format: FrontFormat) -> None:
+    from scenarios.results import to_json
+
+    if format is FrontFormat.json:
+        print(to_json(front.to_dict()))
+    elif format is FrontFormat.csv:
+        sys.stdout.write(front.to_csv())
+    elif format is FrontFormat.latex:
+        sys.stdout.write(front.to_latex())
+    else:
+        columns, rows = front.rows()
+        _table(columns, rows)
+        for line in front.notes():
+            print(line)
+
+
+def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], format: Format) -> None:
+    """The content as JSON, or the rows as a table."""
+    from scenarios.results import to_json
+
+    if format is Format.json:
+        print(to_json(content))
+    else:
+        _table(columns, rows)
+
+
+def _table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        table.add_row(*(_cell(row.get(column)) for column in columns))
+    # Off a terminal nothing is cut to fit: the reader may be a pager or another program.
+    console = Console(width=None if sys.stdout.isatty() else 10_000, markup=False, highlight=False)
+    console.print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:
+        return "–"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _fail(message: str, code: int = 2) -> NoReturn:
+    for line in message.splitlines() or [""]:
+        print(f"gridtune: {line}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+def _usage(error: typer.TyperException) -> NoReturn:
+    """A wrong call: one line; a call without arguments is shown the help it lacks."""
+    message: str = getattr(error, "format_message", error.__str__)()
+    if message.startswith("Usage:"):
+        print(message, file=sys.stderr)
+        raise SystemExit(2)
+    _fail(message)
+
+
+def _terminate(_signal: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def main() -> None:
-    """Entry point of the console script."""
-    app()
+    """Entry point of the console script: every expected failure is a line on standard error."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        sys.exit(app(standalone_mode=False))
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except typer.Abort:
+        _fail("interrupted", 130)
+    except typer.TyperException as error:
+        _usage(error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+    except (ValueError, OSError) as error:
+        # Our own errors are ValueErrors made for the user; others here would be faults of ours.
+        from model.policy import PolicyError
+        from scenarios.errors import ScenarioError
+
+        if isinstance(error, ScenarioError):
+            _fail("\n".join(error.faults))
+        if isinstance(error, PolicyError | OSError):
+            _fail(str(error))
+        raise
 
 
 if __name__ == "__main__":

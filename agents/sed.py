@@ -18,6 +18,8 @@ define("killed_by_mandatory", "kills", "minimize", "optional executions displace
 define("cancelled_running", "jobs", "minimize", "executions cancelled by their owner, e.g. at the deadline")
 define("cancelled_waiting", "jobs", "minimize", "waiting requests cancelled by their owner")
 
+SED_COUNTERS = ("killed_by_mandatory", "cancelled_running", "cancelled_waiting")
+
 Killed = Literal["requeue", "drop"]
 
 
@@ -61,7 +63,7 @@ class SeD(mesa.Agent):
         self._served = 0
         self._served_time = 0.0
         self._rng = grid.streams.stream(f"tie:{name}")
-        grid.slots += 1
+        grid.add_slots(1, speed)
 
     def discover(self, discovery: Discovery) -> None:
         """Answer with an estimation vector."""
@@ -86,7 +88,7 @@ class SeD(mesa.Agent):
         job.queue(grid.now, self.name)
         allocated = self.queue.allocated
         if job.user not in allocated:
-            allocated[job.user] = self.discipline.newcomer(self.queue, self.job, job.user)
+            allocated[job.user] = self.discipline.newcomer(self.queue, self.job)
         self.queue.push(job)
         self._owners[job.id] = completed
         self._review()

@@ -74,8 +74,8 @@ class Discipline(Policy):
         """
         raise NotImplementedError
 
-    def newcomer(self, queue: ServerQueue, running: Job | None, user: str) -> float:
-        """Seconds a user whom the server has not seen before is counted to have had already."""
+    def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
+        """Seconds that a user whom the server has not seen before is counted to have had already."""
         return 0.0
 
 
@@ -126,15 +126,15 @@ class Ethic(Discipline):
         user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
         return next(iter(queue.optional[user].values()))
 
-    def newcomer(self, queue: ServerQueue, running: Job | None, user: str) -> float:
+    def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
         """The least counter of those present, else the newcomer would starve them until it caught up."""
         if self.fair_counter == "cumulative":
             return 0.0
-        present = {job.user for job in queue.mandatory.values()} | queue.optional.keys()
+        counted = queue.allocated.__getitem__
+        present = [*map(counted, queue.optional), *(counted(job.user) for job in queue.mandatory.values())]
         if running is not None:
-            present.add(running.user)
-        present.discard(user)
-        return min((queue.allocated[other] for other in present if other in queue.allocated), default=0.0)
+            present.append(counted(running.user))
+        return min(present, default=0.0)
 
 
 def _arrival(job: Job) -> tuple[float, int]:

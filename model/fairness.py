@@ -113,7 +113,8 @@ def outcomes(
         jobs: all jobs of the run.
         stays: visits of users with deadlines; a user without any stays from its first submission to
             its last end.
-        slots: places where a job can run.
+        slots: n_R, places where a job can run; where speeds differ, the sum of speeds if `completed`
+            work is counted.
         now: end of the run, s.
         allocated: `completed` counts the work of completed jobs, `occupied` the time that slots
             were held, lost executions included.

@@ -31,6 +31,7 @@ class Grid(mesa.Model):
         record: what happened.
         streams: random streams by purpose.
         slots: number of places where a job can run, entered by the actors that own them.
+        capacity: sum of their speeds: seconds of work at speed 1 that the grid can do in a second.
 
     Raises:
         ValueError: a step length, horizon or sample period that is not positive.
@@ -55,9 +56,15 @@ class Grid(mesa.Model):
         self.step_length = step_length
         self.horizon = horizon
         self.slots = 0
+        self.capacity = 0.0
         self._steps_taken = 0
         if sample_period is not None:
             self.agenda.every(sample_period, self._sample, order=OBSERVATION)
+
+    def add_slots(self, count: int, speed: float = 1.0) -> None:
+        """Enter places where jobs can run."""
+        self.slots += count
+        self.capacity += count * speed
 
     @property
     def now(self) -> float:

@@ -70,7 +70,9 @@ def summarise(
         allocated, deserved: see `model.fairness.outcomes`.
     """
     record = grid.record
-    users = outcomes(record.jobs, record.stays, grid.slots, grid.now, allocated=allocated, deserved=deserved)
+    # Work of completed jobs is counted at speed 1, so it is compared with what the speeds can do.
+    area = grid.capacity if allocated == "completed" else grid.slots
+    users = outcomes(record.jobs, record.stays, area, grid.now, allocated=allocated, deserved=deserved)
     unhappy = sum(user.unhappy for user in users.values())
     values = _totals(grid)
     values["unhappy_users"] = unhappy

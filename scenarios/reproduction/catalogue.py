@@ -1,0 +1,25 @@
+"""Which papers can be reproduced, without importing what that needs."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from scenarios.errors import ScenarioError
+from scenarios.reproduction.claims import Paper
+
+# Name: (module that defines PAPER, title).
+PAPERS: dict[str, tuple[str, str]] = {
+    "diet": ("scenarios.reproduction.diet", "DIET-ethic: fair scheduling of optional computations (RR-7959)"),
+}
+
+
+def load_paper(name: str) -> Paper:
+    """The experiments of a paper.
+
+    Raises:
+        ScenarioError: no such paper.
+    """
+    if name not in PAPERS:
+        raise ScenarioError(f"{name}: no such paper; there are {', '.join(PAPERS)}")
+    paper: Paper = import_module(PAPERS[name][0]).PAPER
+    return paper
