@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Simulate grid middleware under scheduling policies, and search the policies' parameters.",
 )
-scenarios_app = typer.Typer(invoke_without_command=True, help="The shipped scenarios.")
+scenarios_app = typer.Typer(invoke_without_command=True)
 trace_app = typer.Typer(no_args_is_help=True, help="Workload traces (SWF, GWF).")
 app.add_typer(scenarios_app, name="scenarios")
 app.add_typer(trace_app, name="trace")

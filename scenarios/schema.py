@@ -6,20 +6,24 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, gridrpc, queueing
+from scenarios import batch, deadline, gridrpc, queueing
 from scenarios.batch import SiteSpec
+from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.job_workloads import GeneratedJobs
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
 from scenarios.queueing import QueueingSpec
+from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "site", "workload")
+ARRAYS = ("sed", "client", "server", "site", "workload")
 
 Workload = Annotated[
-    RegularSessions | DiurnalSessions | PoissonSessions | GeneratedJobs,
+    RegularSessions | DiurnalSessions | PoissonSessions
+    | GeneratedJobs
+    | DrawnTasks | ListedTasks,
     Field(discriminator="kind"),
-]
+]  # fmt: skip
 
 
 class ScenarioSpec(Part):
@@ -41,6 +45,8 @@ class ScenarioSpec(Part):
     )
     site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     queue: QueueingSpec | None = None
+    server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    agent: AgentSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -53,6 +59,7 @@ class ScenarioSpec(Part):
         gridrpc.check(self)
         batch.check(self)
         queueing.check(self)
+        deadline.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):

@@ -1,5 +1,7 @@
 """DIET and DIET-ethic: the paper's numbers, and what must hold whatever the workload."""
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,7 +49,9 @@ def test_scalability():
 
 def test_a_cumulative_counter_lets_newcomers_starve_the_others():
     fair = metrics("diet/day-regular", sed__discipline="ethic")
-    literal = metrics("diet/day-regular", sed__discipline__kind="ethic", sed__discipline__fair_counter="cumulative")
+    literal = metrics(
+        "diet/day-regular", sed__discipline__kind="ethic", sed__discipline__fair_counter="cumulative"
+    )
     assert literal["unfairness"] > 0.7 > 0.15 > fair["unfairness"]
 
 
@@ -75,7 +79,11 @@ def test_agents_keep_the_best_k():
 def test_a_larger_window_keeps_servers_busy_over_slow_links():
     slow = {"network.latency": 0.2, "workload.count": 1}
     narrow, wide = (
-        simulate(load("diet/day-regular").override({**slow, "client.dispatch": {"kind": "ethic", "window": window}}))
+        simulate(
+            load("diet/day-regular").override(
+                {**slow, "client.dispatch": {"kind": "ethic", "window": window}}
+            )
+        )
         for window in (1, 2)
     )
     assert wide.metrics["completed"].value > 1.3 * narrow.metrics["completed"].value
@@ -84,7 +92,9 @@ def test_a_larger_window_keeps_servers_busy_over_slow_links():
 @st.composite
 def documents(draw):
     """Any small GridRPC scenario: servers, clients, two workloads."""
-    discipline = draw(st.sampled_from([None, "fcfs", "ethic", {"kind": "ethic", "fair_counter": "cumulative"}]))
+    discipline = draw(
+        st.sampled_from([None, "fcfs", "ethic", {"kind": "ethic", "fair_counter": "cumulative"}])
+    )
     workloads = []
     for name in ("a", "b"):
         n_min = draw(st.integers(0, 5))
@@ -153,7 +163,7 @@ def test_nothing_is_lost_and_no_server_does_two_things_at_once(document):
                 assert time - begin == pytest.approx(service)
     for intervals in held.values():
         intervals.sort()
-        assert all(end <= begin for (_, end), (begin, _) in zip(intervals, intervals[1:], strict=False))
+        assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(intervals))
     done = sum(job.end - job.start for job in record.jobs if job.state is State.DONE)
     assert busy == pytest.approx(done + sum(job.wasted for job in record.jobs))
     assert run.metrics["utilisation"].value <= 1 + 1e-9

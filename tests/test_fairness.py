@@ -1,5 +1,6 @@
 """Deserved areas, satisfaction and unhappiness as RR-7959 defines them."""
 
+import itertools
 from math import inf
 
 import pytest
@@ -35,7 +36,7 @@ def naive_deserved(stays, slots):
     """Cut the time at every entry and deadline and share each slot, as the formula is written."""
     cuts = sorted({time for stay in stays for time in (stay.entry, stay.deadline)})
     deserved = {stay.user: 0.0 for stay in stays}
-    for start, end in zip(cuts, cuts[1:], strict=False):
+    for start, end in itertools.pairwise(cuts):
         users = {stay.user for stay in stays if stay.entry <= start and end <= stay.deadline}
         for user in users:
             deserved[user] += slots * (end - start) / len(users)
