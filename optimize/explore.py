@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from optimize.archive import Estimate, Evaluation
 from optimize.evaluate import evaluated
 from optimize.progress import Progress, Volume
-from optimize.samplers import Result, Sampler
+from optimize.samplers import Result, Sampler, samplers
 from optimize.shortlist import shortlist
 from optimize.space import Point, key
 from optimize.store import Entry, Store
@@ -16,7 +16,7 @@ from optimize.study import Failed, Settings
 from scenarios.pool import Outcome, Pool
 from scenarios.replicate import Metrics, Task, evaluate
 
-STALE_BATCHES = 25  # batches in a row without a new point, after which a search gives up
+STALE_BATCHES = 25  # batches in a row without a new point, after which a sampler is given up
 VOLUME_PERIOD = 1.0  # s between two computations of the hypervolume shown
 
 
@@ -80,9 +80,9 @@ class Exploration:
             seen.update(new)
             stale = 0 if new else stale + 1
             if not points or stale >= STALE_BATCHES:
-                known = len(store.known)
-                self.note(f"note: {self.sampler.name} proposes nothing new after {known} evaluations")
-                return
+                self._replace_sampler()
+                stale = 0
+                continue
             missing = [point for name, point in new.items() if name not in store.known]
             room = store.budget - len(store.known)
             self._evaluate(missing[:room])
@@ -115,6 +115,15 @@ class Exploration:
                 self.progress.update(done)
         finally:
             self.store.validate(found)
+
+    def _replace_sampler(self) -> None:
+        """Fill the budget with points that the sampler has overlooked."""
+        old, known = self.sampler, len(self.store.known)
+        kind = samplers()["random" if old.space.size() is None else "exhaustive"]
+        self.sampler = kind(old.space, old.objectives, old.seed, old.batch)
+        self.note(
+            f"note: {old.name} proposes nothing new after {known} evaluations; other points fill the budget"
+        )
 
     def _evaluate(self, points: Sequence[Point]) -> None:
         """Evaluate points and keep them, in their order as far as they are finished."""

@@ -90,6 +90,8 @@ def search(
         KeyboardInterrupt: by Ctrl-C or SIGTERM; what was finished is kept.
     """
     _check_counts(budget=budget, replications=replications, jobs=jobs, batch=batch or 1)
+    if not 0 <= seed < 2**32:
+        raise ScenarioError(f"seed {seed}: expected a whole number from 0 to 2**32 - 1")
     space = Space.of(scenario, vary)
     notes = space.check(scenario)
     chosen = objectives_of(objectives or (scenario.spec.search or SearchSpec()).objectives)
