@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from model.batch.nodes import hosts_in
 from scenarios.plots import style
 from scenarios.plots.style import BLUE, COLOURS, GREY, SKY, PlotError
-from scenarios.plots.tables import RunTables
+from scenarios.plots.tables import LOST, RunTables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,8 +47,8 @@ def draw_gantt(run: RunTables, window: tuple[float, float] | None = None) -> Fig
 
     Intervals are half-open: an execution that starts when another ends shares its lane. Where nodes have no
     names, or hold several jobs at once, jobs are packed into lanes. Boxes have the colour of the kind of job,
-    or of the user where all are of one kind; lost executions (without events: jobs that were killed before)
-    are hatched.
+    or of the user where all are of one kind; executions that ended without
+    a result are hatched (without events, those of jobs that were killed before as well).
 
     Args:
         run: to draw.
@@ -89,7 +89,7 @@ def draw_gantt(run: RunTables, window: tuple[float, float] | None = None) -> Fig
             )
         )
     _scales(axes, offsets, lanes, chosen)
-    _legend(axes, names, "killed" if run.events is not None else "killed before", bool(lost.any()))
+    _legend(axes, names, "lost" if run.events is not None else "lost, or killed before", bool(lost.any()))
     style.title(drawing, f"{run.title}: who ran where", f"{note}; {extra}" if extra else note)
     return drawing
 
@@ -188,8 +188,8 @@ def _colours(executions: pd.DataFrame) -> tuple[list[str], dict[str, str], str]:
 
 
 def _lost(executions: pd.DataFrame, exact: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    lost = executions["outcome"] == "killed" if exact else executions["kills"] > 0
-    return lost.to_numpy(dtype=bool)
+    lost = executions["outcome"].isin(LOST)
+    return (lost if exact else lost | (executions["kills"] > 0)).to_numpy(dtype=bool)
 
 
 def _scales(axes: Axes, offsets: Mapping[str, int], rows: int, window: tuple[float, float]) -> None:
@@ -204,11 +204,11 @@ def _scales(axes: Axes, offsets: Mapping[str, int], rows: int, window: tuple[flo
     style.time_axis(axes, *window)
 
 
-def _legend(axes: Axes, names: Mapping[str, str], killed: str, any_killed: bool) -> None:
+def _legend(axes: Axes, names: Mapping[str, str], lost: str, any_lost: bool) -> None:
     from matplotlib.patches import Patch
 
     handles = [Patch(color=colour, label=name) for name, colour in names.items()]
-    if any_killed:
-        handles.append(Patch(facecolor=GREY, edgecolor="black", hatch="/////", label=killed))
+    if any_lost:
+        handles.append(Patch(facecolor=GREY, edgecolor="black", hatch="/////", label=lost))
     if handles:
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -13,7 +13,8 @@ from scenarios.plots.style import PlotError
 if TYPE_CHECKING:
     import pandas as pd
 
-ENDS = ("done", "killed", "cancelled")
+LOST = ("killed", "expired", "cancelled")  # how an execution ends without a result
+ENDS = ("done", *LOST)
 
 
 @dataclass(frozen=True)
