@@ -8,20 +8,24 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from scenarios import batch, deadline, gridrpc, queueing
 from scenarios.batch import SiteSpec
+from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.job_workloads import GeneratedJobs
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
+from scenarios.trace_jobs import TraceJobs
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "site", "server", "workload")
+ARRAYS = ("sed", "client", "server", "site", "workload")
 
 Workload = Annotated[
-    RegularSessions | DiurnalSessions | PoissonSessions | GeneratedJobs | DrawnTasks | ListedTasks,
+    RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
+    | GeneratedJobs | TraceJobs
+    | DrawnTasks | ListedTasks,
     Field(discriminator="kind"),
-]
+]  # fmt: skip
 
 
 class ScenarioSpec(Part):
