@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
@@ -150,6 +151,7 @@ def open_for_writing(where: str | Path) -> Opened:
     Raises:
         ScenarioError: it cannot be reached or written.
     """
+    _quieten()
     if is_url(where):
         return Opened(_database(str(where)))
     path = journal_in(where)
@@ -171,6 +173,7 @@ def open_for_reading(where: str | Path) -> BaseStorage:
     Raises:
         ScenarioError: it does not, or cannot be read.
     """
+    _quieten()
     if is_url(where):
         _, _, database = str(where).partition(":///")
         if str(where).startswith("sqlite") and database and not Path(database).is_file():
@@ -187,6 +190,11 @@ def open_for_reading(where: str | Path) -> BaseStorage:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError) as error:
         raise _broken(path, error) from error
+
+
+def _quieten() -> None:
+    """Keep Optuna from announcing studies on stderr, which belongs to our progress."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 def _database(url: str) -> BaseStorage:
