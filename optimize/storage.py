@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import optuna
 from optuna.storages import JournalStorage
@@ -134,12 +135,8 @@ def shown(where: str | Path) -> str:
     """A storage as it may be shown: without the password of its URL."""
     if not is_url(where):
         return str(where)
-    from sqlalchemy.engine import make_url
-
-    try:
-        return make_url(str(where)).render_as_string(hide_password=True)
-    except Exception:  # not a URL that could be parsed, so nothing to hide is known
-        return str(where).split("://", 1)[0] + "://…"
+    password = urlsplit(str(where)).password
+    return str(where).replace(f":{password}@", ":***@") if password else str(where)
 
 
 def open_for_writing(where: str | Path) -> Opened:
@@ -155,8 +152,8 @@ def open_for_writing(where: str | Path) -> Opened:
     if is_url(where):
         return Opened(_database(str(where)))
     path = journal_in(where)
+    make_directory(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         journal = Journal(path)
         return Opened(JournalStorage(journal), journal)
     except OSError as error:
@@ -165,6 +162,20 @@ def open_for_writing(where: str | Path) -> Opened:
         raise
     except (ValueError, KeyError) as error:
         raise _broken(path, error) from error
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory that can be written, with those above it.
+
+    Raises:
+        ScenarioError: it cannot be.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ScenarioError(f"{path}: cannot be written: permission denied")
 
 
 def open_for_reading(where: str | Path) -> BaseStorage:
