@@ -16,6 +16,7 @@ from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSp
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
+from scenarios.trace_tasks import TraceTasks
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
 ARRAYS = ("sed", "client", "server", "site", "workload")
@@ -23,7 +24,7 @@ ARRAYS = ("sed", "client", "server", "site", "workload")
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
     | GeneratedJobs | TraceJobs
-    | DrawnTasks | ListedTasks,
+    | DrawnTasks | ListedTasks | TraceTasks,
     Field(discriminator="kind"),
 ]  # fmt: skip
 
