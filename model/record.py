@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any
@@ -38,22 +38,26 @@ class Record:
 
     Attributes:
         jobs: every job created, in order.
+        placeholders: jobs that only hold a slot in which others run (pilots), in order.
         stays: every visit of a user that has a deadline.
         signals: sampled values as (time in s, name, value).
         messages: number of messages by (agent, kind, time bin).
         message_bin: width of those bins, s.
         journal: transitions of jobs as (time, event, job, site, node), or None if not wanted.
         counters: named counts that actors keep (`killed_by_mandatory`, …).
+        summaries: called when the run is over, for further metrics by name.
     """
 
     keep_events: bool = False
     message_bin: float = 1.0
     jobs: list[Job] = field(default_factory=list)
+    placeholders: list[Job] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
     signals: list[tuple[float, str, float]] = field(default_factory=list)
     messages: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     counters: Counter[str] = field(default_factory=Counter)
     probes: list[tuple[str, Callable[[], float]]] = field(default_factory=list)
+    summaries: list[Callable[[], Mapping[str, float]]] = field(default_factory=list)
     journal: Journal | None = None
 
     def __post_init__(self) -> None:
@@ -64,6 +68,17 @@ class Record:
         """Create a job and remember it; see `Job` for the facts."""
         job = Job(len(self.jobs) + 1, user, submit, runtime, journal=self.journal, **facts)
         self.jobs.append(job)
+        return job
+
+    def placeholder(self, user: str, submit: float, estimate: float, **facts: Any) -> Job:
+        """Create a job without work of its own and remember it apart: it counts in no metric of jobs.
+
+        Its id is negative.
+        """
+        job = Job(
+            -1 - len(self.placeholders), user, submit, inf, estimate=estimate, journal=self.journal, **facts
+        )
+        self.placeholders.append(job)
         return job
 
     def log(self, now: float, event: str, job: int = 0, site: str = "", node: str = "") -> None:

@@ -6,11 +6,13 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, gridrpc, queueing
+from scenarios import batch, gridrpc, middleware, platform, queueing
 from scenarios.batch import SiteSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.job_workloads import GeneratedJobs
+from scenarios.middleware import MiddlewareSpec
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
+from scenarios.platform import PlatformSpec
 from scenarios.queueing import QueueingSpec
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
@@ -41,6 +43,8 @@ class ScenarioSpec(Part):
     )
     site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     queue: QueueingSpec | None = None
+    platform: PlatformSpec | None = None
+    middleware: MiddlewareSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -53,6 +57,8 @@ class ScenarioSpec(Part):
         gridrpc.check(self)
         batch.check(self)
         queueing.check(self)
+        platform.check(self)
+        middleware.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):
