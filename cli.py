@@ -14,7 +14,6 @@ import typer
 
 if TYPE_CHECKING:
     from optimize.front import Front
-
     from scenarios.scenario import Scenario
 
 app = typer.Typer(
@@ -23,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Simulate grid middleware under scheduling policies, and search the policies' parameters.",
 )
-scenarios_app = typer.Typer(invoke_without_command=True, help="The shipped scenarios.")
+scenarios_app = typer.Typer(invoke_without_command=True)
 trace_app = typer.Typer(no_args_is_help=True, help="Workload traces (SWF, GWF).")
 app.add_typer(scenarios_app, name="scenarios")
 app.add_typer(trace_app, name="trace")
@@ -293,9 +292,8 @@ def trace_info(file: Path, format: Output = Format.table) -> None:
 
     Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
     """
-    from scenarios.traces import find_trace, summarise
-
     from scenarios.results import to_json
+    from scenarios.traces import find_trace, summarise
 
     summary = summarise(find_trace(str(file)))
     print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary.lines()))

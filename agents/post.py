@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import inf
 from typing import Any, NamedTuple
 
@@ -50,7 +49,7 @@ class Post:
         self.grid = grid
         self.size = size
         grid.record.counters["messages"] = 0
-        grid.record.summaries.append(self._bytes)
+        grid.record.measures["message_bytes"] = lambda: grid.record.counters["messages"] * size
 
     def count(self, kind: str, count: int = 1) -> None:
         """Count messages of a kind."""
@@ -65,6 +64,3 @@ class Post:
             self.grid.agenda.after(delay, action, argument, ARRIVAL)
         else:
             action(argument)
-
-    def _bytes(self) -> Mapping[str, float]:
-        return {"message_bytes": self.grid.record.counters["messages"] * self.size}

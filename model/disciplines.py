@@ -59,8 +59,46 @@ class ServerQueue:
         return True
 
 
+class PriorityQueue(ServerQueue):
+    """A queue that also keeps its requests by priority, first come first within each.
+
+    Attributes:
+        by_priority: waiting requests by priority and id; no class is empty.
+    """
+
+    __slots__ = ("by_priority",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_priority: dict[int, dict[int, Job]] = {}
+
+    def jobs(self) -> Iterable[Job]:
+        """All waiting requests, in the order in which they would be served."""
+        for priority in sorted(self.by_priority, reverse=True):
+            yield from self.by_priority[priority].values()
+
+    def push(self, job: Job) -> None:
+        """Let a request wait, behind those of its priority."""
+        super().push(job)
+        self.by_priority.setdefault(job.priority, {})[job.id] = job
+
+    def remove(self, job: Job) -> bool:
+        """Take a request out; whether it was there."""
+        if not super().remove(job):
+            return False
+        waiting = self.by_priority[job.priority]
+        del waiting[job.id]
+        if not waiting:
+            del self.by_priority[job.priority]
+        return True
+
+
 class Discipline(Policy):
     """Which request a server should be running: the contract of the family `discipline`."""
+
+    def queue(self) -> ServerQueue:
+        """An empty queue of the kind that this discipline chooses from."""
+        return ServerQueue()
 
     def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
         """The request to run now.
@@ -74,8 +112,8 @@ class Discipline(Policy):
         """
         raise NotImplementedError
 
-    def newcomer(self, queue: ServerQueue, running: Job | None, user: str) -> float:
-        """Seconds a user whom the server has not seen before is counted to have had already."""
+    def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
+        """Seconds that a user whom the server has not seen before is counted to have had already."""
         return 0.0
 
 
@@ -126,15 +164,34 @@ class Ethic(Discipline):
         user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
         return next(iter(queue.optional[user].values()))
 
-    def newcomer(self, queue: ServerQueue, running: Job | None, user: str) -> float:
+    def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
         """The least counter of those present, else the newcomer would starve them until it caught up."""
         if self.fair_counter == "cumulative":
             return 0.0
-        present = {job.user for job in queue.mandatory.values()} | queue.optional.keys()
+        counted = queue.allocated.__getitem__
+        present = [*map(counted, queue.optional), *(counted(job.user) for job in queue.mandatory.values())]
         if running is not None:
-            present.add(running.user)
-        present.discard(user)
-        return min((queue.allocated[other] for other in present if other in queue.allocated), default=0.0)
+            present.append(counted(running.user))
+        return min(present, default=0.0)
+
+
+@register("discipline", "priority", source="RR-5335, section 4.3")
+@dataclass(frozen=True)
+class Priority(Discipline):
+    """Highest priority first, first come first served among equals; what runs is never displaced."""
+
+    def queue(self) -> PriorityQueue:
+        """A queue that is kept by priority."""
+        return PriorityQueue()
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The running request, else the first of the highest priority."""
+        if running is not None:
+            return running
+        assert isinstance(queue, PriorityQueue)
+        if not queue.by_priority:
+            return None
+        return next(iter(queue.by_priority[max(queue.by_priority)].values()))
 
 
 def _arrival(job: Job) -> tuple[float, int]:

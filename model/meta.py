@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from math import nan
 
 from model.job import DONE, Job
@@ -23,36 +24,54 @@ define("meta_completed", "tasks", "maximize", "completed meta-tasks")
 define("background_completed", "jobs", "maximize", "completed jobs of local users")
 
 
-def summary(tasks: Iterable[Job], jobs: Iterable[Job]) -> Mapping[str, float]:
-    """The metrics of meta-tasks, and of all other jobs as those of local users.
+def measures(tasks: Sequence[Job], jobs: Sequence[Job]) -> dict[str, Callable[[], float]]:
+    """How the metrics of meta-tasks are read when a run is over.
 
     Args:
-        tasks: meta-tasks.
-        jobs: all jobs.
+        tasks: meta-tasks; may still grow.
+        jobs: all jobs; those that are no meta-tasks are of local users.
     """
-    done = [task for task in tasks if task.state is DONE]
-    meta = {task.id for task in done}
-    local = [job for job in jobs if job.state is DONE and job.id not in meta]
-    values = {
-        "meta_completed": float(len(done)),
-        "meta_waiting_mean": _mean(task.start - task.submit for task in done),
-        "meta_execution_mean": _mean(task.end - task.start for task in done),
-        "meta_response_mean": _mean(task.end - task.submit for task in done),
-        "meta_makespan": max((task.end for task in done), default=nan)
-        - min((task.submit for task in done), default=nan),
-        "local_wait_mean": _mean(task.start - task.queued for task in done),
-        "global_wait_mean": _mean(task.queued - task.submit for task in done),
+    made: dict[str, Callable[[], float]] = {
+        name: partial(_mean, difference, tasks) for name, difference in _DIFFERENCES.items()
     }
-    if local:
-        values["background_completed"] = float(len(local))
-        values["background_waiting_mean"] = _mean(job.start - job.submit for job in local)
-        values["background_response_mean"] = _mean(job.end - job.submit for job in local)
-    return values
+    made["meta_completed"] = lambda: sum(task.state is DONE for task in tasks)
+    made["meta_makespan"] = lambda: (
+        max((task.end for task in tasks if task.state is DONE), default=nan)
+        - min((task.submit for task in tasks), default=nan)
+    )
+
+    def background() -> Iterator[Job]:
+        meta = {task.id for task in tasks}
+        return (job for job in jobs if job.id not in meta)
+
+    made["background_completed"] = lambda: sum(job.state is DONE for job in background())
+    made["background_waiting_mean"] = lambda: _mean(_waiting, background())
+    made["background_response_mean"] = lambda: _mean(_response, background())
+    return made
 
 
-def _mean(values: Iterable[float]) -> float:
+def _waiting(job: Job) -> float:
+    return job.start - job.submit
+
+
+def _response(job: Job) -> float:
+    return job.end - job.submit
+
+
+_DIFFERENCES: dict[str, Callable[[Job], float]] = {
+    "meta_waiting_mean": _waiting,
+    "meta_execution_mean": lambda job: job.end - job.start,
+    "meta_response_mean": _response,
+    "local_wait_mean": lambda job: job.start - job.queued,
+    "global_wait_mean": lambda job: job.queued - job.submit,
+}
+
+
+def _mean(difference: Callable[[Job], float], jobs: Iterable[Job]) -> float:
+    """Mean over completed jobs; nan if there are none."""
     total, count = 0.0, 0
-    for value in values:
-        total += value
-        count += 1
+    for job in jobs:
+        if job.state is DONE:
+            total += difference(job)
+            count += 1
     return total / count if count else nan

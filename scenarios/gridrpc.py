@@ -11,7 +11,7 @@ from pydantic import Field
 
 from agents.client import Client, ClientHabits, Session
 from agents.hierarchy import Discoverable, LocalAgent, MasterAgent
-from agents.sed import SeD
+from agents.sed import SED_COUNTERS, SeD
 from model.agenda import Action
 from model.disciplines import Discipline
 from model.dispatch import Dispatch
@@ -87,6 +87,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         return
     sessions = merge(*(workload.sessions(grid.streams) for workload in workloads), key=attrgetter("arrival"))
     network, client = spec.network, spec.client[0]
+    grid.record.counters.update(dict.fromkeys(SED_COUNTERS, 0))
     link = Link(network.latency, network.bandwidth)
     dispatch: Dispatch = client.dispatch
     servers: list[SeD] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from heapq import merge
 from math import inf
 from operator import itemgetter
@@ -18,7 +18,7 @@ from agents.site_agent import PilotAgent, SiteAgent
 from model.grid import Grid
 from model.job import DONE, RUNNING, Job
 from model.matching import RoundRobin, TaskQueues
-from model.meta import summary
+from model.meta import measures
 from model.pilots import Mode, PilotMode
 from model.routing import LeastDepth
 from scenarios.batch import arrivals, sites_of
@@ -100,7 +100,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     record.probe("meta.running", lambda: in_state(RUNNING))
     record.probe("meta.done", lambda: in_state(DONE))
     record.probe("meta.unmatched", lambda: entrance.waiting)
-    record.summaries.append(lambda: summary(entrance.tasks, record.jobs))
+    record.measures.update(measures(entrance.tasks, record.jobs))
     streams = [
         arrivals(grid, workload, entrance)
         for workload in spec.workload
@@ -146,25 +146,21 @@ def _place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Broke
             PilotAgent(grid, member, match_maker, spec.availability_epsilon, post, habits)
             for member in members
         ]
-        grid.record.summaries.append(lambda: _idle(grid, match_maker.tasks))
+        grid.record.measures["pilot_idle"] = lambda: _idle(grid, match_maker.tasks)
     for k, agent in enumerate(agents):
         # Spread over the period: agents that all look at once would fight for the same tasks.
         agent.work(spec.poll_period, k * spec.poll_period / len(agents))
     return match_maker
 
 
-def _idle(grid: Grid, tasks: Sequence[Job]) -> Mapping[str, float]:
+def _idle(grid: Grid, tasks: Sequence[Job]) -> float:
     """What pilots held beyond what tasks took, slot-seconds."""
     now = grid.now
-    held = sum(
-        (now if pilot.state is RUNNING else pilot.end) - pilot.start
-        for pilot in grid.record.placeholders
-        if pilot.start == pilot.start
-    )
-    used = sum(
-        task.wasted + ((now if task.state is RUNNING else task.end) - task.start)
-        for task in tasks
-        if task.state is DONE or task.state is RUNNING
-    )
-    used += sum(task.wasted for task in tasks if task.state is not DONE and task.state is not RUNNING)
-    return {"pilot_idle": held - used}
+
+    def held(job: Job) -> float:
+        if job.state is RUNNING:
+            return now - job.start
+        return job.end - job.start if job.start == job.start else 0.0
+
+    used = sum(task.wasted + (held(task) if task.state in (DONE, RUNNING) else 0.0) for task in tasks)
+    return sum(map(held, grid.record.placeholders)) - used

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JOB_COLUMNS = (
-    "id", "user", "group", "kind", "mandatory", "site", "node", "submit", "queued", "start", "end",
-    "processors", "runtime", "estimate", "deadline", "state", "kills", "wasted",
+    "id", "user", "group", "kind", "mandatory", "priority", "site", "node", "submit", "queued", "start",
+    "end", "processors", "runtime", "estimate", "deadline", "state", "kills", "wasted",
 )  # fmt: skip
 USER_COLUMNS = (
     "user", "jobs", "completed", "mandatory_late", "unhappy", "allocated", "deserved", "satisfaction",
@@ -62,14 +62,20 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
     return made
 
 
-def manifest(scenario: Scenario, seed: int, replications: int) -> dict[str, Any]:
-    """What is needed to repeat a run: the scenario with all overrides and defaults, seed and versions."""
+def manifest(scenario: Scenario, seed: int, replications: int, out: Path) -> dict[str, Any]:
+    """What is needed to repeat a run: the scenario with all overrides and defaults, seed and versions.
+
+    Args:
+        scenario: what was run.
+        seed, replications: of the experiment.
+        out: folder of the manifest; files that the scenario names are found relative to it.
+    """
     return {
         "scenario": scenario.name,
         "seed": seed,
         "replications": replications,
         "document": scenario.document,
-        "base": os.path.relpath(scenario.base),
+        "base": os.path.relpath(scenario.base, out),
         "resolved": scenario.spec.model_dump(mode="json"),
         "versions": {
             "python": platform.python_version(),

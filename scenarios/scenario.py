@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -89,7 +90,7 @@ class Scenario:
 
 
 def load(name: str | Path) -> Scenario:
-    """The shipped scenario of that name, or the TOML file at that path.
+    """The shipped scenario of that name, or that of a TOML file or of the manifest of a run.
 
     Raises:
         ScenarioError: there is none, or it is not valid.
@@ -103,9 +104,22 @@ def load(name: str | Path) -> Scenario:
             near = get_close_matches(str(name), list(shipped_names()), n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else "`gridtune scenarios` lists those shipped"
             raise ScenarioError(f"{name}: no such scenario or file; {hint}")
-        scenario = Scenario(str(path), _read(path, str(path)), path.resolve().parent)
+        scenario = _from_manifest(path) if path.suffix == ".json" else _from_toml(path)
     _ = scenario.spec
     return scenario
+
+
+def _from_toml(path: Path) -> Scenario:
+    return Scenario(str(path), _read(path, str(path)), path.resolve().parent)
+
+
+def _from_manifest(path: Path) -> Scenario:
+    """The scenario of an earlier run, overrides included."""
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        return Scenario(about["scenario"], about["document"], path.resolve().parent / about["base"])
+    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
+        raise ScenarioError(f"{path}: not the manifest of a run: {error}") from error
 
 
 def shipped_names() -> Iterator[str]:

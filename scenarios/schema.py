@@ -6,22 +6,26 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, gridrpc, middleware, platform, queueing
+from scenarios import batch, deadline, gridrpc, middleware, platform, queueing
 from scenarios.batch import SiteSpec
+from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.job_workloads import GeneratedJobs
 from scenarios.middleware import MiddlewareSpec
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
 from scenarios.platform import PlatformSpec
 from scenarios.queueing import QueueingSpec
+from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "site", "workload")
+ARRAYS = ("sed", "client", "server", "site", "workload")
 
 Workload = Annotated[
-    RegularSessions | DiurnalSessions | PoissonSessions | GeneratedJobs,
+    RegularSessions | DiurnalSessions | PoissonSessions
+    | GeneratedJobs
+    | DrawnTasks | ListedTasks,
     Field(discriminator="kind"),
-]
+]  # fmt: skip
 
 
 class ScenarioSpec(Part):
@@ -45,6 +49,8 @@ class ScenarioSpec(Part):
     queue: QueueingSpec | None = None
     platform: PlatformSpec | None = None
     middleware: MiddlewareSpec | None = None
+    server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    agent: AgentSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -59,6 +65,7 @@ class ScenarioSpec(Part):
         queueing.check(self)
         platform.check(self)
         middleware.check(self)
+        deadline.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):

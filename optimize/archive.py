@@ -1,0 +1,84 @@
+"""What a search leaves behind: every evaluated point, its objectives and how sure they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is traded off.
+
+    Attributes:
+        name: of the metric.
+        direction: which way is better.
+        unit: of the metric.
+    """
+
+    name: str
+    direction: Literal["minimize", "maximize"]
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A metric over the replications of a point.
+
+    Attributes:
+        mean: over the replications.
+        standard_error: of the mean; None for a single replication.
+        values: one per replication, in the order of the replications.
+    """
+
+    mean: float
+    standard_error: float | None
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluated point.
+
+    Attributes:
+        number: of its trial in the study.
+        values: what was set, by path; active parameters only.
+        objectives: estimates by name, on the seeds of the search.
+        metrics: means of all other metrics by name.
+        validated: the objectives on fresh seeds that the search never used; front members only.
+    """
+
+    number: int
+    values: dict[str, Value]
+    objectives: dict[str, Estimate]
+    metrics: dict[str, float]
+    validated: dict[str, Estimate] | None = None
+
+
+@dataclass(frozen=True)
+class Archive:
+    """All of a search.
+
+    Attributes:
+        study: its name.
+        scenario: name of the scenario that was searched.
+        objectives: what was traded off.
+        evaluations: successful ones, in the order of their numbers.
+        failures: points that could not be evaluated.
+        sampler: name of the sampler.
+        seed: of workloads and sampler.
+        replications: per evaluation.
+        budget: evaluations that were asked for.
+    """
+
+    study: str
+    scenario: str
+    objectives: tuple[Objective, ...]
+    evaluations: tuple[Evaluation, ...]
+    failures: int = 0
+    sampler: str = ""
+    seed: int = 1
+    replications: int = 1
+    budget: int = 0

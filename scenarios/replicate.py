@@ -1,0 +1,184 @@
+"""Replications: one scenario, several random streams, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan, sqrt
+from pathlib import Path
+from typing import Any, TypeVar
+
+from model.metrics import Metric
+from scenarios.errors import ScenarioError
+from scenarios.paths import Document
+from scenarios.pool import Failure, Outcome, Pool
+from scenarios.scenario import Scenario
+from scenarios.simulate import simulate
+
+R = TypeVar("R")
+Metrics = dict[str, Metric]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to be done.
+
+    Equal (seed, replication) give equal workloads, whatever the values: common random numbers.
+
+    Attributes:
+        scenario: what to run.
+        values: to set in it, by path.
+        seed, replication: of the random streams.
+    """
+
+    scenario: Scenario
+    values: Mapping[str, Any]
+    seed: int
+    replication: int
+
+    def resolved(self) -> Scenario:
+        """The scenario with the values set.
+
+        Raises:
+            ScenarioError: a path or value that does not fit.
+        """
+        return self.scenario.override(self.values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without what is derived: policies from plugin files cannot be pickled, they are read again.
+        scenario = self.scenario
+        parts = (scenario.name, scenario.document, scenario.base)
+        return _task, (*parts, dict(self.values), self.seed, self.replication)
+
+
+def _task(
+    name: str, document: Document, base: Path, values: dict[str, Any], seed: int, replication: int
+) -> Task:
+    return Task(Scenario(name, document, base), values, seed, replication)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A metric over replications.
+
+    Attributes:
+        mean: nan if any value is: a metric that one replication could not give has no mean.
+        standard_error: of the mean; None for a single replication or without a mean.
+        values: one per replication, in their order.
+        unit: of all of them.
+    """
+
+    mean: float
+    standard_error: float | None
+    values: tuple[float, ...]
+    unit: str = ""
+
+    @classmethod
+    def of(cls, values: Sequence[float], unit: str = "") -> Summary:
+        """Sum up values.
+
+        Raises:
+            ValueError: there are none.
+        """
+        if not values:
+            raise ValueError("no values to sum up")
+        mean = sum(values) / len(values)
+        if len(values) == 1 or isnan(mean):
+            return cls(mean, None, tuple(values), unit)
+        variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+        return cls(mean, sqrt(variance / len(values)), tuple(values), unit)
+
+    def as_json(self) -> dict[str, Any]:
+        """As in the output of `run` and `sweep`; what is not a number becomes null."""
+        return {
+            "mean": _number(self.mean),
+            "standard_error": _number(self.standard_error),
+            "values": [_number(value) for value in self.values],
+            "unit": self.unit,
+        }
+
+
+def metrics_of(task: Task) -> Metrics:
+    """What a worker does by default: simulate, and keep the metrics."""
+    return simulate(task.resolved(), task.seed, task.replication).metrics
+
+
+def replicate(
+    scenario: Scenario,
+    seed: int,
+    replications: int,
+    pool: Pool,
+    work: Callable[[Task], R] = metrics_of,  # type: ignore[assignment]
+) -> list[R]:
+    """Run a scenario several times.
+
+    Args:
+        scenario: what to run.
+        seed: of the experiment.
+        replications: how often; they are numbered from 0.
+        pool: who runs them.
+        work: what to do with each run to be done; it must be importable from its module.
+
+    Raises:
+        ScenarioError: the first replication that failed, and why.
+    """
+    tasks = [Task(scenario, {}, seed, replication) for replication in range(replications)]
+    results = []
+    for outcome in pool.map(work, tasks):
+        if outcome.failure is not None:
+            raise ScenarioError(f"{scenario.name}: replication {outcome.index}: {outcome.failure}")
+        results.append(outcome.value)
+    return results
+
+
+def summarise(runs: Sequence[Metrics]) -> dict[str, Summary]:
+    """Every metric over replications. One that only some replications have counts as nan in the others."""
+    units = {name: metric.unit for run in runs for name, metric in run.items()}
+    missing = Metric(nan, "")
+    return {
+        name: Summary.of([run.get(name, missing).value for run in runs], unit) for name, unit in units.items()
+    }
+
+
+def evaluate(
+    scenario: Scenario,
+    points: Sequence[Mapping[str, Any]],
+    seed: int,
+    replications: Sequence[int],
+    pool: Pool,
+    work: Callable[[Task], R] = metrics_of,  # type: ignore[assignment]
+) -> Iterator[Outcome[list[R]]]:
+    """Run a scenario at many points, each under the same replications.
+
+    Args:
+        scenario: what to run.
+        points: values to set, by path.
+        seed: of the experiment.
+        replications: their numbers.
+        pool: who runs them.
+        work: what to do with each run to be done.
+
+    Yields:
+        for each point, as soon as it is complete, its results in the order of the replications. A point fails
+        with its first failing replication.
+    """
+    count = len(replications)
+    tasks = [Task(scenario, point, seed, replication) for point in points for replication in replications]
+    results: list[dict[int, R]] = [{} for _ in points]
+    failures: list[dict[int, Failure]] = [{} for _ in points]
+    left = [count] * len(points)
+    for outcome in pool.run(work, tasks):
+        index, replication = divmod(outcome.index, count)
+        left[index] -= 1
+        if outcome.failure is None:
+            results[index][replication] = outcome.value
+        else:
+            failures[index][replication] = outcome.failure
+        if left[index] == 0:
+            failed, runs = failures[index], results[index]
+            failure = failed[min(failed)] if failed else None
+            yield Outcome(index, None if failure else [runs[k] for k in range(count)], failure)
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or isnan(value) else value

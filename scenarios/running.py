@@ -1,0 +1,169 @@
+"""What `gridtune run`, `sweep` and `plot` do: run, sum up, write, draw."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scenarios.errors import ScenarioError
+from scenarios.pool import Pool
+from scenarios.replicate import Metrics, Task, replicate, summarise
+from scenarios.results import manifest, tables, writable_folder, write_json, write_run
+from scenarios.scenario import Scenario
+from scenarios.simulate import simulate
+from scenarios.sweep import grid, parse_vary, sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OBJECTIVES = ("unhappy_users", "unfairness", "completed")
+
+
+class Kept(NamedTuple):
+    """A run of which everything is kept."""
+
+    metrics: Metrics
+    tables: dict[str, pd.DataFrame]
+
+
+def kept_run(task: Task, events: bool) -> Kept:
+    """Simulate, and keep metrics and tables."""
+    run = simulate(task.resolved(), task.seed, task.replication, keep_events=events)
+    return Kept(run.metrics, tables(run))
+
+
+def run_scenario(
+    scenario: Scenario, seed: int, replications: int, jobs: int, *, out: Path | None, events: bool
+) -> dict[str, Any]:
+    """Run a scenario and write what it gives.
+
+    Args:
+        scenario: what to run.
+        seed: of the experiment.
+        replications: how often.
+        jobs: worker processes.
+        out: folder for tables, metrics and manifest; nothing is written without it.
+        events: whether to keep the table of events.
+
+    Returns:
+        What is printed as JSON.
+
+    Raises:
+        ScenarioError: the folder cannot be written, or a run fails.
+    """
+    folder = None if out is None else writable_folder(out)
+    runs: list[Metrics]
+    with Pool(min(jobs, replications)) as pool:
+        if folder is None:
+            runs = replicate(scenario, seed, replications, pool)
+        else:
+            kept = replicate(scenario, seed, replications, pool, partial(kept_run, events=events))
+            runs = [run.metrics for run in kept]
+    made = {
+        "scenario": scenario.name,
+        "seed": seed,
+        "replications": replications,
+        "metrics": {name: summary.as_json() for name, summary in summarise(runs).items()},
+        "out": None if folder is None else str(folder),
+    }
+    if folder is not None:
+        about = manifest(scenario, seed, replications, folder)
+        write_run(folder, [run.tables for run in kept], made["metrics"], about)
+    return made
+
+
+def run_sweep(
+    scenario: Scenario,
+    vary: Sequence[str],
+    seed: int,
+    replications: int,
+    jobs: int,
+    *,
+    out: Path | None,
+    plot: Path | None,
+) -> tuple[dict[str, Any], Sequence[str], list[dict[str, Any]]]:
+    """Run every combination of varied values.
+
+    Args:
+        scenario: what to run.
+        vary: `PATH=V1,V2,…` or `PATH=LOW:HIGH:COUNT[:log]`.
+        seed: of the experiment.
+        replications: runs of each point.
+        jobs: worker processes.
+        out: folder for `sweep.json` and the manifest.
+        plot: picture to draw.
+
+    Returns:
+        What is printed as JSON, and the columns and rows of the table.
+
+    Raises:
+        ScenarioError: a value does not fit, or a file cannot be written.
+    """
+    points = grid([parse_vary(text) for text in vary])
+    if plot is not None:
+        from scenarios.plots import draw_sweep, picture_format, save
+
+        picture_format(plot)
+        writable_folder(plot.parent)
+    made: list[dict[str, Any]] = [{} for _ in points]
+    with Pool(min(jobs, len(points) * replications)) as pool:
+        done = sweep(scenario, points, seed, replications, pool)
+        folder = None if out is None else writable_folder(out)
+        for index, point in done:
+            metrics = {name: summary.as_json() for name, summary in point.metrics.items()}
+            made[index] = {"values": point.values, "metrics": metrics}
+            if point.failure is not None:
+                made[index]["failure"] = str(point.failure)
+                print(f"gridtune: {point.values}: {point.failure}", file=sys.stderr)
+    result = {"scenario": scenario.name, "points": made}
+    if folder is not None:
+        write_json(folder / "sweep.json", result)
+        write_json(
+            folder / "manifest.json", {**manifest(scenario, seed, replications, folder), "vary": list(vary)}
+        )
+    names = _objectives(scenario)
+    if plot is not None:
+        save(draw_sweep(made, names), plot)
+    rows = [
+        point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in names}
+        for point in made
+    ]
+    return result, [*points[0], *names], rows
+
+
+def draw_run(run: Path, kind: str, out: Path, window: str | None) -> None:
+    """Draw a picture of a run that was written to a folder.
+
+    Raises:
+        ScenarioError: no such run, kind of picture or window, or the file cannot be written.
+    """
+    from scenarios.plots import draw_run_picture
+
+    draw_run_picture(run, kind, out, _window(window))
+
+
+def picture_rows() -> list[dict[str, str]]:
+    """The kinds of pictures and what they show."""
+    from scenarios.plots import KINDS
+
+    return [{"kind": name, "shows": description} for name, (_, description) in KINDS.items()]
+
+
+def _objectives(scenario: Scenario) -> Sequence[str]:
+    search = scenario.spec.search
+    return OBJECTIVES if search is None else search.objectives
+
+
+def _window(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        start, end = (float(part) for part in text.split(":"))
+    except ValueError:
+        raise ScenarioError(f"--window {text}: expected FROM:TO in seconds, e.g. 0:3600") from None
+    if not start < end:
+        raise ScenarioError(f"--window {text}: it must end after it starts")
+    return start, end

@@ -1,0 +1,113 @@
+"""Local worker processes: how they start, what they ignore, and how they end."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager, suppress
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+from types import FrameType
+from typing import Any
+
+# Workers are the parallelism; threads of linear algebra inside them would only get in each other's way.
+SINGLE_THREADED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+ORPHAN_CHECK = 1.0  # s between two looks of a worker at whether its parent lives
+
+
+class LocalProcesses(ProcessPoolExecutor):
+    """Processes of this machine, which can be ended at once.
+
+    Args:
+        jobs: processes.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        for name in SINGLE_THREADED:
+            os.environ.setdefault(name, "1")
+        self.started: list[BaseProcess] = []
+        super().__init__(
+            jobs, mp_context=_context(self.started), initializer=_start_worker, initargs=(os.getpid(),)
+        )
+
+    def kill(self) -> None:
+        """End all processes, whatever they are doing."""
+        self.shutdown(wait=False, cancel_futures=True)
+        for process in self.started:
+            process.kill()
+        for process in self.started:
+            process.join()
+
+
+def local_processes(jobs: int) -> Executor:
+    """An executor of `jobs` processes of this machine."""
+    return LocalProcesses(jobs)
+
+
+def stop(executor: Executor) -> None:
+    """End an executor without waiting for its tasks, as far as it can be done."""
+    if isinstance(executor, LocalProcesses):
+        executor.kill()
+    else:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does, so that both end a command in the same tidy way.
+
+    Does nothing outside the main thread, where handlers cannot be set.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _context(started: list[BaseProcess]) -> BaseContext:
+    """A context that notes every process it makes.
+
+    Fork where there is one: a worker then has everything imported. The context is explicit because
+    `import mesa` sets the default to spawn.
+    """
+    methods = multiprocessing.get_all_start_methods()
+    base: Any = type(multiprocessing.get_context("fork" if "fork" in methods else "spawn"))
+
+    class Noting(base):
+        def Process(self, *args: Any, **kwargs: Any) -> BaseProcess:  # noqa: N802
+            process: BaseProcess = base.Process(*args, **kwargs)
+            started.append(process)
+            return process
+
+    context: BaseContext = Noting()
+    return context
+
+
+def _start_worker(parent: int) -> None:
+    """Make a new process a worker: the parent answers to signals, and its end is the worker's."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.freeze()  # what the parent had is never garbage here
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone: a killed parent cannot say goodbye."""
+    while os.getppid() == parent:
+        time.sleep(ORPHAN_CHECK)
+    with suppress(ProcessLookupError):
+        os.kill(os.getpid(), signal.SIGKILL)

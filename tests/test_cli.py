@@ -1,0 +1,187 @@
+"""The command line as scripts rely on it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def gridtune(*arguments, cwd=None, env=None):
+    """Run the command in a process of its own, as a user does."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd or ROOT,
+        env={**os.environ, **(env or {})},
+        timeout=120,
+        check=False,
+    )
+
+
+def refused(*arguments, **options):
+    """Standard error of a call that must fail with one clear line."""
+    result = gridtune(*arguments, **options)
+    assert result.returncode == 2, result.stderr
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("gridtune: ")
+    return lines[0]
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys, cli; cli.app(['--help'], standalone_mode=False); print(sorted(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    loaded = result.stdout.splitlines()[-1]
+    for heavy in (
+        "mesa",
+        "numpy",
+        "pandas",
+        "pydantic",
+        "optuna",
+        "pymoo",
+        "matplotlib",
+        "seaborn",
+        "scenarios",
+    ):
+        assert f"'{heavy}'" not in loaded
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "run", "sweep", "search", "front", "plot", "reproduce", "validate", "policies", "schema",
+     "scenarios", "scenarios list", "scenarios show", "trace info"],
+)  # fmt: skip
+def test_every_command_has_help_with_an_example(command):
+    result = gridtune(*command.split(), "--help")
+    assert result.returncode == 0
+    assert "Usage:" in result.stdout
+    assert not command or "Example: gridtune" in result.stdout
+
+
+def test_run_prints_the_agreed_json_and_nothing_else():
+    result = gridtune(
+        "run", "diet/day-regular", "--set", "client.dispatch=legacy", "--set", "client.n_submit=190",
+        "--replications", "2", "--format", "json",
+    )  # fmt: skip
+    assert result.returncode == 0
+    made = json.loads(result.stdout)
+    assert made.keys() == {"scenario", "seed", "replications", "metrics", "out"}
+    assert (made["scenario"], made["seed"], made["replications"], made["out"]) == (
+        "diet/day-regular",
+        1,
+        2,
+        None,
+    )
+    assert made["metrics"]["completed"] == {
+        "mean": 1890.0, "standard_error": 0.0, "values": [1890.0, 1890.0], "unit": "jobs",
+    }  # fmt: skip
+    assert {
+        "unhappy_users", "unhappy_fraction", "unfairness", "completed", "completed_work", "makespan",
+        "waiting_mean", "execution_mean", "response_mean", "utilisation", "killed", "wasted_work", "events",
+    } <= made["metrics"].keys()  # fmt: skip
+
+
+def test_results_on_disk_repeat_the_run(tmp_path):
+    out = tmp_path / "out"
+    first = gridtune("run", "diet/day-regular", "--out", out, "--events", "--seed", 7, "--format", "json")
+    assert first.returncode == 0, first.stderr
+    names = {path.name for path in out.iterdir()}
+    assert {
+        "manifest.json", "metrics.json", "jobs.parquet", "users.parquet", "signals.parquet", "events.parquet",
+    } <= names  # fmt: skip
+    jobs = pd.read_parquet(out / "jobs.parquet")
+    assert {
+        "id", "user", "kind", "site", "node", "submit", "queued", "start", "end", "processors", "runtime",
+        "deadline", "state", "kills",
+    } <= set(jobs.columns)  # fmt: skip
+    metrics = json.loads(first.stdout)["metrics"]
+    assert (jobs["state"] == "done").sum() == metrics["completed"]["mean"]
+    again = gridtune("run", out / "manifest.json", "--seed", 7, "--format", "json")
+    assert json.loads(again.stdout)["metrics"] == metrics
+
+
+def test_replications_are_told_apart_and_do_not_depend_on_the_number_of_workers(tmp_path):
+    made = []
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        result = gridtune(
+            "run", "diet/day-irregular", "--replications", 3, "--jobs", jobs, "--out", out, "--format", "json"
+        )
+        made.append(json.loads(result.stdout)["metrics"])
+        assert set(pd.read_parquet(out / "jobs.parquet")["replication"]) == {0, 1, 2}
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "diet/day-reguler"], "did you mean diet/day-regular"),
+        (["run", "diet/day-regular", "--set", "client.n_submt=3"], "did you mean n_submit"),
+        (["run", "diet/day-regular", "--set", "client.n_submit=many"], "client.n_submit: 'many'"),
+        (["run", "diet/day-regular", "--set", "workload.interval=-1"], "workload.user.interval: -1"),
+        (["run", "diet/day-regular", "--set", "client.n_submit"], "expected PATH=VALUE"),
+        (["run", "diet/day-regular", "--seed", "-1"], "--seed"),
+        (["run", "diet/day-regular", "--format", "yaml"], "--format"),
+        (["run"], "Missing argument"),
+        (["run", "--nonsense"], "No such option"),
+        (["sweep", "diet/day-regular", "--vary", "client.n_submit=5:1:3"], "5 is not less than 1"),
+        (["sweep", "diet/day-regular", "--vary", "nope=1,2"], "nope: no such key"),
+        (["scenarios", "show", "nope"], "no such shipped scenario"),
+        (["policies", "--family", "nope"], "no policy family 'nope'"),
+        (["reproduce", "nope"], "no such paper"),
+        (["reproduce", "diet/nope"], "no such experiment"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path):
+    assert message in refused(*arguments, cwd=tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+def test_results_cannot_be_written_into_a_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "results cannot be written there" in refused("run", "diet/day-regular", "--out", tmp_path / "file")
+    assert "results cannot be written there" in refused(
+        "run", "diet/day-regular", "--out", tmp_path / "file/below"
+    )
+
+
+def test_a_shown_scenario_is_a_start_for_another(tmp_path):
+    shown = gridtune("scenarios", "show", "diet/day-regular")
+    path = tmp_path / "mine.toml"
+    path.write_text(shown.stdout.replace("count = 10\ninterval", "count = 3\ninterval"))
+    assert gridtune("validate", path).stdout == f"{path}: valid\n"
+    made = json.loads(gridtune("run", path, "--format", "json").stdout)
+    assert made["metrics"]["killed"]["mean"] == 6
+
+
+def test_lists_are_json_on_demand():
+    listed = json.loads(gridtune("scenarios", "--format", "json").stdout)
+    assert all(row.keys() == {"name", "title", "source"} for row in listed)
+    assert "diet/scalability" in {row["name"] for row in listed}
+    policies = json.loads(gridtune("policies", "--format", "json").stdout)
+    ethic = next(row for row in policies if (row["family"], row["name"]) == ("dispatch", "ethic"))
+    assert ethic["parameters"][0]["name"] == "window"
+    assert json.loads(gridtune("schema").stdout)["title"] == "ScenarioSpec"
+
+
+def test_reproduce_draws_figures_and_exits_with_the_verdict(tmp_path):
+    result = gridtune(
+        "reproduce", "diet/day-regular", "--replications", 2, "--out", tmp_path / "out", "--format", "json"
+    )
+    made = json.loads(result.stdout)
+    assert {
+        "id", "experiment", "claim", "source", "expected", "measured", "verdict",
+    } <= made["claims"][0].keys()  # fmt: skip
+    assert result.returncode == (1 if any(claim["verdict"] == "not met" for claim in made["claims"]) else 0)
+    assert all(claim["verdict"] == "met" for claim in made["claims"])
+    assert (tmp_path / "out" / "figure-6.png").stat().st_size > 10_000

@@ -1,0 +1,162 @@
+"""A pool gives one outcome per task, whatever happens to tasks and workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from scenarios.pool import Pool, TaskError
+
+
+def square(number):
+    if number < 0:
+        raise ValueError(f"{number} has no\n root here")
+    return number * number
+
+
+def process_of(_task):
+    return os.getpid()
+
+
+def die_once(task):
+    """Kill the worker at the first call for a marked task."""
+    number, marker = task
+    if marker is not None and not Path(marker).exists():
+        Path(marker).write_text("died")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def die_always(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def unpicklable(number):
+    return (lambda: number) if number == 2 else number
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_outcomes_are_in_order_and_complete(jobs):
+    with Pool(jobs) as pool:
+        outcomes = pool.map(square, list(range(50)))
+    assert [outcome.index for outcome in outcomes] == list(range(50))
+    assert [outcome.value for outcome in outcomes] == [n * n for n in range(50)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failing_task_fails_alone(jobs):
+    with Pool(jobs) as pool:
+        outcomes = pool.map(square, [1, -2, 3])
+    assert [outcome.result for outcome in outcomes] == [1, None, 9]
+    assert str(outcomes[1].failure) == "ValueError: -2 has no root here"
+    assert "def square" not in outcomes[1].failure.message
+    assert "square" in outcomes[1].failure.trace
+    with pytest.raises(TaskError, match="-2 has no root here"):
+        _ = outcomes[1].value
+
+
+def test_one_job_runs_in_this_process_and_two_do_not():
+    with Pool(1) as pool:
+        assert {outcome.value for outcome in pool.run(process_of, [1, 2])} == {os.getpid()}
+    with Pool(2) as pool:
+        first = {outcome.value for outcome in pool.run(process_of, range(40))}
+        second = {outcome.value for outcome in pool.run(process_of, range(40))}
+    assert os.getpid() not in first | second
+    assert len(first | second) <= 2, "workers should live on between batches"
+
+
+def test_a_killed_worker_loses_no_task(tmp_path):
+    tasks = [(n, None) for n in range(30)]
+    tasks[7] = (7, str(tmp_path / "marker"))
+    with Pool(2) as pool:
+        outcomes = pool.map(die_once, tasks)
+    assert (tmp_path / "marker").exists()
+    assert [outcome.value for outcome in outcomes] == list(range(30))
+
+
+def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does():
+    with Pool(2, retries=1) as pool:
+        outcomes = pool.map(die_always, list(range(12)))
+        again = pool.map(square, [5])
+    assert [outcome.index for outcome in outcomes if outcome.failure] == [3]
+    assert outcomes[3].failure.kind == "WorkerDied"
+    assert "2 times" in outcomes[3].failure.message
+    assert [outcome.result for outcome in outcomes if not outcome.failure] == [n for n in range(12) if n != 3]
+    assert again[0].value == 25
+
+
+def test_a_result_that_cannot_be_sent_fails_alone():
+    with Pool(2) as pool:
+        pool.map(square, list(range(40)))  # lets chunks grow
+        outcomes = pool.map(unpicklable, list(range(40)))
+    assert [outcome.index for outcome in outcomes if outcome.failure] == [2]
+
+
+def test_any_executor_will_do():
+    with Pool(2, executor=ThreadPoolExecutor) as pool:
+        assert [outcome.value for outcome in pool.map(square, [1, 2, 3])] == [1, 4, 9]
+
+
+def test_no_workers_are_refused():
+    with pytest.raises(ValueError, match="at least 1"):
+        Pool(0)
+
+
+SLEEPER = """
+import os, sys, time
+from pathlib import Path
+from scenarios.pool import Pool
+from scenarios.workers import sigterm_as_interrupt
+
+def sleep(folder):
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(60)
+
+if __name__ == "__main__":
+    try:
+        with sigterm_as_interrupt(), Pool(2) as pool:
+            pool.map(sleep, [sys.argv[1]] * 4)
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_workers_end_with_their_parent(tmp_path, sent, code):
+    script = tmp_path / "sleeper.py"
+    script.write_text(SLEEPER)
+    pids = tmp_path / "pids"
+    pids.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    parent = subprocess.Popen(
+        [sys.executable, script, pids], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    _until(lambda: len(list(pids.iterdir())) == 2)
+    parent.send_signal(sent)
+    assert parent.wait(timeout=20) == code
+    assert "Traceback" not in parent.stderr.read()
+    _until(lambda: not any(_alive(int(path.name)) for path in pids.iterdir()))
+
+
+def _until(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+
+
+def _alive(pid):
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
