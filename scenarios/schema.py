@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from scenarios import batch, deadline, gridrpc, middleware, platform, queueing
 from scenarios.batch import SiteSpec
+from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.job_workloads import GeneratedJobs
@@ -21,7 +22,7 @@ from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSession
 ARRAYS = ("sed", "client", "server", "site", "workload")
 
 Workload = Annotated[
-    RegularSessions | DiurnalSessions | PoissonSessions
+    RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
     | GeneratedJobs
     | DrawnTasks | ListedTasks,
     Field(discriminator="kind"),
