@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-import mesa
-
+from agents.batch_site import BatchSite
+from agents.entrance import Entrance
 from agents.post import Member, Post
+from model.agenda import OBSERVATION
 from model.grid import Grid
 from model.job import Job
 from model.routing import Routing, SiteView
 
 
-class Broker(mesa.Agent):
+class Broker(Entrance):
     """Central scheduling on the snapshot of an information system (RR-5576, sections 2 and 7).
 
     Every `period` seconds each site reports its state; in between the broker goes by the last report.
@@ -31,12 +32,10 @@ class Broker(mesa.Agent):
         self, grid: Grid, members: Sequence[Member], routing: Routing, period: float, post: Post
     ) -> None:
         super().__init__(grid)
-        self.grid = grid
         self.members = members
         self.routing = routing
         self.period = period
         self.post = post
-        self.tasks: list[Job] = []
         self.views = [self._measure(k) for k in range(len(members))]
         self._eligible: dict[tuple[int, frozenset[str] | None], list[int]] = {}
         self._everywhere = list(range(len(members)))
@@ -45,7 +44,7 @@ class Broker(mesa.Agent):
         self._promised = 0.0
         self._rng = grid.streams.stream("tie:broker")
         if 0 < period < inf:
-            grid.agenda.every(period, self._report)
+            self.every(period, self._report, period, OBSERVATION)
 
     @property
     def waiting(self) -> int:
@@ -54,12 +53,11 @@ class Broker(mesa.Agent):
 
     def submit(self, task: Job) -> None:
         """Push a task to a site, or reject it if none accepts it."""
-        self.tasks.append(task)
+        self.accept(task)
         self._promised += task.estimate
         sites = self._sites_for(task)
         if not sites:
-            task.reject(self.grid.now)
-            self.grid.record.counters["refused"] += 1
+            self.refuse(task)
             return
         if self.period == 0:
             self.post.count("information", 2 * len(sites))
@@ -69,7 +67,11 @@ class Broker(mesa.Agent):
         chosen = self.routing.choose(views, task, self._promised / len(self.tasks), self._rng)
         self.views[chosen.site] = chosen._replace(sent=chosen.sent + 1)
         member = self.members[chosen.site]
-        self.post.send("submit", member.delay, member.site.submit, task)
+        self.post.send("submit", member.delay, self._deliver, (member.site, task))
+
+    def _deliver(self, what: tuple[BatchSite, Job]) -> None:
+        site, task = what
+        site.submit(task, self.ended)
 
     def _sites_for(self, task: Job) -> Sequence[int]:
         """The sites that can ever run a task."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import mesa
-
+from agents.entrance import Entrance
 from model.grid import Grid
 from model.job import Job
 from model.matching import Matching, Resource, TaskQueues
@@ -31,7 +30,7 @@ class Query(NamedTuple):
     reply: Callable[[Job | None], object]
 
 
-class MatchMaker(mesa.Agent):
+class MatchMaker(Entrance):
     """Central service of DIRAC: job queues, and a match for whoever asks (RR-5576, section 3.1).
 
     Args:
@@ -45,11 +44,9 @@ class MatchMaker(mesa.Agent):
         self, grid: Grid, matching: Matching, queues: TaskQueues, resources: Sequence[Resource]
     ) -> None:
         super().__init__(grid)
-        self.grid = grid
         self.matching = matching
         self.queues = queues
         self.resources = resources
-        self.tasks: list[Job] = []
         self._counters = grid.record.counters
         for counter in ("site_probes", "pilot_requests", "empty_answers"):
             self._counters[counter] = 0
@@ -61,12 +58,11 @@ class MatchMaker(mesa.Agent):
 
     def submit(self, task: Job) -> None:
         """Let a task wait, or reject it if no resource will ever fit."""
-        self.tasks.append(task)
+        self.accept(task)
         if any(resource.fits(task) for resource in self.resources):
             self.take_back(task)
         else:
-            task.reject(self.grid.now)
-            self._counters["refused"] += 1
+            self.refuse(task)
 
     def take_back(self, task: Job) -> None:
         """Let a task wait (again): behind the others of its queue."""

@@ -137,6 +137,7 @@ class Pilot:
             return
         if self.tasks == 1:
             task.expire(now)
+            self.agent.match_maker.ended(task)
             self.agent.grid.record.counters["killed_by_limit"] += 1
             return
         task.kill(now)
@@ -156,6 +157,7 @@ class Pilot:
         now = self.agent.grid.now
         self._event = self.task = None
         task.finish(now)
+        self.agent.match_maker.ended(task)
         if self.agent.habits.mode.goes_on(now - self.job.start, self._death - self.job.start, self._speed):
             self._begin_to_ask()
         else:

@@ -43,7 +43,7 @@ class SiteAgent(mesa.Agent):
 
     def work(self, period: float, start: float) -> None:
         """Look every `period` seconds from `start` (s) on."""
-        self.grid.agenda.every(period, self._poll, start=start, order=DECISION)
+        self.match_maker.every(period, self._poll, start, DECISION)
 
     @property
     def available(self) -> bool:
@@ -78,7 +78,7 @@ class SiteAgent(mesa.Agent):
             self.grid.agenda.at(self.grid.now, self._look, None, DECISION)
 
     def _submit(self, task: Job) -> None:
-        self.site.submit(task)
+        self.site.submit(task, self.match_maker.ended)
         if self._is_outside(task):
             self._travelling.append(task)
 

@@ -22,5 +22,5 @@ class PilotMode:
     longest: float = 0.0
 
     def goes_on(self, elapsed: float, lifetime: float, speed: float) -> bool:
-        """Whether a pilot asks again `elapsed` s after its start, with a node of that speed for `lifetime` s."""
+        """Whether a pilot asks again, `elapsed` s into its `lifetime` (s) on a node of that speed."""
         return self.mode == "filling" and elapsed + self.longest / speed < lifetime

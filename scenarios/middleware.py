@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import merge
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from agents.broker import Broker
+from agents.entrance import Entrance
 from agents.matchmaker import MatchMaker
 from agents.pilot import PilotHabits
 from agents.post import Member, Post
 from agents.site_agent import PilotAgent, SiteAgent
+from model.agenda import Action
 from model.grid import Grid
 from model.job import DONE, RUNNING, Job
 from model.matching import RoundRobin, TaskQueues
@@ -106,7 +108,12 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         for workload in spec.workload
         if isinstance(workload, JobWorkload) and workload.site is None
     ]
-    grid.agenda.feed(streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0)))
+
+    def tasks() -> Iterator[tuple[float, Action, Any]]:
+        yield from streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0))
+        entrance.open = False
+
+    grid.agenda.feed(tasks())
 
 
 def members_of(grid: Grid, spec: ScenarioSpec) -> list[Member]:
@@ -123,7 +130,7 @@ def members_of(grid: Grid, spec: ScenarioSpec) -> list[Member]:
     ]
 
 
-def _place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Broker | MatchMaker:
+def _place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Entrance:
     """The actors of the chosen kind; whom tasks are submitted to."""
     post = Post(grid, spec.message_size)
     if spec.kind == "push":
