@@ -102,6 +102,7 @@ class SiteSpec(Part):
         )
         grid.record.probe(f"{self.name}.running", lambda: site.running)
         grid.record.probe(f"{self.name}.waiting", lambda: site.depth)
+        grid.record.probe(f"{self.name}.free", lambda: site.free)
         return site
 
 
@@ -171,7 +172,11 @@ class Receiver(Protocol):
 
 
 def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[tuple[float, Action, Task]]:
-    """The jobs of a workload as a stream for the agenda; each is made when it arrives, and submitted."""
+    """The jobs of a workload as a stream for the agenda; each is made when it arrives, and submitted.
+
+    Raises:
+        ScenarioError: a file that the workload names cannot be used.
+    """
     create, submit, role = grid.record.job, receiver.submit, workload.role
     requires = frozenset(workload.requires) or None
 
@@ -189,8 +194,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             )
         )
 
-    for task in workload.tasks(grid.streams):
-        yield task.submit, arrive, task
+    return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
 
 
 def _delay(law: Law, grid: Grid, purpose: str) -> Delay:

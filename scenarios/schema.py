@@ -17,13 +17,14 @@ from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSp
 from scenarios.platform import PlatformSpec
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
+from scenarios.trace_jobs import TraceJobs
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
 ARRAYS = ("sed", "client", "server", "site", "workload")
 
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
-    | GeneratedJobs
+    | GeneratedJobs | TraceJobs
     | DrawnTasks | ListedTasks,
     Field(discriminator="kind"),
 ]  # fmt: skip
