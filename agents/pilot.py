@@ -102,7 +102,7 @@ class Pilot:
 
     def _ask(self, _: object) -> None:
         self._event = None
-        self.agent.post.send("query", self.agent.member.delay, self._request, None)
+        self.agent.post.send("request", self.agent.member.delay, self._request, None)
 
     def _request(self, _: object) -> None:
         member = self.agent.member

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scenarios.reproduction.claims import Values
 from scenarios.reproduction.diet_figures import save
-from scenarios.reproduction.dirac_runs import BIN, DEDICATED, PERIODS, SERVICES, SHARED, deviations
+from scenarios.reproduction.dirac_runs import BIN, DEDICATED, PERIODS, SERVICES, SHARED, deviations, queries
 
 if TYPE_CHECKING:
     from scenarios.simulate import Run
@@ -42,7 +42,8 @@ def counts_over_time(run: Run) -> Counts:
 
     def total(suffix: str) -> Floats:
         rows = [v for name, v in by_name.items() if name.startswith("site-") and name.endswith(suffix)]
-        return np.sum(np.array(rows), axis=0)
+        made: Floats = np.array(rows).sum(axis=0)
+        return made
 
     return Counts(
         np.array(times),
@@ -112,6 +113,7 @@ def draw_evolution(path: Path, counts: Mapping[str, Counts]) -> None:
     plt, sns = _pictures()
     colours = sns.color_palette("colorblind")
     figure, axes = plt.subplots(1, len(counts), figsize=(11, 4), sharey=True, layout="constrained")
+    lines: dict[str, Any] = {}
     for axis, (name, count) in zip(axes, counts.items(), strict=True):
         axis.plot(count.time, count.running, color=colours[0], label="running")
         axis.plot(count.time, count.queued, color=colours[1], label="queued at sites")
@@ -124,12 +126,14 @@ def draw_evolution(path: Path, counts: Mapping[str, Counts]) -> None:
         right.set_ylim(0, 520)
         if axis is axes[-1]:
             right.set_ylabel("Tasks done")
-        lines = [*axis.get_lines(), *right.get_lines()]
-        lines = [line for line in lines if not str(line.get_label()).startswith("_")]
-        axis.legend(lines, [str(line.get_label()) for line in lines], frameon=False, loc="center left")
+        drawn = [*axis.get_lines(), *right.get_lines()]
+        lines.update(
+            (str(line.get_label()), line) for line in drawn if not str(line.get_label()).startswith("_")
+        )
         sns.despine(ax=axis, right=False)
         sns.despine(ax=right, right=False)
     axes[0].set_ylabel("Tasks")
+    figure.legend(lines.values(), lines.keys(), frameon=False, loc="outside upper center", ncols=len(lines))
     save(figure, path)
 
 
@@ -162,24 +166,38 @@ def draw_periods(
 
 
 def draw_strategies(
-    path: Path, made: Mapping[str, Mapping[str, Values]], traffic: Mapping[str, Floats]
+    path: Path, made: Mapping[str, Mapping[str, Values]], runs: Mapping[str, Mapping[str, Run]]
 ) -> None:
-    """Figure 9: waits, response and makespan of the strategies; queries of three of them over time."""
+    """Figure 9: waits, response and makespan of the strategies; DIRAC's queries over time."""
     plt, sns = _pictures()
     colours = sns.color_palette("colorblind")
-    figure = plt.figure(figsize=(13, 6), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=(1.25, 1))
+    figure = plt.figure(figsize=(14, 6), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=(1.1, 1))
     for axis, (context, values) in zip(left.subplots(2, 1), made.items(), strict=True):
         _draw_bars(axis, context.removeprefix("dirac/"), values, colours)
         sns.despine(ax=axis)
-    asking = {name: counts for name, counts in traffic.items() if counts.any()}
-    panels = right.subplots(len(asking), 1, sharex=True, sharey=True)
-    for axis, colour, (name, counts) in zip(panels, colours[1:], asking.items(), strict=False):
-        axis.stairs(counts, BIN * np.arange(len(counts) + 1), fill=True, color=colour)
-        axis.set_title(f"{name}: {counts.sum():.0f} queries of site agents and pilots", fontsize="medium")
-        sns.despine(ax=axis)
-    panels[len(asking) // 2].set_ylabel(f"Queries to the match-maker in {BIN:.0f} s (dedicated)")
-    panels[-1].set_xlabel("Time (s)")
+    rows = right.subplots(len(next(iter(runs.values()))), len(runs), sharex="col", sharey=True)
+    for column, (context, by_name) in enumerate(runs.items()):
+        for row, (name, run) in enumerate(by_name.items()):
+            axis, colour = rows[row][column], colours[row + 1]
+            parts = [queries(run, kind) for kind in ("query", "request")]
+            total = np.zeros(max(map(len, parts)))
+            asking: list[str] = []
+            for part, alpha, label in zip(parts, (0.45, 1.0), ("site agents, pale", "pilots"), strict=True):
+                base = total.copy()
+                total[: len(part)] += part
+                if part.any():
+                    edges = BIN * np.arange(len(total) + 1)
+                    axis.stairs(
+                        total, edges, baseline=base, fill=True, color=colour, alpha=alpha, label=label
+                    )
+            axis.set_title(
+                f"{name}, {context.removeprefix('dirac/')}: {total.sum():.0f} ({', '.join(asking)})",
+                fontsize="small",
+            )
+            sns.despine(ax=axis)
+        rows[-1][column].set_xlabel("Time (s)")
+    right.supylabel(f"Queries to the match-maker in {BIN:.0f} s", fontsize="medium")
     save(figure, path)
 
 

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scenarios.scenario import load
 from scenarios.simulate import Run, simulate
@@ -32,8 +33,8 @@ SERVICES: dict[str, dict[str, Any]] = {
     "constant": {},
 }
 REALITY = {
-    "site.cluster.mu_rec": {"law": "exponential", "mean": 3.75},
-    "site.cluster.mu_send": {"law": "exponential", "mean": 2.0},
+    "site.cluster.mu_rec": {"law": "uniform", "low": 1.875, "high": 5.625},
+    "site.cluster.mu_send": {"law": "uniform", "low": 1.0, "high": 3.0},
 }
 
 BIN = 500.0  # s; in which queries are counted
@@ -79,11 +80,16 @@ def crossover(waits: Sequence[float], level: float) -> float:
     return inf
 
 
-def queries(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Queries to the match-maker in each bin of time."""
+def queries(run: Run, *kinds: str) -> NDArray[np.float64]:
+    """Queries to the match-maker in each bin of time.
+
+    Args:
+        run: with messages counted in bins.
+        kinds: `query` for those of site agents, `request` for those of pilots.
+    """
     counts: dict[int, int] = {}
     for (_, kind, interval), count in run.record.messages.items():
-        if kind == "query":
+        if kind in kinds:
             counts[interval] = counts.get(interval, 0) + count
     made = np.zeros(max(counts, default=0) + 1)
     for interval, count in counts.items():
@@ -91,7 +97,7 @@ def queries(run: Run) -> np.ndarray[Any, np.dtype[np.float64]]:
     return made
 
 
-def unevenness(run: Run) -> float:
-    """Coefficient of variation of the queries over time."""
-    counts = queries(run)
+def unevenness(run: Run, kind: str) -> float:
+    """Coefficient of variation over time of the queries of a kind."""
+    counts = queries(run, kind)
     return float(counts.std() / counts.mean())
