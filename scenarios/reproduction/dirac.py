@@ -271,8 +271,8 @@ def _queries(bench: Workbench, mean: Mean) -> list[Claim]:
             "queries of static agents",
             "; ".join(f"{c.removeprefix('dirac/')}: {_listed(values)}" for c, values in uneven.items()),
             verdict(uneven[SHARED][pull] > max(uneven[SHARED][once], uneven[SHARED][filling])),
-            "coefficients of variation; on dedicated sites static agents never stop asking, and the difference "
-            "is small",
+            "coefficients of variation; on dedicated sites static agents never stop asking, and the "
+            "difference is small",
         ),
         Claim(
             "P8", "strategies", "reservation loads the match-maker more", "section 9", "more queries",

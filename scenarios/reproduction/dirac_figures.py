@@ -99,7 +99,7 @@ def draw_services(path: Path, runs: Mapping[str, list[Run]]) -> None:
         right.plot(
             np.arange(1, len(ends) + 1), ends, color=colour, linewidth=1.5 if name != "real" else 0.9,
             linestyle="--" if name == "real" else "-",
-            label=labels.get(name, "exponential service times, in place of the real ones"),
+            label=labels.get(name, "random service times, in place of the real ones"),
         )  # fmt: skip
     right.set(xlabel="Number of tasks", ylabel="Makespan (s)")
     right.legend(frameon=False, fontsize="small")
@@ -182,22 +182,18 @@ def draw_strategies(
             axis, colour = rows[row][column], colours[row + 1]
             parts = [queries(run, kind) for kind in ("query", "request")]
             total = np.zeros(max(map(len, parts)))
-            asking: list[str] = []
-            for part, alpha, label in zip(parts, (0.45, 1.0), ("site agents, pale", "pilots"), strict=True):
+            for part, alpha in zip(parts, (0.45, 1.0), strict=True):
                 base = total.copy()
                 total[: len(part)] += part
                 if part.any():
                     edges = BIN * np.arange(len(total) + 1)
-                    axis.stairs(
-                        total, edges, baseline=base, fill=True, color=colour, alpha=alpha, label=label
-                    )
+                    axis.stairs(total, edges, baseline=base, fill=True, color=colour, alpha=alpha)
             axis.set_title(
-                f"{name}, {context.removeprefix('dirac/')}: {total.sum():.0f} ({', '.join(asking)})",
-                fontsize="small",
+                f"{name}, {context.removeprefix('dirac/')}: {total.sum():.0f} queries", fontsize="medium"
             )
             sns.despine(ax=axis)
         rows[-1][column].set_xlabel("Time (s)")
-    right.supylabel(f"Queries to the match-maker in {BIN:.0f} s", fontsize="medium")
+    right.supylabel(f"Queries to the match-maker in {BIN:.0f} s (pale: of site agents)", fontsize="medium")
     save(figure, path)
 
 
