@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Literal, NamedTuple
 
 import mesa
@@ -21,6 +22,7 @@ define("refused", "jobs", "minimize", "jobs that no queue of their site accepts"
 Overrun = Literal["extend", "kill"]
 Delay = Callable[[], float]
 Ended = Callable[[Job], object]
+Started = Callable[[Job, float], object]
 
 
 def no_delay() -> float:
@@ -51,16 +53,16 @@ class Execution(NamedTuple):
     Attributes:
         placement: where.
         planned_end: what the scheduler goes by, s.
-        event: handle of its end in the agenda.
+        event: handle of its end in the agenda; None for a placeholder without limit.
     """
 
     placement: Placement
     planned_end: float
-    event: int
+    event: int | None
 
 
 class BatchSite(mesa.Agent):
-    """A site: `submit` and `cancel` are what it understands.
+    """A site: `submit`, `cancel` and, for placeholders, `finish` are what it understands.
 
     At one instant jobs end first, then jobs come in, then there is one scheduling pass.
 
@@ -96,6 +98,7 @@ class BatchSite(mesa.Agent):
         self.cluster = Cluster(nodes.slots, pace=nodes.pace, queues=queues, ledger=policy.ledger())
         self._executions: dict[int, Execution] = {}
         self._owners: dict[int, Ended] = {}
+        self._watchers: dict[int, Started] = {}
         self._pass_due = False
         grid.add_slots(nodes.slots, nodes.power / nodes.slots)
         for counter in ("killed_by_limit", "refused"):
@@ -116,25 +119,35 @@ class BatchSite(mesa.Agent):
         """Processors that hold no job."""
         return self.cluster.free
 
-    def submit(self, job: Job, done: Ended | None = None) -> None:
+    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
         """Take a job in.
 
         Args:
-            job: new, or waiting elsewhere.
+            job: new, or waiting elsewhere. One with an infinite run time is a placeholder: it holds its
+                processors until `finish`, or until it is killed at a limit.
             done: called with the job when it has ended here, unless its owner cancels it: completed,
                 killed at a limit, or refused (`job.state` tells).
+            started: called with the job and the speed of its node once it can work.
         """
+        if started is not None:
+            self._watchers[job.id] = started
         delay = self.services.receive()
         if delay > 0:
             self.grid.agenda.after(delay, self._received, (job, done), ARRIVAL)
         else:
             self._enter(job, done)
 
+    def finish(self, job: Job) -> None:
+        """A running placeholder has done its work: it completes now."""
+        self._forget_end(job)
+        self._complete(job)
+
     def cancel(self, job: Job) -> None:
         """Take a job out on its owner's demand, whether it waits or runs; too late is no error."""
         now = self.grid.now
+        self._watchers.pop(job.id, None)
         if job.state is RUNNING and job.id in self._executions:
-            self.grid.agenda.cancel(self._executions[job.id].event)
+            self._forget_end(job)
             self._owners.pop(job.id, None)
             job.cancel(now)
             self._release(job)
@@ -157,6 +170,7 @@ class BatchSite(mesa.Agent):
         queue = self._queue_for(job)
         if queue is None:
             job.reject(now)
+            self._watchers.pop(job.id, None)
             self.grid.record.counters["refused"] += 1
             if done is not None:
                 done(job)
@@ -206,13 +220,30 @@ class BatchSite(mesa.Agent):
             limit = promised
         runtime = job.runtime / placement.speed
         overhead = self.services.overhead()
+        event: int | None = None
         if runtime > limit:
             event = agenda.after(overhead + limit, self._expire, job, COMPLETION)
-        else:
+        elif runtime < inf:
             event = agenda.after(overhead + runtime, self._complete, job, COMPLETION)
         planned_end = now + promised
         self._executions[job.id] = Execution(placement, planned_end, event)
         self.cluster.start(job, now, planned_end)
+        started = self._watchers.pop(job.id, None)
+        if started is not None:
+            if overhead > 0:
+                agenda.after(overhead, self._works, (started, job, placement.speed), DECISION)
+            else:
+                started(job, placement.speed)
+
+    def _works(self, what: tuple[Started, Job, float]) -> None:
+        started, job, speed = what
+        if job.state is RUNNING:
+            started(job, speed)
+
+    def _forget_end(self, job: Job) -> None:
+        event = self._executions[job.id].event
+        if event is not None:
+            self.grid.agenda.cancel(event)
 
     def _complete(self, job: Job) -> None:
         job.finish(self.grid.now)

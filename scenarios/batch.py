@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from heapq import merge
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -15,7 +15,8 @@ from model.agenda import Action
 from model.batch.cluster import Queue
 from model.batch.nodes import Counted, Named, NodePool
 from model.grid import Grid
-from scenarios.job_workloads import JobWorkload, Task
+from model.job import Job
+from scenarios.job_workloads import EVERY, JobWorkload, Task
 from scenarios.laws import Constant, Law, draws
 from scenarios.parts import Part, one_or_more, policy_of
 
@@ -59,6 +60,7 @@ class SiteSpec(Part):
     overrun: Overrun = Field(
         default="extend", description="whether a job that runs longer than promised is left to run or killed"
     )
+    tags: list[str] = Field(default_factory=list, description="properties that tasks may require")
 
     @model_validator(mode="after")
     def _speeds(self) -> SiteSpec:
@@ -111,10 +113,14 @@ def check(spec: ScenarioSpec) -> None:
         ValueError: a workload names no site of the scenario.
     """
     sites = [site.name for site in spec.site]
+    if spec.platform is not None:
+        sites += spec.platform.names
     for workload in spec.workload:
         if isinstance(workload, JobWorkload):
             if not sites:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
+            if workload.site == EVERY or (workload.site is None and spec.middleware is not None):
+                continue
             if workload.site is None and len(sites) > 1:
                 raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
             if workload.site is not None and workload.site not in sites:
@@ -124,12 +130,15 @@ def check(spec: ScenarioSpec) -> None:
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
-    """Put all sites on the grid, and have the jobs of all workloads submitted to them."""
-    sites = {site.name: site.place(grid) for site in spec.site}
+    """Put all sites on the grid, and have the jobs of their own users submitted to them."""
+    for part in spec.site:
+        part.place(grid)
+    sites = sites_of(grid)
     streams = [
-        arrivals(grid, workload, sites[workload.site or spec.site[0].name])
+        stream
         for workload in spec.workload
-        if isinstance(workload, JobWorkload)
+        if isinstance(workload, JobWorkload) and (workload.site or spec.middleware is None)
+        for stream in _local(grid, workload, sites)
     ]
     if len(streams) == 1:
         grid.agenda.feed(streams[0])
@@ -137,18 +146,39 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         grid.agenda.feed(merge(*streams, key=itemgetter(0)))
 
 
+def _local(
+    grid: Grid, workload: JobWorkload, sites: dict[str, BatchSite]
+) -> Iterator[Iterator[tuple[float, Action, Task]]]:
+    """The jobs of a workload at its site, or drawn anew for each site."""
+    if workload.site != EVERY:
+        site = sites[workload.site] if workload.site else next(iter(sites.values()))
+        yield arrivals(grid, workload, site)
+        return
+    for name, site in sites.items():
+        own = workload.model_copy(update={"name": f"{workload.name}-{name}"})
+        yield arrivals(grid, own, site)
+
+
 def sites_of(grid: Grid) -> dict[str, BatchSite]:
     """The sites that stand on a grid, by name, in the order of the scenario."""
     return {agent.name: agent for agent in grid.agents if isinstance(agent, BatchSite)}
 
 
-def arrivals(grid: Grid, workload: JobWorkload, site: BatchSite) -> Iterator[tuple[float, Action, Task]]:
-    """The jobs of a workload as a stream for the agenda; each is made when it arrives.
+class Receiver(Protocol):
+    """Whoever takes jobs in: a site, or a middleware."""
+
+    def submit(self, job: Job, /) -> object:
+        """Take a job in."""
+
+
+def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[tuple[float, Action, Task]]:
+    """The jobs of a workload as a stream for the agenda; each is made when it arrives, and submitted.
 
     Raises:
         ScenarioError: a file that the workload names cannot be used.
     """
-    create, submit, role = grid.record.job, site.submit, workload.role
+    create, submit, role = grid.record.job, receiver.submit, workload.role
+    requires = frozenset(workload.requires) or None
 
     def arrive(task: Task) -> None:
         submit(
@@ -160,6 +190,7 @@ def arrivals(grid: Grid, workload: JobWorkload, site: BatchSite) -> Iterator[tup
                 processors=task.processors,
                 estimate=task.estimate,
                 group=task.group,
+                data=requires,
             )
         )
 

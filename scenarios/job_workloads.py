@@ -14,6 +14,8 @@ from model.streams import Streams
 from scenarios.laws import Constant, Law, draws
 from scenarios.parts import Part
 
+EVERY = "*"  # as the site of a workload: each site has its own
+
 
 class Task(NamedTuple):
     """A job that is still to be submitted.
@@ -38,8 +40,15 @@ class JobWorkload(Part):
     """What workloads of jobs have in common."""
 
     name: str = "workload"
-    site: str | None = Field(default=None, description="name of the site; not needed where there is only one")
+    site: str | None = Field(
+        default=None,
+        description="name of the site, or * for every site, each with its own jobs; left out, the jobs go to "
+        "the middleware if there is one, else to the only site",
+    )
     role: str = Field(default="job", description="what its jobs are called in results (column `kind`)")
+    requires: list[str] = Field(
+        default_factory=list, description="tags of the only sites to which a middleware may bring its jobs"
+    )
 
     @abstractmethod
     def tasks(self, streams: Streams) -> Iterator[Task]:

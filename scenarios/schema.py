@@ -6,13 +6,15 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, deadline, gridrpc, queueing
+from scenarios import batch, deadline, gridrpc, middleware, platform, queueing
 from scenarios.batch import SiteSpec
 from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.job_workloads import GeneratedJobs
+from scenarios.middleware import MiddlewareSpec
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
+from scenarios.platform import PlatformSpec
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
@@ -48,6 +50,8 @@ class ScenarioSpec(Part):
     )
     site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     queue: QueueingSpec | None = None
+    platform: PlatformSpec | None = None
+    middleware: MiddlewareSpec | None = None
     server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     agent: AgentSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
@@ -62,6 +66,8 @@ class ScenarioSpec(Part):
         gridrpc.check(self)
         batch.check(self)
         queueing.check(self)
+        platform.check(self)
+        middleware.check(self)
         deadline.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
