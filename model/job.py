@@ -11,8 +11,9 @@ class State(StrEnum):
     """States of a job.
 
     `created -> queued -> running -> done`; `running -> queued` is a kill (progress is lost, the job is
-    not); `queued -> cancelled` and `running -> cancelled` on the owner's demand; `created -> rejected`
-    where nothing accepts the job; `queued -> rejected` where a queue refuses it later.
+    not); `queued -> cancelled` and `running -> cancelled` on the owner's demand; `running -> cancelled`
+    at a limit of run time too; `created -> rejected` where nothing accepts the job; `queued -> rejected`
+    where a queue refuses it later.
     """
 
     CREATED = "created"
@@ -163,6 +164,16 @@ class Job:
         self.end = now
         if self.journal is not None:
             self._log(now, "cancelled")
+
+    def expire(self, now: float) -> None:
+        """End at a limit of run time: the execution is lost, and the job with it."""
+        if self.state is not RUNNING:
+            self._refuse("expired")
+        self.wasted += (now - self.start) * self.processors
+        self.state = CANCELLED
+        self.end = now
+        if self.journal is not None:
+            self._log(now, "expired")
 
     def reject(self, now: float) -> None:
         """End because nothing accepts the job."""

@@ -53,6 +53,7 @@ _registry: dict[str, dict[str, type[Policy]]] = {family: {} for family in FAMILI
 def parameter(
     default: Any = dataclasses.MISSING,
     *,
+    default_factory: Any = dataclasses.MISSING,
     help: str,
     unit: str = "",
     low: float | None = None,
@@ -67,6 +68,7 @@ def parameter(
 
     Args:
         default: its default value; required in the scenario if left out.
+        default_factory: makes the default value, instead of `default`, where it is a table.
         help: one line of meaning.
         unit: of the value; "" for a pure number.
         low, high: sensible bounds for a search.
@@ -86,6 +88,8 @@ def parameter(
         "exclusive": exclusive,
         "source": source,
     }
+    if default_factory is not dataclasses.MISSING:
+        return dataclasses.field(default_factory=default_factory, metadata=facts)
     return dataclasses.field(default=default, metadata=facts)
 
 

@@ -1,0 +1,196 @@
+"""What a batch policy sees of a site: processors, what runs on them and what waits for them, as counts."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+from model.batch.ledger import Ledger
+from model.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue of a site and its limits (RR-5576, section 4.4).
+
+    Attributes:
+        name: of the queue.
+        priority: queues of higher priority are served first; equal ones in the order declared.
+        slots: processors that its jobs may hold together; infinite by default.
+        max_runtime: t_max, s that a job may run; a job that asks for more is refused, one that runs
+            longer is killed.
+        max_processors: that one job may ask for.
+    """
+
+    name: str = "default"
+    priority: float = 0.0
+    slots: float = inf
+    max_runtime: float = inf
+    max_processors: float = inf
+
+
+class Lane(NamedTuple):
+    """Jobs that wait first come, first served: those of one owner in one queue.
+
+    Attributes:
+        rank: minus the priority of the queue.
+        queue: index of the queue.
+        owner: whose jobs; "" where the policy does not tell owners apart.
+    """
+
+    rank: float
+    queue: int
+    owner: str
+
+
+class PlannedEnd(NamedTuple):
+    """When a running job is expected to give back its processors; it may be overdue."""
+
+    time: float
+    job: int
+    processors: int
+
+
+class Cluster:
+    """The state of a site that batch policies decide on.
+
+    Attributes:
+        capacity: processors in all.
+        free: processors that hold no job.
+        pace: speed of the slowest node: what a plan can rely on.
+        queues: by index.
+        lanes: waiting jobs by lane and id, first come first.
+        depth: waiting jobs in all.
+        ends: planned ends of the running jobs, soonest first.
+        fresh: jobs queued since the last scheduling pass.
+        disturbed: whether anything but jobs coming in at the tail of the order has happened since then.
+        ledger: what owners have used, if the policy keeps accounts.
+    """
+
+    __slots__ = (
+        "_lane_of",
+        "_used",
+        "capacity",
+        "depth",
+        "disturbed",
+        "ends",
+        "free",
+        "fresh",
+        "lanes",
+        "ledger",
+        "pace",
+        "queues",
+    )
+
+    def __init__(
+        self,
+        capacity: int,
+        *,
+        pace: float = 1.0,
+        queues: Iterable[Queue] = (Queue(),),
+        ledger: Ledger | None = None,
+    ) -> None:
+        self.capacity = self.free = capacity
+        self.pace = pace
+        self.queues = tuple(queues)
+        self.ledger = ledger
+        # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
+        self.lanes: dict[Lane, OrderedDict[int, Job]] = {}
+        self.depth = 0
+        self.ends: list[PlannedEnd] = []
+        self.fresh: list[Job] = []
+        self.disturbed = True
+        self._lane_of: dict[int, Lane] = {}
+        self._used = [0] * len(self.queues)
+
+    def duration(self, job: Job) -> float:
+        """Seconds that a waiting job is planned to run."""
+        return job.estimate / self.pace
+
+    def jobs(self, lanes: Iterable[Lane]) -> Iterator[Job]:
+        """Waiting jobs of the lanes in turn, without those for which their queue has no slots left.
+
+        A queue with limited slots admits its jobs in order until the next would exceed them.
+        """
+        room: dict[int, float] = {}
+        for lane in lanes:
+            waiting = self.lanes[lane].values()
+            limit = self.queues[lane.queue].slots
+            if limit == inf:
+                yield from waiting
+                continue
+            left = room.get(lane.queue, limit - self._used[lane.queue])
+            for job in waiting:
+                left -= job.processors
+                if left < 0:
+                    break
+                yield job
+            room[lane.queue] = left
+
+    def in_order(self) -> Iterator[Job]:
+        """Waiting jobs by priority of their queues, first come first."""
+        return self.jobs(sorted(self.lanes) if len(self.lanes) > 1 else self.lanes)
+
+    def __contains__(self, job: Job) -> bool:
+        """Whether the job waits or runs here."""
+        return job.id in self._lane_of
+
+    def queue_of(self, job: Job) -> Queue:
+        """The queue in which a job waits, or from which it was started."""
+        return self.queues[self._lane_of[job.id].queue]
+
+    def enqueue(self, job: Job, queue: int = 0, owner: str = "") -> None:
+        """Let a job wait behind the others of its lane."""
+        lane = Lane(-self.queues[queue].priority, queue, owner)
+        waiting = self.lanes.get(lane)
+        if waiting is None:
+            waiting = self.lanes[lane] = OrderedDict()
+        if self.queues[queue].slots < inf or (len(self.lanes) > 1 and lane != max(self.lanes)):
+            self.disturbed = True
+        waiting[job.id] = job
+        self._lane_of[job.id] = lane
+        self.depth += 1
+        self.fresh.append(job)
+
+    def withdraw(self, job: Job) -> None:
+        """Take out a job that will not start."""
+        self._leave(job)
+        del self._lane_of[job.id]
+        self.disturbed = True
+
+    def start(self, job: Job, now: float, end: float) -> None:
+        """Give a waiting job its processors until the planned end (s)."""
+        lane = self._leave(job)
+        self.free -= job.processors
+        self._used[lane.queue] += job.processors
+        insort(self.ends, PlannedEnd(end, job.id, job.processors))
+        if self.ledger is not None:
+            self.ledger.hold(lane.owner, job.processors, now)
+
+    def stop(self, job: Job, now: float, end: float) -> None:
+        """Take the processors of a running job back, which was planned to end at `end` (s)."""
+        lane = self._lane_of.pop(job.id)
+        self.free += job.processors
+        self._used[lane.queue] -= job.processors
+        del self.ends[bisect_left(self.ends, (end, job.id))]
+        self.disturbed = True
+        if self.ledger is not None:
+            self.ledger.hold(lane.owner, -job.processors, now)
+
+    def settle(self) -> None:
+        """A scheduling pass is over: from here on, what happens is news."""
+        self.fresh.clear()
+        self.disturbed = False
+
+    def _leave(self, job: Job) -> Lane:
+        lane = self._lane_of[job.id]
+        waiting = self.lanes[lane]
+        del waiting[job.id]
+        if not waiting:
+            del self.lanes[lane]
+        self.depth -= 1
+        return lane

@@ -1,0 +1,35 @@
+"""Accounts of what owners have used, with old use fading."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+
+class Ledger:
+    """Processor-seconds used by each owner, forgotten by half every `half_life` seconds.
+
+    Use is charged continuously while processors are held: with r processors held, the account obeys
+    U' = r - U ln 2 / half_life, which is solved exactly between changes.
+
+    Args:
+        half_life: s; more than 0, infinite to forget nothing.
+    """
+
+    def __init__(self, half_life: float) -> None:
+        self.rate = log(2.0) / half_life
+        self._accounts: dict[str, tuple[float, float, int]] = {}  # used, at time, processors held
+
+    def hold(self, owner: str, change: int, now: float) -> None:
+        """From `now` (s) on, the owner holds `change` more processors."""
+        held = self._accounts[owner][2] if owner in self._accounts else 0
+        self._accounts[owner] = (self.used(owner, now), now, held + change)
+
+    def used(self, owner: str, now: float) -> float:
+        """Faded processor-seconds that the owner has used by `now` (s)."""
+        if owner not in self._accounts:
+            return 0.0
+        used, since, held = self._accounts[owner]
+        if self.rate == 0.0:
+            return used + held * (now - since)
+        kept = exp(-self.rate * (now - since))
+        return used * kept + held * (1.0 - kept) / self.rate

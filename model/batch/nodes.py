@@ -1,0 +1,120 @@
+"""The nodes of a site: which of them a job gets, and how fast it runs there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import groupby
+from typing import NamedTuple, Protocol
+
+
+class Placement(NamedTuple):
+    """Where a job runs.
+
+    Attributes:
+        nodes: their names as a host list (`lal-[000-003,007]`), "" where nodes have no names.
+        speed: of the slowest of them.
+        slots: numbers of the slots held.
+    """
+
+    nodes: str
+    speed: float
+    slots: Sequence[int]
+
+
+class NodePool(Protocol):
+    """Slots that are handed out and given back.
+
+    Attributes:
+        slots: in all.
+        pace: speed of the slowest node: what a plan can rely on.
+        power: sum of the speeds of all slots.
+    """
+
+    slots: int
+    pace: float
+    power: float
+
+    def take(self, count: int) -> Placement:
+        """Hand out that many free slots; the caller knows that there are enough."""
+
+    def give_back(self, placement: Placement) -> None:
+        """Take the slots of a placement back."""
+
+
+class Counted:
+    """Equal nodes that need no names: only the number of slots counts.
+
+    Args:
+        slots: in all.
+        speed: of every node.
+    """
+
+    def __init__(self, slots: int, speed: float = 1.0) -> None:
+        self.slots = slots
+        self.pace = speed
+        self.power = slots * speed
+        self._placement = Placement("", speed, ())
+
+    def take(self, count: int) -> Placement:
+        """The same placement for every job."""
+        return self._placement
+
+    def give_back(self, placement: Placement) -> None:
+        """Nothing to do."""
+
+
+class Named:
+    """Nodes with names and speeds of their own; the first free ones are taken.
+
+    Args:
+        site: whose nodes; they are called `site-000`, `site-001`, …
+        speeds: of each node.
+        slots_per_node: jobs (or processors of jobs) that a node holds at once.
+    """
+
+    def __init__(self, site: str, speeds: Sequence[float], slots_per_node: int = 1) -> None:
+        self.site = site
+        self.speeds = tuple(speeds)
+        self.slots_per_node = slots_per_node
+        self.slots = len(speeds) * slots_per_node
+        self.pace = min(speeds)
+        self.power = sum(speeds) * slots_per_node
+        self._free = list(range(self.slots))
+        heapify(self._free)
+
+    def take(self, count: int) -> Placement:
+        """The free slots with the lowest numbers."""
+        slots = [heappop(self._free) for _ in range(count)]
+        if count == 1:
+            node = slots[0] // self.slots_per_node
+            return Placement(f"{self.site}-{node:03}", self.speeds[node], slots)
+        nodes = sorted({slot // self.slots_per_node for slot in slots})
+        return Placement(host_list(self.site, nodes), min(self.speeds[node] for node in nodes), slots)
+
+    def give_back(self, placement: Placement) -> None:
+        """Free its slots."""
+        for slot in placement.slots:
+            heappush(self._free, slot)
+
+
+def host_list(site: str, nodes: Iterable[int]) -> str:
+    """Names of several nodes in one: `lal-[000-003,007]`; nodes in ascending order."""
+    runs: list[str] = []
+    for _, group in groupby(enumerate(nodes), key=lambda pair: pair[1] - pair[0]):
+        run = [node for _, node in group]
+        runs.append(f"{run[0]:03}" if len(run) == 1 else f"{run[0]:03}-{run[-1]:03}")
+    return f"{site}-{runs[0]}" if len(runs) == 1 and "-" not in runs[0] else f"{site}-[{','.join(runs)}]"
+
+
+def hosts_in(nodes: str) -> list[str]:
+    """The names in a host list, one by one; the inverse of `host_list`."""
+    match = re.fullmatch(r"(.*)-\[([\d,-]+)\]", nodes)
+    if match is None:
+        return [nodes] if nodes else []
+    hosts: list[str] = []
+    for run in match[2].split(","):
+        first, _, last = run.partition("-")
+        hosts.extend(f"{match[1]}-{node:03}" for node in range(int(first), int(last or first) + 1))
+    return hosts

@@ -1,0 +1,211 @@
+"""Batch policies: which waiting jobs a site starts in a scheduling pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+from model.batch.cluster import Cluster, Lane
+from model.batch.ledger import Ledger
+from model.batch.profile import Profile
+from model.job import Job
+from model.policy import Policy, PolicyError, parameter, register
+
+
+class BatchPolicy(Policy):
+    """The contract of the family `batch`.
+
+    Plans rest on the run times that owners promise. A running job that has exceeded its promise is
+    expected to end at once: plans count on its processors, but nothing starts on them before it ends.
+    """
+
+    def owner(self, job: Job) -> str:
+        """Whose job it is, if the policy tells owners apart: each has a lane of its own."""
+        return ""
+
+    def ledger(self) -> Ledger | None:
+        """The accounts that the site is to keep for this policy; None for none."""
+        return None
+
+    def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
+        """The jobs to start now, in this order; they fit together into the free processors.
+
+        It is asked once per instant at which something changed, after all that ended and all that
+        came in at that instant, and only while processors are free.
+        """
+        raise NotImplementedError
+
+
+@register("batch", "fcfs", source="RR-5576, section 4.4")
+@dataclass(frozen=True)
+class Fcfs(BatchPolicy):
+    """First come, first served: nobody passes the first job that does not fit."""
+
+    def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
+        """The longest head of the queue that fits."""
+        free = cluster.free
+        chosen: list[Job] = []
+        for job in cluster.in_order():
+            free -= job.processors
+            if free < 0:
+                break
+            chosen.append(job)
+        return chosen
+
+
+@register("batch", "easy", source="Mu'alem and Feitelson 2001")
+@dataclass(frozen=True)
+class Easy(BatchPolicy):
+    """EASY backfilling: a job may pass the first one that waits unless it delays that one's planned start."""
+
+    def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
+        """Jobs in order while they fit, then those that end by the shadow time or fit beside the head."""
+        return backfill(cluster.in_order(), cluster, now, only_fresh=not cluster.disturbed)
+
+
+@register("batch", "conservative", source="Mu'alem and Feitelson 2001")
+@dataclass(frozen=True)
+class Conservative(BatchPolicy):
+    """Conservative backfilling: a job may pass others unless it delays the planned start of any of them.
+
+    All jobs that wait are planned anew, in order, at every pass.
+    """
+
+    def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
+        """The jobs whose place in the plan begins now."""
+        profile = Profile(now, cluster.free, ((end.time, end.processors) for end in cluster.ends))
+        free = cluster.free
+        chosen: list[Job] = []
+        for job in cluster.in_order():
+            if profile.place(job.processors, cluster.duration(job)) > now or job.processors > free:
+                continue
+            chosen.append(job)
+            free -= job.processors
+            if not free:
+                break  # whoever comes later cannot start now, and does not delay those before
+        return chosen
+
+
+@register("batch", "fair-share", source="EASY over owners ordered by their decayed use")
+@dataclass(frozen=True)
+class FairShare(BatchPolicy):
+    """EASY backfilling over jobs ordered by what their owners have used, least first.
+
+    Within one priority of queues, owners come by faded processor-seconds divided by weight (ties: by
+    name), and the jobs of an owner first come, first served. The first job in that order has the
+    reservation of EASY. The order is taken anew at each pass, so a reservation may pass to another owner.
+    """
+
+    half_life: float = parameter(
+        7 * 86400.0,
+        help="time in which past use loses half of its weight",
+        unit="s",
+        low=3600.0,
+        high=30 * 86400.0,
+        log=True,
+        minimum=0.0,
+        exclusive=True,
+    )
+    by: Literal["user", "group"] = parameter("user", help="whose use is counted together")
+    weights: Mapping[str, float] = parameter(
+        default_factory=dict, help="shares of owners by name; 1 for all others"
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.weights, Mapping):
+            raise PolicyError(f"fair-share.weights: {self.weights!r} is not a table of owners and numbers")
+        wrong = [
+            name
+            for name, weight in self.weights.items()
+            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < inf
+        ]
+        if wrong:
+            raise PolicyError(f"fair-share.weights: {', '.join(wrong)} must be numbers above 0")
+
+    def owner(self, job: Job) -> str:
+        """The user or the group."""
+        return job.user if self.by == "user" else job.group
+
+    def ledger(self) -> Ledger:
+        """Accounts that fade with the half-life."""
+        return Ledger(self.half_life)
+
+    def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
+        """As under EASY, in order of the owners' use."""
+        ledger = cluster.ledger
+        assert ledger is not None
+
+        def place(lane: Lane) -> tuple[float, int, float, str]:
+            used = ledger.used(lane.owner, now) / self.weights.get(lane.owner, 1.0)
+            return lane.rank, lane.queue, used, lane.owner
+
+        return backfill(cluster.jobs(sorted(cluster.lanes, key=place)), cluster, now)
+
+
+def backfill(
+    order: Iterable[Job], cluster: Cluster, now: float, *, only_fresh: bool = False
+) -> Sequence[Job]:
+    """The jobs that EASY backfilling starts.
+
+    Args:
+        order: waiting jobs; the first that does not fit gets the reservation.
+        cluster: with what runs.
+        now: s.
+        only_fresh: nothing has changed since the last pass but that jobs came in at the end of the
+            order; those that could not pass the head then cannot now, and are not looked at.
+    """
+    waiting = iter(order)
+    free = cluster.free
+    chosen: list[Job] = []
+    for head in waiting:
+        if head.processors > free:
+            break
+        free -= head.processors
+        chosen.append(head)
+    else:
+        return chosen
+    if not free:
+        return chosen
+    shadow, extra = reservation(head, free, cluster, chosen, now)
+    for job in cluster.fresh if only_fresh and not chosen else waiting:
+        if job.processors > free:
+            continue
+        if now + cluster.duration(job) > shadow:
+            if job.processors > extra:
+                continue
+            extra -= job.processors
+        chosen.append(job)
+        free -= job.processors
+        if not free:
+            break
+    return chosen
+
+
+def reservation(
+    head: Job, free: int, cluster: Cluster, starting: Sequence[Job], now: float
+) -> tuple[float, int]:
+    """When a job that does not fit is planned to start, and how many processors that leaves free then.
+
+    Args:
+        head: the job.
+        free: processors that are free now, those of `starting` taken off.
+        cluster: with what runs.
+        starting: jobs that start now.
+        now: s.
+
+    Returns:
+        The shadow time in s, and the extra processors at that time.
+    """
+    ends: Iterable[tuple[float, int, int]] = cluster.ends
+    if starting:
+        new = [(now + cluster.duration(job), job.id, job.processors) for job in starting]
+        ends = sorted([*ends, *new])
+    shadow = inf
+    for time, _, processors in ends:
+        if free >= head.processors and time > shadow:
+            break
+        free += processors
+        shadow = max(time, now)
+    return shadow, free - head.processors
