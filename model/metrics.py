@@ -79,6 +79,8 @@ def summarise(
     values["unhappy_fraction"] = unhappy / len(users) if users else 0.0
     values["unfairness"] = unfairness(users.values())
     values.update(record.counters)
+    for summary in record.summaries:
+        values.update(summary())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     return metrics, users
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any
@@ -44,6 +44,7 @@ class Record:
         message_bin: width of those bins, s.
         journal: transitions of jobs as (time, event, job, site, node), or None if not wanted.
         counters: named counts that actors keep (`killed_by_mandatory`, …).
+        summaries: called when a run is over, for metrics that actors work out from what they remember.
     """
 
     keep_events: bool = False
@@ -53,6 +54,7 @@ class Record:
     signals: list[tuple[float, str, float]] = field(default_factory=list)
     messages: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     counters: Counter[str] = field(default_factory=Counter)
+    summaries: list[Callable[[], Mapping[str, float]]] = field(default_factory=list)
     probes: list[tuple[str, Callable[[], float]]] = field(default_factory=list)
     journal: Journal | None = None
 
