@@ -58,6 +58,8 @@ def _parameters(policy: type[Policy]) -> Iterator[dict[str, Any]]:
     for field in dataclasses.fields(policy):  # type: ignore[arg-type]
         facts = field.metadata
         default = None if field.default is dataclasses.MISSING else field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
         yield {
             "name": field.name,
             "default": default,

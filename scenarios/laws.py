@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import exp, log
 from typing import Annotated, Any, Literal
 
@@ -102,3 +103,11 @@ Law = Annotated[
     Annotated[Constant | Uniform | Exponential | LogNormal | Weibull, Field(discriminator="law")],
     BeforeValidator(_number_is_constant, json_schema_input_type=float | dict[str, Any]),
 ]
+
+BLOCK = 1024  # values drawn at once
+
+
+def draws(law: Law, rng: np.random.Generator) -> Iterator[float]:
+    """Independent values of a law without end, drawn in blocks as they are needed."""
+    while True:
+        yield from law.draw(rng, BLOCK).tolist()

@@ -6,12 +6,20 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import gridrpc
+from scenarios import batch, gridrpc, queueing
+from scenarios.batch import SiteSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
+from scenarios.job_workloads import GeneratedJobs
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
-from scenarios.workloads import Workload
+from scenarios.queueing import QueueingSpec
+from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "workload")
+ARRAYS = ("sed", "client", "site", "workload")
+
+Workload = Annotated[
+    RegularSessions | DiurnalSessions | PoissonSessions | GeneratedJobs,
+    Field(discriminator="kind"),
+]
 
 
 class ScenarioSpec(Part):
@@ -31,6 +39,8 @@ class ScenarioSpec(Part):
     client: Annotated[list[ClientSpec], BeforeValidator(one_or_more), Field(max_length=1)] = Field(
         default_factory=list
     )
+    site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    queue: QueueingSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -38,9 +48,11 @@ class ScenarioSpec(Part):
 
     @model_validator(mode="after")
     def _complete(self) -> ScenarioSpec:
-        if not self.workload:
+        if not self.workload and self.queue is None:
             raise ValueError("a scenario needs at least one [[workload]]")
         gridrpc.check(self)
+        batch.check(self)
+        queueing.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -87,6 +87,3 @@ class PoissonSessions(SessionWorkload):
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """Sums of exponential gaps."""
         return [float(t) for t in np.cumsum(rng.exponential(1.0 / self.rate, self.count))]
-
-
-Workload = Annotated[RegularSessions | DiurnalSessions | PoissonSessions, Field(discriminator="kind")]

@@ -132,6 +132,14 @@ def test_the_published_schedule_of_a_tiny_workload(policy):
     assert [(job.id, job.submit, job.start, job.end, job.processors) for job in grid.record.jobs] == expected
 
 
+@pytest.mark.parametrize("policy", ["easy", "conservative"])
+def test_jobs_beside_the_head_do_not_take_its_processors_together(policy):
+    # Job 2 is planned for time 10, when it leaves one of four processors: enough for one long job, not for two.
+    works = [Work(1, 0, 10, 2, 10), Work(2, 1, 5, 3, 5), Work(3, 1, 50, 1, 50), Work(4, 1, 50, 1, 50)]
+    jobs = play(works, 4, policy).record.jobs
+    assert [job.start for job in jobs] == [0, 10, 1, 15]
+
+
 def test_fair_share_serves_the_owner_who_had_least():
     # User 1 runs for 10 s; then users 1 and 2 wait for the only processor, user 1 first in the queue.
     works = [Work(1, 0, 10, 1, 10), Work(4, 1, 5, 1, 5), Work(2, 2, 5, 1, 5)]

@@ -143,6 +143,13 @@ class Cluster:
         """The queue in which a job waits, or from which it was started."""
         return self.queues[self._lane_of[job.id].queue]
 
+    def as_planned(self, now: float) -> bool:
+        """Whether what earlier passes found still holds: jobs came in at the tail, and nothing else happened.
+
+        Not so once a running job is overdue: its planned end moves on with time.
+        """
+        return not self.disturbed and (not self.ends or self.ends[0].time > now)
+
     def enqueue(self, job: Job, queue: int = 0, owner: str = "") -> None:
         """Let a job wait behind the others of its lane."""
         lane = Lane(-self.queues[queue].priority, queue, owner)

@@ -62,7 +62,7 @@ class Easy(BatchPolicy):
 
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """Jobs in order while they fit, then those that end by the shadow time or fit beside the head."""
-        return backfill(cluster.in_order(), cluster, now, only_fresh=not cluster.disturbed)
+        return backfill(cluster.in_order(), cluster, now, only_fresh=cluster.as_planned(now))
 
 
 @register("batch", "conservative", source="Mu'alem and Feitelson 2001")
@@ -153,8 +153,8 @@ def backfill(
         order: waiting jobs; the first that does not fit gets the reservation.
         cluster: with what runs.
         now: s.
-        only_fresh: nothing has changed since the last pass but that jobs came in at the end of the
-            order; those that could not pass the head then cannot now, and are not looked at.
+        only_fresh: everything is as planned in the last pass, but for jobs that came in at the end of
+            the order: those that could not pass the head then cannot now, and are not looked at.
     """
     waiting = iter(order)
     free = cluster.free

@@ -1,0 +1,170 @@
+"""Batch sites and the jobs that are submitted to them directly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import merge
+from math import inf
+from operator import itemgetter
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from agents.batch_site import BatchSite, Delay, Overrun, Services, no_delay
+from model.agenda import Action
+from model.batch.cluster import Queue
+from model.batch.nodes import Counted, Named, NodePool
+from model.grid import Grid
+from scenarios.job_workloads import JobWorkload, Task
+from scenarios.laws import Constant, Law, draws
+from scenarios.parts import Part, one_or_more, policy_of
+
+if TYPE_CHECKING:
+    from scenarios.schema import ScenarioSpec
+
+
+class QueueSpec(Part):
+    """A queue of a site: jobs enter the first one whose limits they keep."""
+
+    name: str
+    priority: float = Field(default=0.0, description="queues of higher priority are served first")
+    slots: float = Field(default=inf, ge=1, description="slots that its jobs may hold together")
+    max_runtime: float = Field(default=inf, gt=0, description="s that a job may ask for and run")
+    max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
+
+
+class SiteSpec(Part):
+    """A site with a local batch scheduler."""
+
+    name: str = "site"
+    nodes: int = Field(ge=1, description="worker machines")
+    slots: int = Field(default=1, ge=1, description="slots per node; a job holds one for each processor")
+    speed: float | list[float] = Field(
+        default=1.0, description="work per s (NCU/s if run times are lengths in NCU), of all nodes or of each"
+    )
+    named_nodes: bool = Field(
+        default=False, description="whether jobs are given nodes by name; always where speeds differ"
+    )
+    policy: policy_of("batch")  # type: ignore[valid-type]
+    queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    start_overhead: Law = Field(
+        default=Constant(value=0.0), description="s that an execution takes on top, without progress"
+    )
+    mu_rec: Law = Field(
+        default=Constant(value=0.0), description="s from a job's arrival to its entry into a queue"
+    )
+    mu_send: Law = Field(
+        default=Constant(value=0.0), description="s from a job's end until the scheduler hears of it"
+    )
+    overrun: Overrun = Field(
+        default="extend", description="whether a job that runs longer than promised is left to run or killed"
+    )
+
+    @model_validator(mode="after")
+    def _speeds(self) -> SiteSpec:
+        speeds = self.speed if isinstance(self.speed, list) else [self.speed]
+        if isinstance(self.speed, list) and len(speeds) != self.nodes:
+            raise ValueError(
+                f"speed: {len(speeds)} speeds for {self.nodes} nodes; give one for each, or one number"
+            )
+        if not all(0 < speed < inf for speed in speeds):
+            raise ValueError(f"speed: must be more than 0, not {min(speeds)}")
+        names = [queue.name for queue in self.queue]
+        if len(set(names)) < len(names):
+            raise ValueError(f"the names of queues must differ, not {', '.join(names)}")
+        return self
+
+    def pool(self) -> NodePool:
+        """The nodes."""
+        if isinstance(self.speed, list):
+            return Named(self.name, self.speed, self.slots)
+        if self.named_nodes:
+            return Named(self.name, [self.speed] * self.nodes, self.slots)
+        return Counted(self.nodes * self.slots, self.speed)
+
+    def place(self, grid: Grid) -> BatchSite:
+        """Put the site on the grid, with its signals."""
+        queues = [Queue(**queue.model_dump()) for queue in self.queue] or [Queue()]
+        services = Services(
+            *(
+                _delay(law, grid, f"{purpose}:{self.name}")
+                for purpose, law in (
+                    ("mu_rec", self.mu_rec),
+                    ("mu_send", self.mu_send),
+                    ("start_overhead", self.start_overhead),
+                )
+            )
+        )
+        site = BatchSite(
+            grid, self.name, self.pool(), self.policy, queues=queues, services=services, overrun=self.overrun
+        )
+        grid.record.probe(f"{self.name}.running", lambda: site.running)
+        grid.record.probe(f"{self.name}.waiting", lambda: site.depth)
+        return site
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether every workload of jobs has its site.
+
+    Raises:
+        ValueError: a workload names no site of the scenario.
+    """
+    sites = [site.name for site in spec.site]
+    for workload in spec.workload:
+        if isinstance(workload, JobWorkload):
+            if not sites:
+                raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
+            if workload.site is None and len(sites) > 1:
+                raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
+            if workload.site is not None and workload.site not in sites:
+                raise ValueError(
+                    f"workload {workload.name}: site: no site {workload.site!r}; there are {', '.join(sites)}"
+                )
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Put all sites on the grid, and have the jobs of all workloads submitted to them."""
+    sites = {site.name: site.place(grid) for site in spec.site}
+    streams = [
+        arrivals(grid, workload, sites[workload.site or spec.site[0].name])
+        for workload in spec.workload
+        if isinstance(workload, JobWorkload)
+    ]
+    if len(streams) == 1:
+        grid.agenda.feed(streams[0])
+    elif streams:
+        grid.agenda.feed(merge(*streams, key=itemgetter(0)))
+
+
+def sites_of(grid: Grid) -> dict[str, BatchSite]:
+    """The sites that stand on a grid, by name, in the order of the scenario."""
+    return {agent.name: agent for agent in grid.agents if isinstance(agent, BatchSite)}
+
+
+def arrivals(grid: Grid, workload: JobWorkload, site: BatchSite) -> Iterator[tuple[float, Action, Task]]:
+    """The jobs of a workload as a stream for the agenda; each is made when it arrives."""
+    create, submit, role = grid.record.job, site.submit, workload.role
+
+    def arrive(task: Task) -> None:
+        submit(
+            create(
+                task.user,
+                task.submit,
+                task.runtime,
+                kind=role,
+                processors=task.processors,
+                estimate=task.estimate,
+                group=task.group,
+            )
+        )
+
+    for task in workload.tasks(grid.streams):
+        yield task.submit, arrive, task
+
+
+def _delay(law: Law, grid: Grid, purpose: str) -> Delay:
+    """Draws from a law, one at each call."""
+    if isinstance(law, Constant):
+        value = law.value
+        return (lambda: value) if value > 0 else no_delay
+    return draws(law, grid.streams.stream(purpose)).__next__

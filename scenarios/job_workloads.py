@@ -1,0 +1,79 @@
+"""Workloads of jobs: who submits what when, drawn from laws."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import accumulate, islice
+from math import ceil
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from model.streams import Streams
+from scenarios.laws import Constant, Law, draws
+from scenarios.parts import Part
+
+
+class Task(NamedTuple):
+    """A job that is still to be submitted.
+
+    Attributes:
+        submit: s.
+        user, group: whose.
+        runtime: s at speed 1, or a length in NCU where speeds are in NCU/s.
+        processors: slots that it needs.
+        estimate: what its owner promises, in the unit of `runtime`.
+    """
+
+    submit: float
+    user: str
+    group: str
+    runtime: float
+    processors: int
+    estimate: float
+
+
+class JobWorkload(Part):
+    """What workloads of jobs have in common."""
+
+    name: str = "workload"
+    site: str | None = Field(default=None, description="name of the site; not needed where there is only one")
+    role: str = Field(default="job", description="what its jobs are called in results (column `kind`)")
+
+    @abstractmethod
+    def tasks(self, streams: Streams) -> Iterator[Task]:
+        """The jobs of one run, by time of submission."""
+
+
+class GeneratedJobs(JobWorkload):
+    """Jobs drawn from laws."""
+
+    kind: Literal["generated"]
+    count: int = Field(ge=1, description="jobs")
+    interval: Law = Field(description="s between two submissions; exponential for Poisson arrivals")
+    runtime: Law = Field(description="s at speed 1, or length in NCU where speeds are in NCU/s")
+    promise: Law = Field(default=Constant(value=1.0), description="promised over actual run time")
+    processors: Law = Field(default=Constant(value=1.0), description="slots of each job, rounded up")
+    users: int = Field(default=1, ge=1, description="owners, among whom the jobs are drawn evenly")
+    group: str = Field(default="", description="group of the owners")
+
+    def tasks(self, streams: Streams) -> Iterator[Task]:
+        """The first job is submitted after the first interval."""
+
+        def values(attribute: str, law: Law) -> Iterator[float]:
+            # A stream for each attribute: a law that changes does not disturb the draws of the others.
+            return draws(law, streams.stream(f"workload:{self.name}:{attribute}"))
+
+        names = [f"{self.name}-{k:03}" for k in range(self.users)]
+        owners = streams.stream(f"workload:{self.name}:users")
+        drawn = zip(
+            accumulate(values("interval", self.interval)),
+            values("runtime", self.runtime),
+            values("promise", self.promise),
+            values("processors", self.processors),
+            strict=False,
+        )
+        for submit, runtime, promise, processors in islice(drawn, self.count):
+            user = names[int(owners.integers(self.users))] if self.users > 1 else names[0]
+            yield Task(submit, user, self.group, runtime, max(1, ceil(processors)), promise * runtime)
