@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from model.file_system import Timer
 from model.job import DONE, Job
 
 Sharing = Literal["fifo", "fair"]
@@ -91,10 +90,7 @@ class Bags:
     def take(self) -> tuple[Bag, Job, float]:
         """The next task to submit, its bag and its overhead in s; there must be one."""
         candidates = (bag for bag in self.bags.values() if bag.tasks)
-        if self.sharing == "fifo":
-            bag = next(candidates)
-        else:
-            bag = min(candidates, key=_load)
+        bag = next(candidates) if self.sharing == "fifo" else min(candidates, key=_load)
         job, overhead = bag.tasks.popleft()
         self.left -= 1
         bag.at_sites += job.processors

@@ -77,10 +77,12 @@ class Guests(Protocol):
     """
 
     @property
-    def idle(self) -> int: ...
+    def idle(self) -> int:
+        """See above."""
 
     @property
-    def depth(self) -> int: ...
+    def depth(self) -> int:
+        """See above."""
 
     def make_room(self, processors: int) -> float:
         """Have guests leave until that many processors are idle, at once or soon.
@@ -285,8 +287,9 @@ class BatchSite(mesa.Agent):
             self.grid.agenda.at(max(self.grid.now, self._next_round), self._schedule, None, DECISION)
 
     def _tick(self, _: object) -> None:
+        """A period is over: have a round for whatever waits, even if nothing has happened."""
         self._call_scheduler()
-        if self.grid.now >= self._next_round:
+        if self._pass_due or (self.guests is not None and self.guests.depth):
             self.call_round()
 
     def _schedule(self, _: object) -> None:

@@ -1,4 +1,4 @@
-"""The harvester: injects best-effort jobs into the holes of a site, cycle by cycle, under feedback control."""
+"""The harvester: injects best-effort jobs into the holes of a site, cycle by cycle, under control."""
 
 from __future__ import annotations
 
@@ -115,7 +115,9 @@ class Harvester(mesa.Agent):
             reading.load,
         )
         now = reading.time
-        self.grid.record.signals.extend((now, name, value) for name, value in zip(self._names, values, strict=True))
+        self.grid.record.signals.extend(
+            (now, name, value) for name, value in zip(self._names, values, strict=True)
+        )
 
     def _submit(self, bag: Bag, job: Job, overhead: float) -> None:
         system = self.queue.site.file_system

@@ -120,7 +120,7 @@ class Lane:
         self._handle = 0
         self._event: tuple[float, int] | None = None
 
-    def after(self, delay: float, action: Action, argument: Job, order: int = COMPLETION) -> int:
+    def after(self, delay: float, action: Action, argument: Any = None, order: int = COMPLETION) -> int:
         """Let a job work for `delay` seconds of progress; all its processors use the file system."""
         self._handle += 1
         time, progress = self._anchor

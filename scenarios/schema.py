@@ -6,18 +6,19 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, gridrpc, queueing
+from scenarios import batch, gridrpc, harvesting, queueing
 from scenarios.batch import SiteSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
-from scenarios.job_workloads import GeneratedJobs
+from scenarios.harvesting import BagsSpec, HarvesterSpec
+from scenarios.job_workloads import Campaign, GeneratedJobs
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
 from scenarios.queueing import QueueingSpec
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "site", "workload")
+ARRAYS = ("sed", "client", "site", "harvester", "workload")
 
 Workload = Annotated[
-    RegularSessions | DiurnalSessions | PoissonSessions | GeneratedJobs,
+    RegularSessions | DiurnalSessions | PoissonSessions | GeneratedJobs | Campaign,
     Field(discriminator="kind"),
 ]
 
@@ -40,6 +41,8 @@ class ScenarioSpec(Part):
         default_factory=list
     )
     site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    harvester: Annotated[list[HarvesterSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    bags: BagsSpec = BagsSpec()
     queue: QueueingSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
@@ -52,6 +55,7 @@ class ScenarioSpec(Part):
             raise ValueError("a scenario needs at least one [[workload]]")
         gridrpc.check(self)
         batch.check(self)
+        harvesting.check(self)
         queueing.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
