@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple, Protocol
 
 import mesa
@@ -73,28 +74,34 @@ class LocalAgent(mesa.Agent):
     def discover(self, discovery: Discovery) -> None:
         """Ask all children; answer once all of them have answered."""
         self.grid.record.message(self.name, "discover", self.grid.now)
-        gathered: list[EstimationVector] = []
-        awaited = len(self.children)
-
-        def gather(vectors: Sequence[EstimationVector]) -> None:
-            nonlocal awaited
-            self.grid.record.message(self.name, "estimate", self.grid.now)
-            gathered.extend(vectors)
-            awaited -= 1
-            if awaited == 0:
-                gathered.sort(key=lambda vector: (getattr(vector, self.rank), vector.server))
-                discovery.reply(gathered[: min(self.keep, discovery.max_servers)])
-
-        def answered(vectors: Sequence[EstimationVector]) -> None:
-            self.grid.agenda.after(self.link.delay(), gather, vectors, ARRIVAL)
-
-        self.grid.agenda.after(
-            self.link.delay(), self._ask, Discovery(discovery.max_servers, answered), ARRIVAL
-        )
+        self.grid.agenda.after(self.link.delay(), self._ask, discovery, ARRIVAL)
 
     def _ask(self, discovery: Discovery) -> None:
+        agenda = self.grid.agenda
+        best: list[EstimationVector] = []
+        awaited = len(self.children)
+        under_way: list[Sequence[EstimationVector]] = []  # answers given at one instant arrive at one instant
+        sent = -1.0
+
+        def answered(vectors: Sequence[EstimationVector]) -> None:
+            nonlocal under_way, sent
+            if sent != agenda.now:
+                under_way, sent = [], agenda.now
+                agenda.after(self.link.delay(), gather, under_way, ARRIVAL)
+            under_way.append(vectors)
+
+        def gather(answers: list[Sequence[EstimationVector]]) -> None:
+            nonlocal awaited
+            self.grid.record.message(self.name, "estimate", agenda.now, len(answers))
+            best.extend(chain.from_iterable(answers))
+            awaited -= len(answers)
+            if awaited == 0:
+                best.sort(key=lambda vector: (getattr(vector, self.rank), vector.server))
+                discovery.reply(best[: min(self.keep, discovery.max_servers)])
+
+        inner = Discovery(discovery.max_servers, answered)
         for child in self.children:
-            child.discover(discovery)
+            child.discover(inner)
 
 
 class MasterAgent(LocalAgent):

@@ -9,9 +9,9 @@ import mesa
 
 from agents.hierarchy import Discovery, EstimationVector
 from model.agenda import COMPLETION, DECISION
-from model.disciplines import Discipline, ServerQueue
+from model.disciplines import Discipline
 from model.grid import Grid
-from model.job import CREATED, QUEUED, RUNNING, Job
+from model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from model.metrics import define
 
 define("killed_by_mandatory", "kills", "minimize", "optional executions displaced by mandatory arrivals")
@@ -55,7 +55,7 @@ class SeD(mesa.Agent):
         self.speed = speed
         self.overhead = overhead
         self.killed = killed
-        self.queue = ServerQueue()
+        self.queue = discipline.queue()
         self.job: Job | None = None
         self._owners: dict[int, Callable[[Job], object]] = {}
         self._completion = 0
@@ -80,18 +80,23 @@ class SeD(mesa.Agent):
         )
 
     def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
-        """Take a request in; `completed` is called with it when it is done."""
+        """Take a request in and review what runs; `completed` is called with it when it is done."""
+        if self._admit(job, completed):
+            self._review()
+
+    def _admit(self, job: Job, completed: Callable[[Job], object]) -> bool:
+        """Put a request into the queue; whether it still wants to be there."""
         grid = self.grid
         grid.record.message(self.name, "submit", grid.now)
-        if job.state is not CREATED:
-            return  # cancelled by its owner while it was on its way
+        if job.state is CANCELLED:
+            return False  # by its owner, while it was on its way
         job.queue(grid.now, self.name)
         allocated = self.queue.allocated
         if job.user not in allocated:
             allocated[job.user] = self.discipline.newcomer(self.queue, self.job)
         self.queue.push(job)
         self._owners[job.id] = completed
-        self._review()
+        return True
 
     def cancel(self, job: Job) -> None:
         """Take a request out on its owner's demand, whether it waits or runs; too late is no error."""
@@ -101,16 +106,29 @@ class SeD(mesa.Agent):
             grid.record.counters["cancelled_running"] += 1
             grid.agenda.cancel(self._completion)
             self._release(job)
-            if not self._review_due:
-                # Others may be cancelled at this very instant: look at the queue once they are.
-                self._review_due = True
-                grid.agenda.at(grid.now, self._review_once, None, DECISION)
+            self._review_later()
         elif job.state is QUEUED and self.queue.remove(job):
             grid.record.counters["cancelled_waiting"] += 1
         elif job.state is not CREATED:
             return
         job.cancel(grid.now)
         self._owners.pop(job.id, None)
+
+    def withdraw(self, job: Job) -> None:
+        """Take a waiting request out without ending it, because it goes elsewhere.
+
+        Raises:
+            ValueError: it does not wait here.
+        """
+        if not self.queue.remove(job):
+            raise ValueError(f"job {job.id} does not wait at {self.name}")
+        del self._owners[job.id]
+
+    def _review_later(self) -> None:
+        """Look at the queue once everything else that happens at this very instant has happened."""
+        if not self._review_due:
+            self._review_due = True
+            self.grid.agenda.at(self.grid.now, self._review_once, None, DECISION)
 
     def _review_once(self, _: object) -> None:
         self._review_due = False
@@ -132,8 +150,11 @@ class SeD(mesa.Agent):
         self.queue.remove(job)
         self.job = job
         job.begin(grid.now, self.name)
-        duration = self.overhead + job.runtime / self.speed
-        self._completion = grid.agenda.after(duration, self._complete, job, COMPLETION)
+        self._completion = grid.agenda.after(self.duration(job), self._complete, job, COMPLETION)
+
+    def duration(self, job: Job) -> float:
+        """Seconds that an execution of a request takes if it starts now."""
+        return self.overhead + job.runtime / self.speed
 
     def _displace(self, job: Job) -> None:
         grid = self.grid

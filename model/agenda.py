@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
+from heapq import heappop, heappush, merge
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -39,13 +40,29 @@ class Agenda:
         fired: number of events fired so far.
     """
 
-    __slots__ = ("_cancelled", "_heap", "_next", "_recurring", "_sequence", "_stream", "fired", "now")
+    __slots__ = (
+        "_cancelled",
+        "_fed",
+        "_firing",
+        "_heap",
+        "_next",
+        "_rank",
+        "_recurring",
+        "_sequence",
+        "_stream",
+        "fired",
+        "now",
+    )
 
     def __init__(self) -> None:
         self.now = 0.0
         self.fired = 0
         self._heap: list[Event] = []
         self._sequence = 0
+        self._fed: list[Iterator[Event]] = []
+        # Streams rank below 1, before all that is entered, and each has its own: actions are never compared.
+        self._rank = -1_000_000
+        self._firing = False
         self._stream: Iterator[Event] = iter(())
         self._next: Event = _NEVER
         self._cancelled: set[int] = set()
@@ -66,12 +83,17 @@ class Agenda:
         if not time >= self.now:
             raise ValueError(f"an event at {time} s cannot be entered at {self.now} s")
         self._sequence = sequence = self._sequence + 1
-        heapq.heappush(self._heap, (time, order, sequence, action, argument))
+        heappush(self._heap, (time, order, sequence, action, argument))
         return sequence
 
     def after(self, delay: float, action: Action, argument: Any = None, order: int = DECISION) -> int:
         """Enter an event `delay` seconds from now; see `at`."""
-        return self.at(self.now + delay, action, argument, order)
+        if not delay >= 0:
+            raise ValueError(f"an event cannot be entered {delay} s from now")
+        # As `at` does, but half of all events come this way: one call less for each.
+        self._sequence = sequence = self._sequence + 1
+        heappush(self._heap, (self.now + delay, order, sequence, action, argument))
+        return sequence
 
     def cancel(self, handle: int) -> None:
         """Take back an event that is still to come; a handle must not be used after its event fired."""
@@ -85,12 +107,22 @@ class Agenda:
         Raises:
             ValueError: (when the stream gets there) its times decrease.
         """
-        stream = _checked(arrivals, order)
+        rank = self._rank = self._rank + 1
+        self._fed.append((time, order, rank, action, argument) for time, action, argument in arrivals)
+        if self._firing:
+            self._merge()
+
+    def _merge(self) -> None:
+        """Let the streams that were fed since the last time flow into one."""
+        if not self._fed:
+            return
         if self._next is not _NEVER:
-            pending = self._next
-            stream = heapq.merge(_chain(pending, self._stream), stream, key=_instant)
-        self._stream = stream
-        self._next = next(stream, _NEVER)
+            self._fed.append(chain((self._next,), self._stream))
+        self._stream = merge(*self._fed) if len(self._fed) > 1 else self._fed[0]
+        self._fed = []
+        self._next = next(self._stream, _NEVER)
+        if not self._next[0] >= self.now:
+            raise _unsorted(self._next[0], self.now)
 
     def every(
         self,
@@ -122,14 +154,16 @@ class Agenda:
     @property
     def busy(self) -> bool:
         """Whether anything other than recurring observations is still to happen."""
+        self._merge()
         return self._next is not _NEVER or len(self._heap) - len(self._cancelled) > self._recurring
 
     @property
     def next_time(self) -> float:
         """Time of the next event in seconds; infinity if there is none."""
+        self._merge()
         heap = self._heap
         while heap and heap[0][2] in self._cancelled:
-            self._cancelled.discard(heapq.heappop(heap)[2])
+            self._cancelled.discard(heappop(heap)[2])
         return min(heap[0][0] if heap else inf, self._next[0])
 
     def run(self, until: float = inf) -> None:
@@ -137,7 +171,9 @@ class Agenda:
 
         With a finite `until` the clock ends exactly there.
         """
-        heap, cancelled, pop = self._heap, self._cancelled, heapq.heappop
+        heap, cancelled, pop = self._heap, self._cancelled, heappop
+        self._merge()
+        self._firing = True
         fired = 0
         try:
             while True:
@@ -150,33 +186,23 @@ class Agenda:
                     if cancelled and event[2] in cancelled:
                         cancelled.discard(event[2])
                         continue
+                    time, _, _, action, argument = event
                 else:
-                    if upcoming is _NEVER or upcoming[0] > until:
+                    time, _, _, action, argument = upcoming
+                    if time > until or upcoming is _NEVER:
                         break
-                    event = upcoming
-                    self._next = next(self._stream, _NEVER)
-                self.now = event[0]
+                    self._next = following = next(self._stream, _NEVER)
+                    if not following[0] >= time:
+                        raise _unsorted(following[0], time)
+                self.now = time
                 fired += 1
-                event[3](event[4])
+                action(argument)
         finally:
+            self._firing = False
             self.fired += fired
         if until != inf and until > self.now:
             self.now = until
 
 
-def _instant(event: Event) -> tuple[float, int]:
-    return event[:2]
-
-
-def _chain(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
-    yield first
-    yield from rest
-
-
-def _checked(arrivals: Iterable[tuple[float, Action, Any]], order: int) -> Iterator[Event]:
-    last = 0.0
-    for time, action, argument in arrivals:
-        if not time >= last:
-            raise ValueError(f"arrivals must be sorted by time: {time} s comes after {last} s")
-        last = time
-        yield (time, order, 0, action, argument)
+def _unsorted(time: float, last: float) -> ValueError:
+    return ValueError(f"arrivals must be sorted by time: {time} s comes after {last} s")

@@ -59,8 +59,46 @@ class ServerQueue:
         return True
 
 
+class PriorityQueue(ServerQueue):
+    """A queue that also keeps its requests by priority, first come first within each.
+
+    Attributes:
+        by_priority: waiting requests by priority and id; no class is empty.
+    """
+
+    __slots__ = ("by_priority",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_priority: dict[int, dict[int, Job]] = {}
+
+    def jobs(self) -> Iterable[Job]:
+        """All waiting requests, in the order in which they would be served."""
+        for priority in sorted(self.by_priority, reverse=True):
+            yield from self.by_priority[priority].values()
+
+    def push(self, job: Job) -> None:
+        """Let a request wait, behind those of its priority."""
+        super().push(job)
+        self.by_priority.setdefault(job.priority, {})[job.id] = job
+
+    def remove(self, job: Job) -> bool:
+        """Take a request out; whether it was there."""
+        if not super().remove(job):
+            return False
+        waiting = self.by_priority[job.priority]
+        del waiting[job.id]
+        if not waiting:
+            del self.by_priority[job.priority]
+        return True
+
+
 class Discipline(Policy):
     """Which request a server should be running: the contract of the family `discipline`."""
+
+    def queue(self) -> ServerQueue:
+        """An empty queue of the kind that this discipline chooses from."""
+        return ServerQueue()
 
     def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
         """The request to run now.
@@ -135,6 +173,25 @@ class Ethic(Discipline):
         if running is not None:
             present.append(counted(running.user))
         return min(present, default=0.0)
+
+
+@register("discipline", "priority", source="RR-5335, section 4.3")
+@dataclass(frozen=True)
+class Priority(Discipline):
+    """Highest priority first, first come first served among equals; what runs is never displaced."""
+
+    def queue(self) -> PriorityQueue:
+        """A queue that is kept by priority."""
+        return PriorityQueue()
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The running request, else the first of the highest priority."""
+        if running is not None:
+            return running
+        assert isinstance(queue, PriorityQueue)
+        if not queue.by_priority:
+            return None
+        return next(iter(queue.by_priority[max(queue.by_priority)].values()))
 
 
 def _arrival(job: Job) -> tuple[float, int]:

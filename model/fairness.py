@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -71,14 +71,14 @@ def deserved_areas(stays: Iterable[Stay], slots: float) -> dict[str, float]:
 
     Source: RR-7959, section 3.3, with the time cut at every entry and every deadline.
     """
-    changes: dict[float, list[tuple[str, int]]] = defaultdict(list)
+    changes: dict[float, Counter[str]] = defaultdict(Counter)
     deserved: dict[str, float] = {}
     for stay in stays:
         deserved.setdefault(stay.user, 0.0)
         if stay.deadline > stay.entry:
-            changes[stay.entry].append((stay.user, 1))
-            changes[stay.deadline].append((stay.user, -1))
-    present: dict[str, int] = {}
+            changes[stay.entry][stay.user] += 1
+            changes[stay.deadline][stay.user] -= 1
+    present: Counter[str] = Counter()  # stays under way, of users that have any
     share = 0.0  # what a user present since time 0 would deserve by now
     since: dict[str, float] = {}
     last = 0.0
@@ -86,15 +86,16 @@ def deserved_areas(stays: Iterable[Stay], slots: float) -> dict[str, float]:
         if present:
             share += slots * (time - last) / len(present)
         last = time
-        for user, change in changes[time]:
-            count = present.get(user, 0)
-            if count == 0:
+        # The changes of one instant are taken together: who leaves and enters at once was never away.
+        for user, change in changes[time].items():
+            before = present[user]
+            present[user] = before + change
+            if before == 0 < present[user]:
                 since[user] = share
-            present[user] = count + change
-        for user, _ in changes[time]:
-            if present.get(user) == 0:
+            elif present[user] == 0:
                 del present[user]
-                deserved[user] += share - since[user]
+                if before:
+                    deserved[user] += share - since[user]
     return deserved
 
 

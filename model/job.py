@@ -42,6 +42,7 @@ class Job:
         group: the owner's group or virtual organisation, "" if none.
         kind: role of the job (`mandatory`, `optional`, `meta`, `local`, `best-effort`, …).
         mandatory: must be done, against nice to have (RR-7959, section 3.2).
+        priority: importance; the larger number wins where priorities are heeded (RR-5335, section 4.3).
         submit: when the owner created it, s.
         runtime: execution time on a node of speed 1, s.
         processors: slots it holds while it runs.
@@ -68,6 +69,7 @@ class Job:
         "kind",
         "mandatory",
         "node",
+        "priority",
         "processors",
         "queued",
         "runtime",
@@ -88,6 +90,7 @@ class Job:
         *,
         kind: str = "job",
         mandatory: bool = True,
+        priority: int = 0,
         processors: int = 1,
         estimate: float | None = None,
         deadline: float = inf,
@@ -100,6 +103,7 @@ class Job:
         self.group = group
         self.kind = kind
         self.mandatory = mandatory
+        self.priority = priority
         self.submit = submit
         self.runtime = runtime
         self.processors = processors

@@ -56,7 +56,7 @@ METRICS: dict[str, Definition] = {
 
 
 def define(name: str, unit: str, direction: Direction, meaning: str) -> None:
-    """Enter a further metric that some actors count."""
+    """Enter a further metric that some actors count or measure."""
     METRICS[name] = Definition(unit, direction, meaning)
 
 
@@ -79,8 +79,7 @@ def summarise(
     values["unhappy_fraction"] = unhappy / len(users) if users else 0.0
     values["unfairness"] = unfairness(users.values())
     values.update(record.counters)
-    for summary in record.summaries:
-        values.update(summary())
+    values.update((name, measure()) for name, measure in record.measures.items())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     return metrics, users
 

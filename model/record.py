@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any
@@ -44,7 +44,8 @@ class Record:
         message_bin: width of those bins, s.
         journal: transitions of jobs as (time, event, job, site, node), or None if not wanted.
         counters: named counts that actors keep (`killed_by_mandatory`, …).
-        summaries: called when a run is over, for metrics that actors work out from what they remember.
+        probes: values sampled as signals, by name.
+        measures: values read once at the end of the run, by the name of their metric.
     """
 
     keep_events: bool = False
@@ -54,8 +55,8 @@ class Record:
     signals: list[tuple[float, str, float]] = field(default_factory=list)
     messages: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     counters: Counter[str] = field(default_factory=Counter)
-    summaries: list[Callable[[], Mapping[str, float]]] = field(default_factory=list)
     probes: list[tuple[str, Callable[[], float]]] = field(default_factory=list)
+    measures: dict[str, Callable[[], float]] = field(default_factory=dict)
     journal: Journal | None = None
 
     def __post_init__(self) -> None:
@@ -80,6 +81,10 @@ class Record:
     def probe(self, name: str, value: Callable[[], float]) -> None:
         """Sample a value as a signal whenever the grid takes its samples."""
         self.probes.append((name, value))
+
+    def measure(self, name: str, value: Callable[[], float]) -> None:
+        """Read a value at the end of the run as the metric of that name (see `model.metrics.define`)."""
+        self.measures[name] = value
 
     def sample(self, now: float) -> None:
         """Append the present value of every probe to the signals."""

@@ -144,6 +144,7 @@ class SiteSpec(Part):
         )
         grid.record.probe(f"{self.name}.running", lambda: site.running)
         grid.record.probe(f"{self.name}.waiting", lambda: site.depth)
+        grid.record.probe(f"{self.name}.free", lambda: site.free)
         return site
 
 
@@ -186,7 +187,11 @@ def sites_of(grid: Grid) -> dict[str, BatchSite]:
 
 
 def arrivals(grid: Grid, workload: JobWorkload, site: BatchSite) -> Iterator[tuple[float, Action, Task]]:
-    """The jobs of a workload as a stream for the agenda; each is made when it arrives."""
+    """The jobs of a workload as a stream for the agenda; each is made when it arrives.
+
+    Raises:
+        ScenarioError: a file that the workload names cannot be used.
+    """
     create, submit, role = grid.record.job, site.submit, workload.role
 
     def arrive(task: Task) -> None:
@@ -202,8 +207,7 @@ def arrivals(grid: Grid, workload: JobWorkload, site: BatchSite) -> Iterator[tup
             )
         )
 
-    for task in workload.tasks(grid.streams):
-        yield task.submit, arrive, task
+    return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
 
 
 def delay(law: Law, grid: Grid, purpose: str) -> Delay:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -133,7 +133,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     room = min(harvester.queue.site.nodes.slots for harvester in harvesters)
     for workload in _harvested(spec):
         grid.agenda.feed(_arrivals(grid, workload, bags, room))
-    grid.record.summaries.append(lambda: _summary(grid, bags, harvesters))
+    _measure(grid, bags, harvesters)
 
 
 def _harvested(spec: ScenarioSpec) -> Iterator[JobWorkload]:
@@ -178,18 +178,25 @@ def _arrivals(
         yield task.submit, arrive, task
 
 
-def _summary(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> Mapping[str, float]:
-    """Metrics of a finished run."""
-    bags.settle()
-    slow = [
-        max(1.0, (job.end - job.submit) / max(job.runtime, SHORTEST))
-        for job in grid.record.jobs
-        if job.mandatory and job.state is DONE
-    ]
-    return {
-        "best_effort_completed": bags.completed,
-        "best_effort_work": bags.work,
-        "campaign_unfairness": bags.unfairness,
-        "premium_slowdown": sum(slow) / len(slow) if slow else nan,
-        "tracking_error": max((harvester.tracking_error for harvester in harvesters), default=nan),
-    }
+def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
+    """Have the metrics worked out when the run is over."""
+
+    def unfairness() -> float:
+        bags.settle()
+        return bags.unfairness
+
+    def slowdown() -> float:
+        slow = [
+            max(1.0, (job.end - job.submit) / max(job.runtime, SHORTEST))
+            for job in grid.record.jobs
+            if job.mandatory and job.state is DONE
+        ]
+        return sum(slow) / len(slow) if slow else nan
+
+    grid.record.measures.update(
+        best_effort_completed=lambda: bags.completed,
+        best_effort_work=lambda: bags.work,
+        campaign_unfairness=unfairness,
+        premium_slowdown=slowdown,
+        tracking_error=lambda: max(harvester.tracking_error for harvester in harvesters),
+    )

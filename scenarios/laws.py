@@ -46,6 +46,24 @@ class Uniform(_Law):
         return rng.uniform(self.low, self.high, count)
 
 
+class LogUniform(_Law):
+    """Uniform in its logarithm on [low, high)."""
+
+    law: Literal["loguniform"]
+    low: float = Field(gt=0)
+    high: float = Field(gt=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> LogUniform:
+        if self.high <= self.low:
+            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
+        return self
+
+    def draw(self, rng: np.random.Generator, count: int) -> Floats:
+        """`count` independent values."""
+        return np.exp(rng.uniform(log(self.low), log(self.high), count))
+
+
 class Exponential(_Law):
     """Exponential with a mean."""
 
@@ -100,7 +118,9 @@ def _number_is_constant(value: Any) -> Any:
 
 
 Law = Annotated[
-    Annotated[Constant | Uniform | Exponential | LogNormal | Weibull, Field(discriminator="law")],
+    Annotated[
+        Constant | Uniform | LogUniform | Exponential | LogNormal | Weibull, Field(discriminator="law")
+    ],
     BeforeValidator(_number_is_constant, json_schema_input_type=float | dict[str, Any]),
 ]
 

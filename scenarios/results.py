@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JOB_COLUMNS = (
-    "id", "user", "group", "kind", "mandatory", "site", "node", "submit", "queued", "start", "end",
-    "processors", "runtime", "estimate", "deadline", "state", "kills", "wasted",
+    "id", "user", "group", "kind", "mandatory", "priority", "site", "node", "submit", "queued", "start",
+    "end", "processors", "runtime", "estimate", "deadline", "state", "kills", "wasted",
 )  # fmt: skip
 USER_COLUMNS = (
     "user", "jobs", "completed", "mandatory_late", "unhappy", "allocated", "deserved", "satisfaction",

@@ -51,7 +51,7 @@ class Scenario:
             except PolicyError as error:
                 raise ScenarioError(f"{self.name}: plugins: {error}") from error
         try:
-            return ScenarioSpec.model_validate(self.document)
+            return ScenarioSpec.model_validate(self.document, context={"base": self.base})
         except ValidationError as error:
             raise ScenarioError([self._fault(fault) for fault in error.errors()]) from None
 

@@ -6,21 +6,26 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, gridrpc, harvesting, queueing
+from scenarios import batch, deadline, gridrpc, harvesting, queueing
 from scenarios.batch import SiteSpec
+from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.harvesting import BagsSpec, HarvesterSpec
 from scenarios.job_workloads import Campaign, GeneratedJobs
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
 from scenarios.queueing import QueueingSpec
+from scenarios.tasks import DrawnTasks, ListedTasks
+from scenarios.trace_jobs import TraceJobs
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "site", "harvester", "workload")
+ARRAYS = ("sed", "client", "server", "site", "harvester", "workload")
 
 Workload = Annotated[
-    RegularSessions | DiurnalSessions | PoissonSessions | GeneratedJobs | Campaign,
+    RegularSessions | DiurnalSessions | PoissonSessions
+    | GeneratedJobs | TraceJobs | Campaign
+    | DrawnTasks | ListedTasks,
     Field(discriminator="kind"),
-]
+]  # fmt: skip
 
 
 class ScenarioSpec(Part):
@@ -44,6 +49,8 @@ class ScenarioSpec(Part):
     harvester: Annotated[list[HarvesterSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     bags: BagsSpec = BagsSpec()
     queue: QueueingSpec | None = None
+    server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    agent: AgentSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -57,6 +64,7 @@ class ScenarioSpec(Part):
         batch.check(self)
         harvesting.check(self)
         queueing.check(self)
+        deadline.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):

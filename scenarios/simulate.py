@@ -9,11 +9,11 @@ from model.fairness import UserOutcome
 from model.grid import Grid
 from model.metrics import Metric, summarise
 from model.record import Record
-from scenarios import batch, gridrpc, harvesting, queueing
+from scenarios import batch, deadline, gridrpc, harvesting, queueing
 from scenarios.scenario import Scenario
 
 # Each puts its actors on the grid where the scenario has its tables; their order is the order of ties.
-SYSTEMS = (gridrpc, batch, harvesting, queueing)
+SYSTEMS = (gridrpc, batch, harvesting, queueing, deadline)
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,25 @@ DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038
 
 
 class SessionWorkload(Part):
-    """What the generated sessions of one workload have in common."""
+    """What workloads of sessions have in common."""
 
     name: str = "workload"
+
+    @abstractmethod
+    def sessions(self, streams: Streams) -> list[Session]:
+        """The sessions of one run, by arrival."""
+
+
+class GeneratedSessions(SessionWorkload):
+    """Sessions of users who all want the same, at times that a rule gives."""
+
     n_min: int = Field(ge=0, description="mandatory requests of each user")
     n_max: int = Field(ge=1, description="requests in all that are useful to each user")
     deadline: float = Field(gt=0, description="s after the user's entry")
     runtime: Law = Field(description="s at speed 1; drawn once for each user")
 
     @model_validator(mode="after")
-    def _counts(self) -> SessionWorkload:
+    def _counts(self) -> GeneratedSessions:
         if self.n_min > self.n_max:
             raise ValueError(f"n_min ({self.n_min}) must not be more than n_max ({self.n_max})")
         return self
@@ -48,7 +57,7 @@ class SessionWorkload(Part):
         ]
 
 
-class RegularSessions(SessionWorkload):
+class RegularSessions(GeneratedSessions):
     """Users that enter one after the other at a constant interval (RR-7959, sections 5.1.1 to 5.1.3)."""
 
     kind: Literal["regular"]
@@ -60,7 +69,7 @@ class RegularSessions(SessionWorkload):
         return [k * self.interval for k in range(self.count)]
 
 
-class DiurnalSessions(SessionWorkload):
+class DiurnalSessions(GeneratedSessions):
     """Users whose arrivals follow a working day (RR-7959, section 5.1.4).
 
     At each second t of the day a user enters with probability P(t / length - 1/2) / divisor.
@@ -77,7 +86,7 @@ class DiurnalSessions(SessionWorkload):
         return [float(t) for t in seconds[rng.random(self.length) < probability]]
 
 
-class PoissonSessions(SessionWorkload):
+class PoissonSessions(GeneratedSessions):
     """Users that enter independently of each other."""
 
     kind: Literal["poisson"]

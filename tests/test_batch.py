@@ -134,7 +134,7 @@ def test_the_published_schedule_of_a_tiny_workload(policy):
 
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
 def test_jobs_beside_the_head_do_not_take_its_processors_together(policy):
-    # Job 2 is planned for time 10, when it leaves one of four processors: enough for one long job, not for two.
+    # Job 2 is planned for time 10, when it leaves one of four processors: enough for one long job.
     works = [Work(1, 0, 10, 2, 10), Work(2, 1, 5, 3, 5), Work(3, 1, 50, 1, 50), Work(4, 1, 50, 1, 50)]
     jobs = play(works, 4, policy).record.jobs
     assert [job.start for job in jobs] == [0, 10, 1, 15]

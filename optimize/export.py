@@ -1,0 +1,190 @@
+"""A front for other programs and for papers: JSON, CSV, LaTeX, rows of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from optimize.archive import Estimate, Value
+from optimize.choose import Recommendation, recommend
+from optimize.front import Front, Member
+from optimize.numerals import estimated, plain, spoken, with_unit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, Any]:
+    """A front as data for JSON, values that are not finite as None.
+
+    Args:
+        front: what to write.
+        order: of the objectives for the recommendations; see `optimize.choose.recommend`.
+    """
+    return {
+        "study": front.archive.study,
+        "objectives": [{"name": o.name, "direction": o.direction} for o in front.objectives],
+        "evaluations": len(front.archive.evaluations),
+        "hypervolume": front.hypervolume,
+        "hypervolume_searched": front.hypervolume_searched,
+        "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
+        "front": [_entry(member) for member in front.members],
+        "recommendations": [_advice(item) for item in recommend(front, order=order)],
+    }
+
+
+def parameters(front: Front) -> list[str]:
+    """Paths that any member sets, in order of first appearance."""
+    return list(dict.fromkeys(path for member in front.members for path in member.evaluation.values))
+
+
+def to_frame(front: Front) -> pd.DataFrame:
+    """A front as a table of numbers, a row per member; inactive parameters are missing."""
+    import pandas as pd
+
+    rows = []
+    for member in front.members:
+        evaluation = member.evaluation
+        row: dict[str, object] = {"number": evaluation.number}
+        row |= {path: evaluation.values.get(path) for path in parameters(front)}
+        for objective in front.objectives:
+            for suffix, source in (("", evaluation.objectives), ("_validated", evaluation.validated or {})):
+                estimate = source.get(objective.name)
+                if estimate is not None or front.validated:
+                    row[objective.name + suffix] = estimate.mean if estimate else None
+                    row[f"{objective.name}{suffix}_se"] = estimate.standard_error if estimate else None
+        row["non_dominated"] = member.non_dominated
+        row["probability_non_dominated"] = member.probability_non_dominated
+        rows.append(row)
+    return pd.DataFrame(rows, dtype=object)
+
+
+def to_csv(front: Front) -> str:
+    """A front as CSV, numbers in full."""
+    return str(to_frame(front).to_csv(index=False))
+
+
+def header(front: Front) -> list[str]:
+    """Column titles of `rows`."""
+    titles = [f"{spoken(o)} [{o.unit}]" if with_unit("", o) else spoken(o) for o in front.objectives]
+    return ["number", *titles, "P(non-dominated)", *parameters(front)]
+
+
+def rows(front: Front) -> list[list[str]]:
+    """A front as texts, a row per member below `header`: means with their standard errors.
+
+    A member that is dominated on fresh seeds has its number in parentheses, an inactive parameter is `-`.
+    """
+    return [_row(member, front) for member in front.members]
+
+
+def to_text(front: Front) -> str:
+    """A front as aligned columns of plain text."""
+    table = [header(front), *rows(front)]
+    widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def to_latex(front: Front) -> str:
+    """A front as a LaTeX table (needs the package booktabs)."""
+    import pandas as pd
+
+    cells = [[_math(text) for text in row] for row in rows(front)]
+    titles = [_escaped(title) for title in header(front)]
+    table = pd.DataFrame(cells, columns=titles)
+    numeric = 2 + len(front.objectives)
+    columns = "r" * numeric + "l" * (len(titles) - numeric)
+    return str(table.to_latex(index=False, escape=False, column_format=columns))
+
+
+def summary(front: Front) -> list[str]:
+    """What to know about a front, a sentence each."""
+    archive, members = front.archive, front.members
+    if not members:
+        return [f"{len(archive.evaluations)} evaluations, none with finite objectives: there is no front."]
+    points = f"{len(members)} point{'s' if len(members) > 1 else ''}"
+    said = [f"{len(archive.evaluations)} evaluations ({archive.failures} failed) gave a front of {points}."]
+    if front.validated:
+        said.append(f"On fresh seeds {len(front.kept)} of {len(members)} stay non-dominated.")
+        said.append(_curse(front))
+    else:
+        said.append("Not validated: the values are those that the search picked them by, and flatter them.")
+        said.append(f"Hypervolume {plain(front.hypervolume)}.")
+    if front.unvalidated:
+        said.append(f"{front.unvalidated} more looked non-dominated in the search but have no fresh seeds.")
+    return said
+
+
+def _curse(front: Front) -> str:
+    volumes = plain(front.hypervolume), plain(front.hypervolume_searched)
+    text = "Hypervolume {} on fresh seeds, {} as searched".format(*volumes)
+    ratio = front.hypervolume_searched / front.hypervolume if front.hypervolume > 0 else 0.0
+    return f"{text} ({ratio:.2f} times: the optimiser's curse)." if ratio >= 1.005 else f"{text}."
+
+
+def _entry(member: Member) -> dict[str, Any]:
+    evaluation = member.evaluation
+    return {
+        "values": dict(evaluation.values),
+        "objectives": _estimates(evaluation.objectives),
+        "validated": _estimates(evaluation.validated) if evaluation.validated else None,
+        "probability_non_dominated": member.probability_non_dominated,
+        "non_dominated": member.non_dominated,
+        "number": evaluation.number,
+        "equivalents": list(member.equivalents),
+    }
+
+
+def _estimates(estimates: dict[str, Estimate]) -> dict[str, dict[str, float | None]]:
+    return {
+        name: {"mean": _finite(e.mean), "standard_error": _finite(e.standard_error)}
+        for name, e in estimates.items()
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None
+
+
+def _advice(item: Recommendation) -> dict[str, Any]:
+    evaluation = item.member.evaluation
+    return {
+        "name": item.name,
+        "number": evaluation.number,
+        "values": dict(evaluation.values),
+        "reason": item.reason,
+    }
+
+
+def _row(member: Member, front: Front) -> list[str]:
+    evaluation = member.evaluation
+    probability = member.probability_non_dominated
+    return [
+        str(evaluation.number) if member.non_dominated else f"({evaluation.number})",
+        *(estimated(member.estimates[o.name]) for o in front.objectives),
+        "?" if probability is None else f"{probability:.2f}",
+        *(cell(evaluation.values.get(path)) for path in parameters(front)),
+    ]
+
+
+def cell(value: Value | None) -> str:
+    """The value of a parameter as text; `-` where it is inactive."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return plain(value) if isinstance(value, int | float) else value
+
+
+def _math(text: str) -> str:
+    """A cell in LaTeX: numbers in mathematics, so that a minus is a minus."""
+    number = text.replace(" ± ", "").replace(".", "").replace("-", "").replace("e", "").replace("+", "")
+    return "$" + text.replace(" ± ", r" \pm ") + "$" if number.isdigit() else _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {character: f"\\{character}" for character in "&%$#_{}"}
+    return "".join(special.get(character, character) for character in text)

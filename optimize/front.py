@@ -1,0 +1,295 @@
+"""The front of a search: which points no other point beats, how surely, and how large a region they cover.
+
+Points are compared on fresh seeds wherever the search validated them: values that made a point look good
+during the search flatter it (the optimiser's curse).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from optimize.archive import Archive, Estimate, Evaluation, Objective
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Member:
+    """A point of the front.
+
+    Attributes:
+        evaluation: what the search knows of it.
+        non_dominated: whether no other member beats it on the values that the front rests on.
+        probability_non_dominated: share of bootstrap samples in which no other member beats it; None if
+            there are too few replications to say.
+        equivalents: numbers of further evaluations with the same objectives, replication by replication.
+    """
+
+    evaluation: Evaluation
+    non_dominated: bool
+    probability_non_dominated: float | None
+    equivalents: tuple[int, ...] = ()
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The objectives on fresh seeds if there are any, else as searched."""
+        return self.evaluation.validated or self.evaluation.objectives
+
+
+@dataclass(frozen=True)
+class Front:
+    """The front of a search.
+
+    Attributes:
+        archive: the search.
+        members: the shortlist: first those that stay non-dominated, each part sorted by the objectives in
+            their order, best first.
+        validated: whether the members are compared on fresh seeds.
+        unvalidated: points that are non-dominated as searched, but have no fresh seeds yet (an interrupted
+            search); they are not members while other points are validated.
+        reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
+        hypervolume: of the members, on the values that the front rests on.
+        hypervolume_searched: of the same members on the values that the search saw; the excess over
+            `hypervolume` is the optimiser's curse.
+    """
+
+    archive: Archive
+    members: tuple[Member, ...]
+    validated: bool
+    unvalidated: int
+    reference: tuple[float, ...]
+    hypervolume: float
+    hypervolume_searched: float
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """What was traded off."""
+        return self.archive.objectives
+
+    @property
+    def kept(self) -> tuple[Member, ...]:
+        """The members that stay non-dominated."""
+        return tuple(member for member in self.members if member.non_dominated)
+
+
+def front(archive: Archive, *, reference: Sequence[float] | None = None, resamples: int = RESAMPLES) -> Front:
+    """The front of a search.
+
+    Where any evaluation is validated, the validated ones are the members, and those that turn out
+    dominated on fresh seeds stay listed as such; else the members are the points that are non-dominated
+    as searched. A point evaluated twice counts once.
+
+    Args:
+        archive: the search, with at least one objective.
+        reference: of the hypervolume, one value per objective in its unit; see `reference_point`.
+        resamples: bootstrap samples behind `probability_non_dominated`.
+
+    Raises:
+        ValueError: no objective, or a reference of the wrong length.
+    """
+    objectives = archive.objectives
+    if not objectives:
+        raise ValueError(f"{archive.study}: a study without objectives has no front")
+    if reference is not None and len(reference) != len(objectives):
+        raise ValueError(
+            f"{archive.study}: a reference point needs {len(objectives)} values, one per objective"
+        )
+    usable = comparable(archive)
+    point = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
+    if not usable:
+        return Front(archive, (), False, 0, point, 0.0, 0.0)
+    searched = [usable[k] for k in _non_dominated(costs([e.objectives for e in usable], objectives))]
+    tested = [e for e in usable if e.validated is not None]
+    shortlist, equivalents = _without_equals(tested or searched, objectives)
+    estimates = [evaluation.validated or evaluation.objectives for evaluation in shortlist]
+    values = costs(estimates, objectives)
+    stay = set(_non_dominated(values))
+    probabilities = probability_non_dominated(estimates, objectives, seed=archive.seed, resamples=resamples)
+    order = sorted(range(len(shortlist)), key=lambda k: (k not in stay, *values[k], shortlist[k].number))
+    members = tuple(Member(shortlist[k], k in stay, probabilities[k], equivalents[k]) for k in order)
+    covered = hypervolume(estimates, objectives, point)
+    believed = hypervolume([evaluation.objectives for evaluation in shortlist], objectives, point)
+    left = sum(e.validated is None for e in searched) if tested else 0
+    return Front(archive, members, bool(tested), left, point, covered, believed)
+
+
+def comparable(archive: Archive) -> list[Evaluation]:
+    """Evaluations that can be ranked: every objective a finite number, each point once.
+
+    Of a point evaluated more than once, the first validated evaluation counts, else the first.
+    """
+    from math import isfinite
+
+    chosen: dict[tuple[tuple[str, object], ...], Evaluation] = {}
+    for evaluation in archive.evaluations:
+        estimates = [evaluation.objectives, evaluation.validated or evaluation.objectives]
+        if not all(isfinite(e[objective.name].mean) for e in estimates for objective in archive.objectives):
+            continue
+        key = tuple(sorted(evaluation.values.items()))
+        known = chosen.get(key)
+        if known is None or (known.validated is None and evaluation.validated is not None):
+            chosen[key] = evaluation
+    return sorted(chosen.values(), key=lambda evaluation: evaluation.number)
+
+
+def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
+    """Means as a matrix to be minimised, a row per point and a column per objective.
+
+    Maximised objectives are negated, and differences below 1e-12 of an objective's size are levelled, so
+    that two sums of the same numbers in another order are a tie.
+    """
+    import numpy as np
+
+    means = np.array([[row[o.name].mean for o in objectives] for row in estimates], dtype=float)
+    return _level(means.reshape(len(estimates), len(objectives)) * _signs(objectives))
+
+
+def probability_non_dominated(
+    estimates: Sequence[dict[str, Estimate]],
+    objectives: Sequence[Objective],
+    *,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
+) -> list[float | None]:
+    """How surely each point is beaten by no other: a paired bootstrap over the replications.
+
+    The points share their random numbers, so each sample draws replications with replacement for all points
+    at once, and what the points have in common cancels.
+
+    Args:
+        estimates: objectives by name, one dict per point; replication k has the same seed in each. Where
+            their numbers of replications differ, those that all points have are used.
+        objectives: what is traded off.
+        seed: of the samples drawn.
+        resamples: number of samples.
+
+    Returns:
+        A share of the samples per point; None for all if there are fewer than two common replications.
+
+    Source: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8.
+    """
+    import moocore
+    import numpy as np
+
+    common = min((len(row[o.name].values) for row in estimates for o in objectives), default=0)
+    if common < 2:
+        return [None] * len(estimates)
+    values = np.array([[row[o.name].values[:common] for o in objectives] for row in estimates], dtype=float)
+    values *= _signs(objectives)[:, None]
+    draws = np.random.default_rng([seed, len(estimates), common])
+    counts = draws.multinomial(common, np.full(common, 1 / common), size=resamples)
+    wins = np.zeros(len(estimates))
+    for drawn in counts:
+        wins += moocore.is_nondominated(_level(values @ drawn), keep_weakly=True)
+    return [float(share) for share in wins / resamples]
+
+
+def reference_point(archive: Archive) -> tuple[float, ...]:
+    """Reference point of the hypervolume: the worst searched value of each objective and 10 % more.
+
+    The 10 % are of the range that the search saw; where all values are equal, of their size (at least 1),
+    so that no objective makes every volume zero. It depends on all evaluations: give the same reference to
+    `front` to compare the volumes of two searches.
+    """
+    import numpy as np
+
+    usable = comparable(archive)
+    signs = _signs(archive.objectives)
+    if not usable:
+        return tuple(0.0 for _ in archive.objectives)
+    values = costs([evaluation.objectives for evaluation in usable], archive.objectives)
+    span = values.max(axis=0) - values.min(axis=0)
+    size = np.maximum(np.abs(values).max(axis=0), 1.0)
+    worst = values.max(axis=0) + 0.1 * np.where(span > 0, span, size)
+    return tuple(float(x) for x in worst * signs)
+
+
+def hypervolume(
+    estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective], reference: Sequence[float]
+) -> float:
+    """Volume that the points dominate within the reference point, in the product of the objectives' units."""
+    import moocore
+    import numpy as np
+
+    if not estimates:
+        return 0.0
+    signs = _signs(objectives)
+    return float(moocore.hypervolume(costs(estimates, objectives), ref=np.array(reference) * signs))
+
+
+def history(archive: Archive, reference: Sequence[float] | None = None) -> list[tuple[int, float]]:
+    """How the hypervolume grew: (evaluations so far, hypervolume as searched) at each growth and at the end.
+
+    Args:
+        archive: the search; where the search re-ran points, their final values count from the start.
+        reference: see `reference_point`.
+    """
+    import moocore
+    import numpy as np
+
+    objectives = archive.objectives
+    corner = np.array(reference if reference is not None else reference_point(archive)) * _signs(objectives)
+    usable = {evaluation.number for evaluation in comparable(archive)}
+    best = np.empty((0, len(objectives)))
+    steps: list[tuple[int, float]] = []
+    for count, evaluation in enumerate(archive.evaluations, start=1):
+        if evaluation.number not in usable:
+            continue
+        grown = np.vstack([best, costs([evaluation.objectives], objectives)])
+        keep = moocore.is_nondominated(grown)  # of equal points the first is kept
+        if keep[-1]:
+            best = grown[keep]
+            steps.append((count, float(moocore.hypervolume(best, ref=corner))))
+    total = len(archive.evaluations)
+    if steps and steps[-1][0] < total:
+        steps.append((total, steps[-1][1]))
+    return steps
+
+
+def _signs(objectives: Sequence[Objective]) -> Array:
+    import numpy as np
+
+    return np.array([1.0 if objective.direction == "minimize" else -1.0 for objective in objectives])
+
+
+def _level(values: Array) -> Array:
+    """The values (points x objectives) rounded to 1e-12 of the largest in each column."""
+    import numpy as np
+
+    if not values.size:
+        return values
+    size = np.abs(values).max(axis=0)
+    unit = 10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    return np.asarray(np.round(values / unit, 12) * unit)
+
+
+def _non_dominated(values: Array) -> list[int]:
+    """Rows that no other row dominates; equal rows are all kept."""
+    import moocore
+    import numpy as np
+
+    return [int(k) for k in np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True))]
+
+
+def _without_equals(
+    evaluations: Sequence[Evaluation], objectives: Sequence[Objective]
+) -> tuple[list[Evaluation], list[tuple[int, ...]]]:
+    """The evaluations with distinct outcomes, and for each the numbers of those that equal it."""
+    first: dict[tuple[tuple[float, ...], ...], Evaluation] = {}
+    others: dict[int, list[int]] = {}
+    for evaluation in evaluations:
+        sources = [evaluation.objectives, evaluation.validated or {}]
+        outcome = tuple(source[o.name].values for source in sources for o in objectives if o.name in source)
+        if outcome in first:
+            others[first[outcome].number].append(evaluation.number)
+        else:
+            first[outcome] = evaluation
+            others[evaluation.number] = []
+    return list(first.values()), [tuple(others[evaluation.number]) for evaluation in first.values()]

@@ -1,0 +1,67 @@
+"""The kinds of pictures of a front, and their way into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from optimize.front import Front
+from optimize.plots.pairs import draw_pairs
+from optimize.plots.parallel import draw_parallel
+from optimize.plots.parameters import draw_parameters
+from optimize.plots.progress import draw_history
+from scenarios.plots import style
+from scenarios.plots.style import PlotError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLOTS: dict[str, tuple[Callable[[Front], Figure], str]] = {
+    "pairs": (draw_pairs, "every pair of objectives: the front with its errors, on all searched points"),
+    "parallel": (draw_parallel, "parameters and objectives of the front as parallel coordinates"),
+    "parameters": (draw_parameters, "every objective against every parameter"),
+    "history": (draw_history, "hypervolume over the evaluations of the search"),
+}
+
+
+def draw(front: Front, kind: str = "pairs") -> Figure:
+    """Draw a front.
+
+    Args:
+        front: what to draw.
+        kind: one of `PLOTS`.
+
+    Raises:
+        PlotError: no such kind, or the front is empty.
+    """
+    if kind not in PLOTS:
+        raise PlotError(f"{kind}: no such picture of a front; there are {', '.join(PLOTS)}")
+    if not front.members:
+        raise PlotError(f"{front.archive.study}: no point has finite objectives, so there is nothing to draw")
+    with style.style():
+        return PLOTS[kind][0](front)
+
+
+def save(front: Front, path: Path | str, kind: str = "pairs") -> None:
+    """Draw a front into a file: png, svg, pdf, or a self-contained html page.
+
+    Args:
+        front: what to draw.
+        path: of the file; its suffix decides.
+        kind: one of `PLOTS`; an html page holds all of them and needs none.
+
+    Raises:
+        PlotError: see `draw`, or another suffix, or no such folder; found before anything is drawn.
+    """
+    path = Path(path)
+    style.check_suffix(path, also=(".html",))
+    if path.suffix.lower() == ".html":
+        from optimize.page import page
+
+        text = page(front)
+        with style.written(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        return
+    with style.style():
+        style.save(draw(front, kind), path)

@@ -1,0 +1,81 @@
+"""Optuna's samplers behind our contract: an Optuna study in memory, asked and told batch by batch."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from optimize.archive import Objective
+from optimize.distributions import distribution
+from optimize.samplers.base import Result, Sampler
+from optimize.space import Point, Space
+
+if TYPE_CHECKING:
+    from optuna.samplers import BaseSampler
+    from optuna.trial import Trial
+
+
+class OptunaSampler(Sampler):
+    """Base of samplers that Optuna provides.
+
+    Attributes:
+        flat: whether trials hold a value for every parameter, also for those that do not count. Samplers that
+            combine points need that; those that model each parameter by itself do better without.
+    """
+
+    flat: ClassVar[bool] = True
+
+    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+        import optuna
+
+        super().__init__(space, objectives, seed, batch)
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            algorithm = self._make()
+        directions = [objective.direction for objective in objectives]
+        self._study = optuna.create_study(directions=directions, sampler=algorithm)
+        self._distributions = {parameter.path: distribution(parameter) for parameter in space}
+        self._asked: list[Trial] = []
+
+    @abstractmethod
+    def _make(self) -> BaseSampler:
+        """The sampler of Optuna."""
+
+    def ask(self) -> list[Point]:
+        """The next batch."""
+        self._asked = []
+        points = []
+        for _ in range(self.batch):
+            trial = self._study.ask(self._distributions if self.flat else None)
+            self._asked.append(trial)
+            points.append(self.space.active(trial.params) if self.flat else self._suggest(trial))
+        return points
+
+    def tell(self, results: Sequence[Result]) -> None:
+        """Learn from the batch."""
+        from optuna.trial import TrialState
+
+        for trial, result in zip(self._asked, results, strict=True):
+            if result is None:
+                self._study.tell(trial, state=TrialState.FAIL)
+            else:
+                self._study.tell(trial, [float(value) for value in result])
+
+    def _suggest(self, trial: Trial) -> Point:
+        """A point parameter by parameter, as far as conditions ask for them."""
+        point: Point = {}
+        for parameter in self.space:
+            if not parameter.exists(point):
+                continue
+            path = parameter.path
+            if parameter.choices:
+                point[path] = trial.suggest_categorical(path, parameter.choices)  # type: ignore[assignment]
+            elif parameter.whole:
+                low, high = int(parameter.low), int(parameter.high)
+                point[path] = trial.suggest_int(path, low, high, log=parameter.log)
+            else:
+                point[path] = trial.suggest_float(path, parameter.low, parameter.high, log=parameter.log)
+        return point

@@ -1,0 +1,134 @@
+"""What a sampler is, and how one is found by name.
+
+A sampler proposes points in batches and learns from what became of them. Its batches depend on its seed and
+on what it was told, never on the number of workers. So equal seeds give equal searches, and a search that was
+interrupted goes on by asking and telling again from the start, with the stored results.
+
+To add one, subclass `Sampler` in a file of its own and decorate it with `register`; an installed package
+announces a module of them under the entry point group `gridtune.samplers`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from math import sqrt
+from typing import ClassVar, TypeVar
+
+from optimize.archive import Objective
+from optimize.space import Point, Space
+from scenarios.errors import ScenarioError
+
+Result = Sequence[float] | None  # means of the objectives in their order; None for a failed evaluation
+
+
+class Sampler(ABC):
+    """Proposes points.
+
+    Attributes:
+        name: by which it is chosen.
+        title: one line for users.
+
+    Args:
+        space: where points come from.
+        objectives: what is traded off.
+        seed: of its random choices; non-negative.
+        batch: points per batch.
+    """
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+
+    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+        self.space = space
+        self.objectives = tuple(objectives)
+        self.seed = seed
+        self.batch = batch
+
+    @classmethod
+    def batch_for(cls, budget: int) -> int:
+        """Points per batch that suit a search of `budget` evaluations."""
+        return max(1, min(32, budget))
+
+    @abstractmethod
+    def ask(self) -> list[Point]:
+        """The next batch; empty if it has no more to propose. Points may repeat."""
+
+    @abstractmethod
+    def tell(self, results: Sequence[Result]) -> None:
+        """What became of the batch asked for last, in its order."""
+
+
+S = TypeVar("S", bound=type[Sampler])
+
+_registry: dict[str, type[Sampler]] = {}
+
+
+def register(name: str, title: str) -> Callable[[S], S]:
+    """Class decorator that makes a sampler selectable.
+
+    Raises:
+        ValueError: the name is taken by another class.
+    """
+
+    def enter(cls: S) -> S:
+        known = _registry.get(name)
+        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(f"the sampler {name!r} exists already, in {known.__module__}")
+        cls.name, cls.title = name, title
+        _registry[name] = cls
+        return cls
+
+    return enter
+
+
+def samplers() -> dict[str, type[Sampler]]:
+    """All samplers by name."""
+    _load_installed()
+    return dict(_registry)
+
+
+def find(name: str, budget: int, space: Space) -> type[Sampler]:
+    """The sampler of that name.
+
+    `auto` lists a space that the budget can cover; else it takes TPE up to 1,000 evaluations, NSGA-II beyond.
+
+    Raises:
+        ScenarioError: there is none.
+    """
+    if name == "auto":
+        name = "tpe" if budget <= 1000 else "nsga2"
+        size = space.size()
+        if size is not None and size <= budget:
+            name = "exhaustive"
+    known = samplers()
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are auto, {', '.join(known)}"
+        raise ScenarioError(f"{name}: no such sampler; {hint}")
+    return known[name]
+
+
+def require(module: str, sampler: str, install: str) -> None:
+    """Make sure that a module which only some samplers need is there.
+
+    Raises:
+        ScenarioError: it is not; says what to install.
+    """
+    if find_spec(module) is None:
+        raise ScenarioError(f"the sampler {sampler} needs {module}: pip install '{install}'")
+
+
+def population(budget: int) -> int:
+    """Individuals per generation that suit a budget: about as many as generations, up to 100, and even."""
+    return 2 * round(max(8.0, min(100.0, 1.6 * sqrt(budget))) / 2)
+
+
+@cache
+def _load_installed() -> None:
+    for entry in entry_points(group="gridtune.samplers"):
+        entry.load()

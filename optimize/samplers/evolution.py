@@ -1,0 +1,238 @@
+"""Samplers that breed points from good ones, generation by generation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optimize.archive import Objective
+from optimize.samplers.asktell import OptunaSampler
+from optimize.samplers.base import Result, Sampler, population, register, require
+from optimize.space import Parameter, Point, Space
+
+if TYPE_CHECKING:
+    from optuna.samplers import BaseSampler
+
+
+class OptunaGenetic(OptunaSampler):
+    """Base of Optuna's genetic samplers; a batch is a generation."""
+
+    @classmethod
+    def batch_for(cls, budget: int) -> int:
+        """The size of a generation."""
+        return population(budget)
+
+    def _operators(self) -> dict[str, Any]:
+        """Settings that all of them share.
+
+        Simulated binary crossover and polynomial mutation: Optuna's default, uniform crossover, finds much
+        worse fronts.
+        """
+        from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
+
+        return {
+            "population_size": self.batch,
+            "crossover": SBXCrossover(),
+            "mutation": PolynomialMutation(),
+            "seed": self.seed,
+        }
+
+
+@register("nsga2", "NSGA-II (Optuna): best beyond about 1,000 evaluations")
+class Nsga2(OptunaGenetic):
+    """NSGA-II with simulated binary crossover and polynomial mutation."""
+
+    def _make(self) -> BaseSampler:
+        from optuna.samplers import NSGAIISampler
+
+        return NSGAIISampler(**self._operators())
+
+
+@register("nsga3", "NSGA-III (Optuna): reference directions, for three objectives and more")
+class Nsga3(OptunaGenetic):
+    """NSGA-III with simulated binary crossover and polynomial mutation."""
+
+    def _make(self) -> BaseSampler:
+        from optuna.samplers import NSGAIIISampler
+
+        return NSGAIIISampler(**self._operators())
+
+
+class PymooSampler(Sampler):
+    """Base of pymoo's genetic algorithms on mixed variables.
+
+    pymoo knows no conditions: its individuals hold a gene for every parameter, and those that do not
+    count are passed on silently. Numbers on a logarithmic scale are bred as logarithms.
+    """
+
+    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+        super().__init__(space, objectives, seed, batch)
+        self._signs = np.array([1.0 if o.direction == "minimize" else -1.0 for o in objectives])
+        self._rng = np.random.default_rng(seed)
+        self._worst: Any = None
+        self._asked: Any = None
+        self._start(seed)
+
+    @classmethod
+    def batch_for(cls, budget: int) -> int:
+        """The size of a generation."""
+        return population(budget)
+
+    def _make(self) -> Any:
+        """The algorithm of pymoo."""
+        raise NotImplementedError
+
+    def _start(self, seed: int) -> None:
+        from pymoo.core.problem import Problem
+        from pymoo.core.termination import NoTermination
+
+        self._algorithm = self._make()
+        variables = {parameter.path: _variable(parameter) for parameter in self.space}
+        self._problem = Problem(vars=variables, n_obj=len(self.objectives))
+        self._algorithm.setup(self._problem, termination=NoTermination(), seed=seed, verbose=False)
+
+    def _operators(self) -> dict[str, Any]:
+        """Settings that all of them share: operators for mixed variables, and parents by tournament."""
+        from pymoo.core.mixed import (
+            MixedVariableDuplicateElimination,
+            MixedVariableMating,
+            MixedVariableSampling,
+        )
+        from pymoo.operators.selection.tournament import TournamentSelection
+
+        duplicates = MixedVariableDuplicateElimination()
+        selection = TournamentSelection(func_comp=self._tournament())
+        return {
+            "pop_size": self.batch,
+            "sampling": MixedVariableSampling(),
+            "selection": selection,
+            "mating": MixedVariableMating(selection=selection, eliminate_duplicates=duplicates),
+            "eliminate_duplicates": duplicates,
+        }
+
+    def _tournament(self) -> Any:
+        """How two candidates for parenthood compare."""
+        from pymoo.algorithms.moo.nsga2 import binary_tournament
+
+        return binary_tournament
+
+    def ask(self) -> list[Point]:
+        """The next batch."""
+        self._asked = self._algorithm.ask()
+        if self._asked is None:
+            return []
+        return [self.space.active(self._flat(genes)) for genes in self._asked.get("X")]
+
+    def tell(self, results: Sequence[Result]) -> None:
+        """Learn from the batch."""
+        from pymoo.core.evaluator import Evaluator
+        from pymoo.problems.static import StaticProblem
+
+        found = [np.asarray(result) * self._signs for result in results if result is not None]
+        if found:
+            self._worst = np.max(found if self._worst is None else [*found, self._worst], axis=0)
+        if self._worst is None:  # nothing to breed from yet: start with other points
+            self._start(int(self._rng.integers(2**31)))
+            return
+        # An individual must have values: a failed one gets such as are worse than all that were seen.
+        penalty = self._worst + 1 + abs(self._worst)
+        values = [penalty if result is None else np.asarray(result) * self._signs for result in results]
+        Evaluator().eval(StaticProblem(self._problem, F=self._told(np.array(values))), self._asked)
+        self._algorithm.tell(infills=self._asked)
+
+    def _told(self, values: Any) -> Any:
+        """What the algorithm is told of objectives to be minimised; an array (points, objectives)."""
+        return values
+
+    def _flat(self, genes: dict[str, Any]) -> Point:
+        return {parameter.path: _value(parameter, genes[parameter.path]) for parameter in self.space}
+
+
+@register("pymoo-nsga2", "NSGA-II (pymoo): little overhead, for fast simulations")
+class PymooNsga2(PymooSampler):
+    """NSGA-II."""
+
+    def _make(self) -> Any:
+        from pymoo.algorithms.moo.nsga2 import NSGA2
+
+        return NSGA2(**self._operators())
+
+
+@register("pymoo-unsga3", "U-NSGA-III (pymoo): reference directions and tournaments")
+class PymooUnsga3(PymooSampler):
+    """U-NSGA-III on Das-Dennis reference directions, as many as fit into a generation."""
+
+    def _make(self) -> Any:
+        from pymoo.algorithms.moo.unsga3 import UNSGA3
+
+        return UNSGA3(_directions(len(self.objectives), self.batch), **self._operators())
+
+    def _tournament(self) -> Any:
+        from pymoo.algorithms.moo.unsga3 import comp_by_rank_and_ref_line_dist
+
+        return comp_by_rank_and_ref_line_dist
+
+
+@register("pymoo-agemoea2", "AGE-MOEA-II (pymoo, needs numba): adapts to the shape of the front")
+class PymooAgemoea2(PymooSampler):
+    """AGE-MOEA-II."""
+
+    def _make(self) -> Any:
+        require("numba", self.name, "gridtune[numba]")
+        from pymoo.algorithms.moo.age2 import AGEMOEA2
+
+        return AGEMOEA2(**self._operators())
+
+    def _told(self, values: Any) -> Any:
+        # Where points tie in all objectives, pymoo 0.6.2 divides by zero (`AGEMOEASurvival`).
+        return values + 1e-9 * (1 + abs(values)) * self._rng.random(values.shape)
+
+
+@register("pymoo-smsemoa", "SMS-EMOA (pymoo): selects by hypervolume")
+class PymooSmsemoa(PymooSampler):
+    """SMS-EMOA."""
+
+    def _make(self) -> Any:
+        from pymoo.algorithms.moo.sms import SMSEMOA
+
+        return SMSEMOA(**self._operators())
+
+    def _tournament(self) -> Any:
+        from pymoo.algorithms.moo.sms import cv_and_dom_tournament
+
+        return cv_and_dom_tournament
+
+
+def _directions(objectives: int, batch: int) -> Any:
+    """Das-Dennis directions with the most partitions that give at most `batch` of them."""
+    from pymoo.util.ref_dirs import get_reference_directions
+
+    found = get_reference_directions("das-dennis", objectives, n_partitions=1)
+    for partitions in range(2, batch + 1):
+        finer = get_reference_directions("das-dennis", objectives, n_partitions=partitions)
+        if len(finer) > batch or len(finer) == len(found):
+            break
+        found = finer
+    return found
+
+
+def _variable(parameter: Parameter) -> Any:
+    from pymoo.core.variable import Choice, Integer, Real
+
+    if parameter.choices:
+        # By position: True and 1 among the choices would be one and the same gene.
+        return Choice(options=list(range(len(parameter.choices))))
+    if parameter.log:
+        return Real(bounds=(0.0, 1.0))
+    bounds = (parameter.low, parameter.high)
+    return Integer(bounds=bounds) if parameter.whole else Real(bounds=bounds)
+
+
+def _value(parameter: Parameter, gene: Any) -> Any:
+    if parameter.choices:
+        return parameter.choices[int(gene)]
+    if parameter.log:
+        return parameter.at(float(gene))
+    return int(gene) if parameter.whole else float(gene)

@@ -1,0 +1,72 @@
+"""Samplers that learn nothing: at random, evenly spread, or everything there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+
+from optimize.archive import Objective
+from optimize.samplers.base import Result, Sampler, register
+from optimize.space import Point, Space
+from scenarios.errors import ScenarioError
+
+
+@register("random", "independent random points: what any other sampler has to beat")
+class RandomPoints(Sampler):
+    """Uniform over the unit cube of the space."""
+
+    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+        super().__init__(space, objectives, seed, batch)
+        self._rng = np.random.default_rng(seed)
+
+    def ask(self) -> list[Point]:
+        """The next batch."""
+        return [self.space.at(shares) for shares in self._rng.random((self.batch, len(self.space))).tolist()]
+
+    def tell(self, results: Sequence[Result]) -> None:
+        """Nothing to learn."""
+
+
+@register("qmc", "scrambled Sobol points: spread more evenly than random ones")
+class SobolPoints(Sampler):
+    """A scrambled Sobol sequence over the unit cube of the space, choices included."""
+
+    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+        from scipy.stats import qmc
+
+        super().__init__(space, objectives, seed, batch)
+        self._sequence = qmc.Sobol(len(space), scramble=True, rng=np.random.default_rng(seed))
+
+    @classmethod
+    def batch_for(cls, budget: int) -> int:
+        """A power of two, for which the sequence is balanced."""
+        return max(1, min(32, 1 << (budget.bit_length() - 1)))
+
+    def ask(self) -> list[Point]:
+        """The next batch."""
+        return [self.space.at(shares) for shares in self._sequence.random(self.batch).tolist()]
+
+    def tell(self, results: Sequence[Result]) -> None:
+        """Nothing to learn."""
+
+
+@register("exhaustive", "every point of a space without continuous ranges, each once")
+class AllPoints(Sampler):
+    """Lists the space in a random order: a budget too small for all of it is not spent in a corner."""
+
+    def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+        super().__init__(space, objectives, seed, batch)
+        if space.size() is None:
+            raise ScenarioError("the sampler exhaustive needs a space of choices and whole numbers only")
+        points = list(space.points())
+        order = np.random.default_rng(seed).permutation(len(points))
+        self._left = iter([points[index] for index in order])
+
+    def ask(self) -> list[Point]:
+        """The next batch."""
+        return list(islice(self._left, self.batch))
+
+    def tell(self, results: Sequence[Result]) -> None:
+        """Nothing to learn."""

@@ -1,0 +1,182 @@
+"""How every picture looks, and how it is written to a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+# Okabe and Ito's colours, told apart with every common form of colour blindness.
+BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442",
+)  # fmt: skip
+COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW)
+GREY, DARK = "#9A9A9A", "#333333"
+
+
+class PlotError(ValueError):
+    """A picture that cannot be drawn or written as asked, in one line."""
+
+
+def check_suffix(path: Path, also: Sequence[str] = ()) -> None:
+    """Whether a picture can be written to the path.
+
+    Args:
+        path: of the file.
+        also: further suffixes that are fine.
+
+    Raises:
+        PlotError: the suffix is not png, svg or pdf, or there is no such folder.
+    """
+    known = (*SUFFIXES, *also)
+    if path.suffix.lower() not in known:
+        names = ", ".join(suffix[1:] for suffix in known[:-1])
+        raise PlotError(
+            f"{path}: a picture ends in {names} or {known[-1][1:]}, not {path.suffix or 'nothing'}"
+        )
+    if not path.absolute().parent.is_dir():
+        raise PlotError(f"{path}: there is no folder {path.parent}; make it first")
+
+
+def save(figure: Figure, path: Path | str) -> None:
+    """Write a picture, whole or not at all.
+
+    Args:
+        figure: the picture.
+        path: of a png, svg or pdf file.
+
+    Raises:
+        PlotError: see `check_suffix`.
+    """
+    import matplotlib
+
+    path = Path(path)
+    check_suffix(path)
+    kind = path.suffix.lower()[1:]
+    # Without dates and random identifiers equal pictures are equal files.
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with (
+        written(path) as temporary,
+        matplotlib.rc_context({"svg.hashsalt": "gridtune", "svg.fonttype": "none"}),
+    ):
+        figure.savefig(temporary, format=kind, dpi=200, metadata=metadata)
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path` that is renamed to it if all goes well, and removed if not."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The look of all pictures: seaborn's paper context, light grid, colours safe for the colour-blind."""
+    import matplotlib
+    import seaborn as sns
+    from cycler import cycler
+
+    look: Any = {
+        **sns.axes_style("ticks"),
+        **sns.plotting_context("paper", font_scale=1.05),
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": "#666666",
+        "axes.titlesize": 10.0,
+        "axes.titlelocation": "left",
+        "figure.titlesize": 11.0,
+        "grid.color": "#E4E4E4",
+        "grid.linewidth": 0.6,
+        "legend.frameon": False,
+        "font.family": ["sans-serif"],
+        "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same picture everywhere
+        "axes.prop_cycle": cycler(color=COLOURS),
+        "hatch.linewidth": 0.6,
+    }
+    with matplotlib.rc_context(look):
+        yield
+
+
+def figure(width: float, height: float) -> Figure:
+    """An empty figure without any window or global state.
+
+    Args:
+        width, height: inches.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(made)
+    return made
+
+
+def title(drawing: Figure, text: str, note: str = "") -> None:
+    """A title at the left, with a note in smaller print below it."""
+    drawing.suptitle(f"{text}\n" if note else text, x=0.01, ha="left", weight="bold", linespacing=1.6)
+    if note:
+        drawing.canvas.draw()  # the note goes where the layout has put the title
+        height = drawing.get_size_inches()[1]
+        drawing.text(0.01, 1 - 0.34 / height, note, ha="left", va="top", size=8, color="#555555")
+
+
+def words(name: str) -> str:
+    """A metric's or signal's name in words."""
+    return name.replace("_", " ")
+
+
+def labelled(name: str, unit: str = "") -> str:
+    """An axis label: the name in words, and the unit unless the name says it."""
+    return f"{words(name)} ({unit})" if unit and unit not in words(name).split() else words(name)
+
+
+def time_unit(span: float) -> tuple[float, str]:
+    """Seconds per unit and its name, so that a span (s) has readable numbers."""
+    for seconds, name in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
+        if span >= 3 * seconds:
+            return seconds, name
+    return 1.0, "s"
+
+
+def time_axis(axes: Axes, low: float, high: float, label: str = "time") -> None:
+    """Show an x axis in seconds from `low` to `high` in a readable unit."""
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+    scale, unit = time_unit(high - low)
+    axes.set_xlim(low, high if high > low else low + 1)
+    axes.set_xlabel(f"{label} ({unit})")
+    step = _step((high - low) / scale) * scale
+    if step > 0:
+        axes.xaxis.set_major_locator(MultipleLocator(step))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / scale:g}"))
+
+
+def _step(span: float) -> float:
+    """A round distance between ticks that gives about eight of them."""
+    from math import floor, log10
+
+    if span <= 0:
+        return 0.0
+    raw = span / 8
+    power = 10.0 ** floor(log10(raw))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= raw)
+
+
+def thinned(labels: Sequence[str], most: int = 40) -> list[str]:
+    """At most about `most` of the labels, evenly spaced; the others empty."""
+    every = -(-len(labels) // most)
+    return [label if k % every == 0 else "" for k, label in enumerate(labels)]

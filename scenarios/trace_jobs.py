@@ -1,0 +1,99 @@
+"""Workloads of jobs that were logged somewhere: traces, and schedules that real schedulers made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from math import inf
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+
+from model.streams import Streams
+from scenarios.errors import ScenarioError
+from scenarios.job_workloads import JobWorkload, Task
+from scenarios.schedules import read_schedule
+from scenarios.traces.embedded import embedded_jobs
+from scenarios.traces.find import find_trace
+from scenarios.traces.reading import read_trace
+from scenarios.traces.records import TraceJob
+
+EMBEDDED = "embedded"
+
+
+def _beside_scenario(name: str, info: ValidationInfo) -> str:
+    """The path of a file that stands in the scenario's own folder; any other name as it is.
+
+    Whether a file exists at all is found out when a run is built, so that a scenario whose trace is
+    elsewhere can be loaded and given another one.
+    """
+    beside = Path((info.context or {}).get("base", "")) / name
+    return str(beside) if beside.is_file() else name
+
+
+TraceFile = Annotated[str, AfterValidator(_beside_scenario)]
+
+
+class TraceJobs(JobWorkload):
+    """Jobs as they were logged somewhere."""
+
+    kind: Literal["trace"]
+    trace: TraceFile = Field(
+        description="file in SWF or GWF, plain or compressed; a schedule in CSV (columns id, submit, start, "
+        "end, procs, walltime); or `embedded` for a small generated day of bursts"
+    )
+    first: int = Field(default=1, ge=1, description="number of the first job to replay, by submission")
+    last: int | None = Field(default=None, ge=1, description="number of the last one; all if left out")
+    start: float = Field(default=0.0, ge=0, description="s into the trace; earlier submissions are left out")
+    end: float = Field(default=inf, gt=0, description="s into the trace; later submissions are left out")
+    compression: float = Field(
+        default=1.0, gt=0, description="factor by which submissions come closer: the load grows by it"
+    )
+
+    queues: list[str] = Field(
+        default_factory=list, description="names or numbers of the queues whose jobs are replayed; all if empty"
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> TraceJobs:
+        if self.last is not None and self.last < self.first:
+            raise ValueError(f"last ({self.last}) must not be less than first ({self.first})")
+        if self.end <= self.start:
+            raise ValueError(f"end ({self.end}) must be more than start ({self.start})")
+        return self
+
+    def tasks(self, streams: Streams) -> Iterator[Task]:
+        """The chosen jobs; the run starts with the chosen part of the trace.
+
+        Raises:
+            ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
+        """
+        logged = islice(self._logged(streams), self.first - 1, self.last)
+        chosen = [task for task in logged if self.start <= task.submit < self.end]
+        if not chosen:
+            raise ScenarioError(
+                f"workload.{self.name}: no job of {self.trace} lies within first, last, start and end"
+            )
+        origin = self.start if self.start > 0 else chosen[0].submit
+        if origin == 0 and self.compression == 1:
+            return iter(chosen)
+        return (task._replace(submit=(task.submit - origin) / self.compression) for task in chosen)
+
+    def _logged(self, streams: Streams) -> Iterator[Task]:
+        """All jobs of the trace, by submission."""
+        if self.trace == EMBEDDED:
+            return map(_task, embedded_jobs(streams.stream(f"workload:{self.name}")))
+        path = find_trace(self.trace)
+        if path.suffix == ".csv":
+            return (
+                Task(row.submit, "user", "", row.runtime, row.processors, row.walltime)
+                for row in read_schedule(path)
+            )
+        return map(_task, read_trace(path).jobs)
+
+
+def _task(job: TraceJob) -> Task:
+    """A row of a trace; a run time stands for a promise that is missing."""
+    estimate = job.runtime if job.estimate is None else job.estimate
+    return Task(job.submit, job.user or "unknown", job.group or "", job.runtime, job.processors, estimate)

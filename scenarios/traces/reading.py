@@ -1,0 +1,185 @@
+"""Reading traces of either format: streamed, or whole and sorted."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from operator import itemgetter
+from os import PathLike
+from pathlib import Path
+
+from scenarios.traces.gwf import GWF
+from scenarios.traces.header import TraceHeader
+from scenarios.traces.records import Keep, Trace, TraceError, TraceJob, TraceReport
+from scenarios.traces.rows import UNREADABLE, UNSORTED, Layout, RowParser
+from scenarios.traces.source import head, opened
+from scenarios.traces.swf import SWF
+
+_COMPRESSED = {".gz", ".bz2", ".xz"}
+_FORMATS = {".swf": SWF, ".gwf": GWF}
+_BY_SUBMIT = itemgetter(TraceJob._fields.index("submit"), TraceJob._fields.index("id"))
+
+
+def detect_format(path: Path) -> Layout:
+    """The format of a trace: by its suffix (`.swf`, `.gwf`, compressed or not), else by its first lines.
+
+    Raises:
+        TraceError: the file cannot be read or looks like neither.
+    """
+    text = head(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _COMPRESSED]
+    if suffixes and suffixes[-1] in _FORMATS:
+        return _FORMATS[suffixes[-1]]
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line[0] == ";":
+            return SWF
+        if line[0] == "#":
+            return GWF
+        if SWF.needed <= len(line.split()) < GWF.width:
+            return SWF
+        if len(GWF.split(line)) == GWF.width:
+            return GWF
+        break
+    raise TraceError(
+        f"{path}: is neither SWF (18 fields, comments with ;) nor GWF (29 fields, comments with #); "
+        "if it is one of them, name it .swf or .gwf"
+    )
+
+
+class TraceStream:
+    """The jobs of a trace one after the other, in the order of the file.
+
+    Memory does not grow with the file. `header` and `report` fill while the jobs are read and are complete
+    after the last; each iteration reads the file anew.
+
+    Args:
+        path: of the file.
+        keep: which rows to keep; its `shift` does not matter here.
+
+    Raises:
+        TraceError: the file cannot be read, is neither SWF nor GWF, or (after its last row) has no usable
+            job.
+    """
+
+    def __init__(self, path: str | PathLike[str], keep: Keep) -> None:
+        self.path = Path(path)
+        self.keep = keep
+        self.layout = detect_format(self.path)
+        self.header = TraceHeader()
+        self.report = TraceReport()
+
+    @property
+    def format(self) -> str:
+        """`SWF` or `GWF`."""
+        return self.layout.name
+
+    def __iter__(self) -> Iterator[TraceJob]:
+        return (job for _, job in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, TraceJob]]:
+        """The jobs, each with the number of its line."""
+        self.header, self.report = TraceHeader(), TraceReport()
+        parse, split = RowParser(self.layout, self.keep, self.report).parse, self.layout.split
+        rows = kept = 0
+        with opened(self.path) as stream:
+            for line, text in enumerate(stream, 1):
+                fields = split(text)
+                if not fields:
+                    continue
+                lead = fields[0][:1]
+                if lead == ";" or lead == "#":
+                    self.header.add(text)
+                    continue
+                rows += 1
+                job = parse(fields, line)
+                if job is not None:
+                    kept += 1
+                    yield line, job
+        self.report.rows, self.report.kept = rows, kept
+        if not kept:
+            raise TraceError(self._nothing())
+
+    def _nothing(self) -> str:
+        report = self.report
+        if not report.rows:
+            return f"{self.path}: has no rows, only comments or blank lines; fetch the file again"
+        if report.dropped.keys() == {UNREADABLE}:
+            first = report.dropped[UNREADABLE].first_line
+            return (
+                f"{self.path}: none of its {report.rows} rows is readable as {self.format} (first on line "
+                f"{first}); check that the file is a trace in that format"
+            )
+        reasons = ", ".join(f"{tally.count} {reason}" for reason, tally in report.dropped.items())
+        return f"{self.path}: none of its {report.rows} rows is a usable job: {reasons}; use another trace"
+
+
+def iter_trace(path: str | PathLike[str], *, keep: Keep = Keep()) -> TraceStream:  # noqa: B008 (immutable)
+    """The jobs of a trace that is too long to hold, in the order of the file; see `TraceStream`."""
+    return TraceStream(path, keep)
+
+
+def read_trace(path: str | PathLike[str], *, keep: Keep = Keep()) -> Trace:  # noqa: B008 (immutable)
+    """A whole trace, sorted by submit time.
+
+    Read once in each process: a second call for an unchanged file returns the same object.
+
+    Args:
+        path: of a trace in SWF or GWF, plain or compressed by gzip, bzip2 or xz.
+        keep: which rows to keep and as what.
+
+    Raises:
+        TraceError: the file cannot be read, is neither SWF nor GWF, or has no usable job.
+    """
+    found = Path(path)
+    try:
+        resolved = found.resolve()
+        state = resolved.stat()
+    except OSError:  # a missing file and the like: opening it gives the error in words
+        return _read(found, keep)
+    return _read_once(found, resolved, state.st_mtime_ns, state.st_size, keep)
+
+
+@lru_cache(maxsize=4)
+def _read_once(path: Path, resolved: Path, modified: int, size: int, keep: Keep) -> Trace:
+    """`_read`, remembered for as long as the file is the same."""
+    return _read(path, keep)
+
+
+def _read(path: Path, keep: Keep) -> Trace:
+    stream = TraceStream(path, keep)
+    jobs: list[TraceJob] = []
+    unsorted: list[int] = []
+    last = 0.0
+    with _collector_off():
+        for line, job in stream.numbered():
+            if job.submit < last:
+                unsorted.append(line)
+            last = job.submit
+            jobs.append(job)
+        for line in unsorted:
+            stream.report.repair(UNSORTED, line)
+        jobs.sort(key=_BY_SUBMIT)
+        origin = jobs[0].submit if keep.shift else 0.0
+        return Trace(path, stream.format, stream.header, _shifted(jobs, origin), stream.report, origin)
+
+
+def _shifted(jobs: list[TraceJob], origin: float) -> tuple[TraceJob, ...]:
+    """The jobs with submit times that are earlier by `origin` seconds."""
+    if origin == 0:
+        return tuple(jobs)
+    make = TraceJob._make
+    return tuple(make((job[0], job[1] - origin, *job[2:])) for job in jobs)
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Suspend the cyclic collector: jobs form no cycles, and walking them doubles the time to read."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,227 @@
+"""From the fields of one line to a job: the checks and repairs that SWF and GWF share.
+
+Both formats begin with the same sixteen columns. Most rows are sound and take the short way (`parse`); a row
+that is not is examined, counted in the report, and mended or dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Final
+
+from scenarios.traces.records import Keep, TraceJob, TraceReport
+
+UNREADABLE: Final = "not a readable row"
+CANCELLED: Final = "cancelled before its start (run time below 0)"
+NO_PROCESSORS: Final = "no processors, neither allocated nor requested"
+NO_SUBMIT: Final = "submit time missing or below 0"
+ZERO_RUNTIME: Final = "run time of 0"
+FROM_REQUEST: Final = "processors taken from the request"
+BAD_STATUS: Final = "status outside 0-5 taken as missing"
+BAD_ID: Final = "job id is not a number: line number taken"
+UNSORTED: Final = "out of submit order: sorted"
+
+# Columns with a number that may be missing.
+_AMOUNTS: Final = {2: "wait", 5: "CPU time", 6: "used memory", 8: "requested time", 9: "requested memory"}
+_MEMORY: Final = 1 << 16  # distinct texts remembered for each kind of column
+_SMALLEST: Final = 5e-324
+
+
+class _Names(dict[str, str | None]):
+    """Names by their text: one object for each name, None for a missing one."""
+
+    def __missing__(self, text: str) -> str | None:
+        name = text.strip()
+        known = None if name in ("", "-1") else name
+        if len(self) < _MEMORY:
+            self[text] = known
+        return known
+
+
+class _Amounts(dict[str, float | None]):
+    """Numbers from 0 by their text: None for a missing one, ValueError for what is no number."""
+
+    def __missing__(self, text: str) -> float | None:
+        amount = float(text) if text.strip() else -1.0
+        if not isfinite(amount):
+            raise ValueError(text)
+        known = amount if amount >= 0 else None
+        if len(self) < _MEMORY:
+            self[text] = known
+        return known
+
+
+class _Counts(dict[str, int]):
+    """Numbers of processors by their text: 0 for a missing one, ValueError for what is no whole number."""
+
+    def __missing__(self, text: str) -> int:
+        count = float(text) if text.strip() else 0.0
+        if not count.is_integer():
+            raise ValueError(text)
+        known = max(0, int(count))
+        if len(self) < _MEMORY:
+            self[text] = known
+        return known
+
+
+class _Statuses(dict[str, int | None]):
+    """Status codes by their text: None for a missing one, ValueError for an unknown one."""
+
+    def __missing__(self, text: str) -> int | None:
+        code = float(text) if text.strip() else -1.0
+        if code not in (-1, 0, 1, 2, 3, 4, 5):
+            raise ValueError(text)
+        known = self[text] = int(code) if code >= 0 else None
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a format lays out a row.
+
+    Attributes:
+        name: `SWF` or `GWF`.
+        width: fields of a complete row.
+        needed: fields without which a row is not readable.
+        sites: whether fields 17 and 18 name the site of origin and the site of execution.
+        text_ids: whether job ids may be other than numbers.
+        split: the fields of a line.
+    """
+
+    name: str
+    width: int
+    needed: int
+    sites: bool
+    text_ids: bool
+    split: Callable[[str], list[str]]
+
+
+class RowParser:
+    """Turns fields into jobs by the rules of `keep`, and counts in `report` what it drops and mends."""
+
+    def __init__(self, layout: Layout, keep: Keep, report: TraceReport) -> None:
+        self.layout = layout
+        self.keep = keep
+        self.report = report
+        self._width = layout.width
+        self._floor = max(keep.minimum_runtime, _SMALLEST)
+        self._names = _Names()
+        self._amounts = _Amounts()
+        self._counts = _Counts()
+        self._statuses = _Statuses()
+
+    def parse(self, fields: list[str], line: int) -> TraceJob | None:
+        """The job of one row; None if it is dropped.
+
+        Args:
+            fields: of the row, at least one.
+            line: number of its line in the file, for the report.
+        """
+        if len(fields) == self._width:
+            try:
+                submit, runtime, processors = float(fields[1]), float(fields[3]), self._counts[fields[4]]
+                if 0 <= submit < inf and self._floor <= runtime < inf and processors:
+                    return self._build(fields, int(fields[0]), submit, runtime, processors)
+            except ValueError:
+                pass
+        return self._examine(fields, line)
+
+    def _build(self, fields: list[str], key: int, submit: float, runtime: float, processors: int) -> TraceJob:
+        names, amounts = self._names, self._amounts
+        sites = (names[fields[16]], names[fields[17]]) if self.layout.sites else (None, None)
+        # The bare constructor of tuples: half the cost of the one with names, on every row.
+        return tuple.__new__(
+            TraceJob,
+            (
+                key,
+                submit,
+                runtime,
+                processors,
+                amounts[fields[2]],
+                amounts[fields[8]] or None,
+                self._statuses[fields[10]],
+                names[fields[11]],
+                names[fields[12]],
+                names[fields[13]],
+                names[fields[14]],
+                names[fields[15]],
+                amounts[fields[5]],
+                amounts[fields[6]],
+                amounts[fields[9]],
+                *sites,
+            ),
+        )
+
+    def _examine(self, fields: list[str], line: int) -> TraceJob | None:
+        """The long way: say why a row is dropped, or what has to be mended to keep it."""
+        try:
+            if len(fields) < self.layout.needed:
+                raise ValueError(f"{len(fields)} fields")
+            key, mended_id = self._id(fields[0], line)
+            submit, runtime = float(fields[1]), float(fields[3])
+            allocated, requested = self._counts[fields[4]], self._requested(fields[7])
+        except ValueError:
+            self.report.drop(UNREADABLE, line)
+            return None
+        reason = self._unusable(submit, runtime, allocated or requested)
+        if reason:
+            self.report.drop(reason, line)
+            return None
+        if mended_id:
+            self.report.repair(BAD_ID, line)
+        if not allocated:
+            self.report.repair(FROM_REQUEST, line)
+        if runtime < self.keep.minimum_runtime:
+            runtime = self.keep.minimum_runtime
+            self.report.repair(f"run time raised to the minimum of {runtime:g} s", line)
+        return self._build(self._mended(fields, line), key, submit, runtime, allocated or requested)
+
+    def _unusable(self, submit: float, runtime: float, processors: int) -> str | None:
+        """Why a row cannot be a job; None if it can."""
+        if not (isfinite(submit) and isfinite(runtime)):
+            return UNREADABLE
+        if runtime < 0:
+            return CANCELLED
+        if submit < 0:
+            return NO_SUBMIT
+        if processors <= 0:
+            return NO_PROCESSORS
+        return ZERO_RUNTIME if runtime == 0 and not self.keep.zero_runtime else None
+
+    def _id(self, text: str, line: int) -> tuple[int, bool]:
+        """The job id, and whether the line number had to serve as one."""
+        for number in (text, text.removesuffix(".0")):
+            if number.strip().lstrip("-").isdecimal():
+                return int(number), False
+        if self.layout.text_ids and text.strip():
+            return line, True
+        raise ValueError(text)
+
+    def _requested(self, text: str) -> int:
+        try:
+            return self._counts[text]
+        except ValueError:
+            return 0
+
+    def _mended(self, fields: list[str], line: int) -> list[str]:
+        """A copy of the fields in which everything that may be missing and is no good is missing."""
+        mended = fields[: self._width]
+        if len(fields) > self._width:
+            self.report.repair(f"fields beyond {self._width} ignored", line)
+        elif len(fields) < self._width:
+            self.report.repair(f"fewer than {self._width} fields: the rest taken as missing", line)
+            mended += ["-1"] * (self._width - len(fields))
+        for column, name in _AMOUNTS.items():
+            try:
+                self._amounts[mended[column]]
+            except ValueError:
+                self.report.repair(f"{name} is not a number: taken as missing", line)
+                mended[column] = "-1"
+        try:
+            self._statuses[mended[10]]
+        except ValueError:
+            self.report.repair(BAD_STATUS, line)
+            mended[10] = "-1"
+        return mended

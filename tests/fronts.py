@@ -1,0 +1,93 @@
+"""Archives with known answers, for the tests of fronts, choices, plots and pages."""
+
+import numpy as np
+
+from optimize.archive import Archive, Estimate, Evaluation, Objective
+
+UNHAPPY = Objective("unhappy_users", "minimize", "users")
+UNFAIR = Objective("unfairness", "minimize")
+COMPLETED = Objective("completed", "maximize", "jobs")
+THREE = (UNHAPPY, UNFAIR, COMPLETED)
+
+
+def estimate(*values):
+    error = float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else None
+    return Estimate(float(np.mean(values)), error, tuple(float(value) for value in values))
+
+
+def evaluation(number, objectives, outcomes, *, fresh=None, values=None):
+    """One point; `outcomes` and `fresh` hold for each objective a value or a tuple of replications."""
+
+    def estimates(given):
+        given = [one if isinstance(one, tuple) else (one,) for one in given]
+        return {o.name: estimate(*one) for o, one in zip(objectives, given, strict=True)}
+
+    return Evaluation(
+        number,
+        {"client.n_submit": number} if values is None else values,
+        estimates(outcomes),
+        {"makespan": 100.0},
+        estimates(fresh) if fresh is not None else None,
+    )
+
+
+def archive(objectives, *outcomes, fresh=None, **facts):
+    fresh = fresh or [None] * len(outcomes)
+    points = [
+        evaluation(k, objectives, one, fresh=new)
+        for k, (one, new) in enumerate(zip(outcomes, fresh, strict=True))
+    ]
+    return Archive("study", "diet/day-regular", tuple(objectives), tuple(points), **facts)
+
+
+def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
+    """A noisy search over mixed, conditional parameters, its apparent front validated on fresh seeds."""
+    from optimize.front import front
+
+    draw = np.random.default_rng(seed)
+    goals = THREE[:objectives]
+
+    def observe(count, load, legacy, window):
+        noise = draw.normal(size=(count, 3))
+        unhappy = np.maximum(0, np.round((load - 1) * 3 * legacy + 0.6 * noise[:, 0]))
+        unfair = np.abs((0.7 * load if legacy else 0.05 + 0.02 * window) + 0.05 * noise[:, 1])
+        completed = np.round(
+            1890 - 100 * abs(np.log(load)) - (48 - 4 * window) * (not legacy) + 5 * noise[:, 2]
+        )
+        return [tuple(column) for column in (unhappy, unfair, completed)][:objectives]
+
+    facts, points_made = {}, []
+    for k in range(points):
+        legacy, n_submit, window = (
+            bool(draw.random() < 0.5),
+            int(10 ** draw.uniform(1, 3)),
+            int(draw.integers(1, 9)),
+        )
+        values = (
+            {"client.dispatch": "legacy", "client.n_submit": n_submit}
+            if legacy
+            else {
+                "client.dispatch": "ethic",
+                "client.dispatch.window": window,
+            }
+        )
+        values |= {"client.spacing": float(draw.uniform(1e-4, 1e-2)), "sed.strict": bool(draw.random() < 0.5)}
+        facts[k] = (n_submit / 190 if legacy else 1.0, legacy, window)
+        points_made.append(evaluation(k, goals, observe(replications, *facts[k]), values=values))
+    found = Archive(
+        "regular", "diet/day-regular", goals, tuple(points_made), 2, "tpe", 1, replications, points
+    )
+    if not fresh:
+        return found
+    short = {member.evaluation.number for member in front(found).members}
+    tested = tuple(
+        evaluation(
+            e.number,
+            goals,
+            [e.objectives[o.name].values for o in goals],
+            fresh=observe(fresh, *facts[e.number]) if e.number in short else None,
+            values=e.values,
+        )
+        for e in points_made
+    )
+    return Archive("regular", "diet/day-regular", goals, tested, 2, "tpe", 1, replications, points)

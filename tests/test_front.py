@@ -1,0 +1,235 @@
+"""The front says which points no other beats, how surely, and what volume they cover."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optimize.export import header, rows, summary, to_csv, to_dict, to_latex, to_text
+from optimize.front import front, history, probability_non_dominated, reference_point
+from optimize.numerals import measured, plain
+from tests.fronts import COMPLETED, THREE, UNFAIR, archive, evaluation, search
+
+TWO = (UNFAIR, COMPLETED)
+
+
+def numbers(members):
+    return [member.evaluation.number for member in members]
+
+
+def test_the_front_holds_what_no_other_point_beats_with_maximised_objectives_turned():
+    found = front(archive(TWO, (0.5, 100), (0.2, 90), (0.6, 90), (0.1, 10), (0.2, 80)))
+    assert numbers(found.members) == [3, 1, 0]
+    assert found.kept == found.members
+    assert not found.validated
+
+
+def test_with_one_objective_the_front_is_the_best_point():
+    assert numbers(front(archive((COMPLETED,), (5,), (9,), (7,))).members) == [1]
+
+
+def test_a_point_evaluated_twice_counts_once_and_its_validated_evaluation_counts():
+    first = evaluation(0, TWO, (0.1, 5), values={"n": 1})
+    again = evaluation(1, TWO, (0.1, 5), fresh=((0.2, 0.4), (5, 5)), values={"n": 1})
+    study = archive(TWO)
+    found = front(type(study)("s", "x", TWO, (first, again)))
+    assert numbers(found.members) == [1]
+    assert found.members[0].estimates["unfairness"].mean == pytest.approx(0.3)
+
+
+def test_points_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():
+    found = front(archive(TWO, ((1, 2), (3, 4)), ((1, 2), (3, 4)), ((2, 1), (3, 4))))
+    assert numbers(found.members) == [0, 2]
+    assert [member.equivalents for member in found.members] == [(1,), ()]
+
+
+def test_points_without_a_finite_value_are_not_ranked():
+    assert numbers(front(archive(TWO, (float("nan"), 900), (0.1, 5))).members) == [1]
+    nothing = front(archive(TWO, (float("nan"), 900)))
+    assert nothing.members == ()
+    assert nothing.hypervolume == 0
+    assert "no front" in summary(nothing)[0]
+    json.dumps(to_dict(nothing), allow_nan=False)
+
+
+def test_fresh_seeds_overrule_the_search_and_the_beaten_point_stays_listed_last():
+    study = archive(
+        TWO,
+        (0.1, 100), (0.2, 110), (0.9, 10), (0.15, 105),
+        fresh=[((0.3, 0.3), (100, 100)), ((0.2, 0.2), (110, 110)), None, None],
+    )  # fmt: skip
+    found = front(study)
+    assert found.validated
+    assert numbers(found.members) == [1, 0]
+    assert [member.non_dominated for member in found.members] == [True, False]
+    assert [member.probability_non_dominated for member in found.members] == [1.0, 0.0]
+    assert found.unvalidated == 1
+    assert "1 of 2 stay" in " ".join(summary(found))
+    assert "1 more looked" in summary(found)[-1]
+
+
+def test_sums_in_another_order_are_a_tie():
+    first, second = (0.1, 0.2, 0.3), (0.3, 0.2, 0.1)
+    assert sum(first) != sum(second)
+    found = front(archive(TWO, (first, (1, 1, 1)), (second, (2, 2, 2))))
+    assert numbers(found.members) == [1]
+
+
+def test_a_point_that_no_replication_beats_is_surely_non_dominated():
+    study = archive(TWO, ((0.1, 0.2), (9, 8)), ((0.3, 0.4), (5, 6)), ((0.1, 0.1), (1, 1)))
+    estimates = [e.objectives for e in study.evaluations]
+    assert probability_non_dominated(estimates, TWO) == [1.0, 0.0, pytest.approx(0.75, abs=0.03)]
+
+
+def test_of_two_points_that_differ_by_noise_alone_each_wins_half_the_time():
+    noise = np.random.default_rng(3).normal(size=40)
+    noise -= noise.mean()
+    study = archive((UNFAIR,), (tuple(1 + noise),), (tuple(1 - noise),))
+    chances = probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,))
+    assert chances == [pytest.approx(0.5, abs=0.05)] * 2
+    assert sum(chances) == pytest.approx(1, abs=0.001)
+
+
+def test_what_points_have_in_common_cancels():
+    luck = np.random.default_rng(4).normal(size=20) * 100
+    study = archive((UNFAIR,), (tuple(luck),), (tuple(luck + 0.01),))
+    assert probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,)) == [1.0, 0.0]
+
+
+def test_one_replication_gives_no_probability():
+    found = front(archive(TWO, (0.1, 5), (0.2, 9)))
+    assert [member.probability_non_dominated for member in found.members] == [None, None]
+    assert "?" in rows(found)[0]
+
+
+def test_probabilities_are_repeatable_and_use_the_replications_that_all_have():
+    study = archive((UNFAIR,), ((1, 2, 3),), ((2, 1, 3, -1000),))
+    chances = [
+        probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,)) for _ in range(2)
+    ]
+    assert chances[0] == chances[1]
+    assert 0.2 < chances[0][0] < 0.9
+
+
+def test_hypervolume_is_measured_from_the_worst_values_and_ten_percent_of_the_range():
+    study = archive(TWO, (0.0, 100), (1.0, 200))
+    assert reference_point(study) == (1.1, 90)
+    assert front(study).hypervolume == pytest.approx(1.1 * 10 + 0.1 * 100)
+    assert front(study, reference=(2, 0)).hypervolume == pytest.approx(2 * 100 + 1 * 100)
+
+
+def test_an_objective_that_never_varies_does_not_empty_the_volume():
+    assert reference_point(archive(THREE, (0, 1, 1900), (0, 2, 1900))) == pytest.approx((0.1, 2.1, 1710))
+    assert front(archive(THREE, (0, 1, 1900), (0, 2, 1900))).hypervolume > 0
+
+
+def test_the_excess_of_the_searched_volume_is_the_optimisers_curse():
+    study = archive((UNFAIR,), (1,), (3,), fresh=[((2, 2),), None])
+    found = front(study)
+    assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
+    assert "1.83 times" in " ".join(summary(found))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=25))
+def test_the_history_never_falls_and_ends_at_the_volume_of_the_front(outcomes):
+    study = archive(TWO, *outcomes)
+    steps = history(study)
+    assert steps[-1] == (len(outcomes), pytest.approx(front(study).hypervolume))
+    assert all(a[0] < b[0] and a[1] <= b[1] for a, b in pairwise(steps))
+
+
+def test_a_reference_of_the_wrong_length_and_a_study_without_objectives_are_refused():
+    with pytest.raises(ValueError, match="needs 2 values"):
+        front(archive(TWO, (1, 1)), reference=(1,))
+    with pytest.raises(ValueError, match="without objectives"):
+        front(archive(()))
+
+
+def test_json_has_the_promised_shape():
+    found = front(search())
+    data = json.loads(json.dumps(to_dict(found), allow_nan=False))
+    assert list(data)[:4] == ["study", "objectives", "evaluations", "hypervolume"]
+    assert data["objectives"][2] == {"name": "completed", "direction": "maximize"}
+    assert data["evaluations"] == 60
+    assert len(data["front"]) == len(found.members)
+    for point in data["front"]:
+        assert {"values", "objectives", "validated", "probability_non_dominated"} <= point.keys()
+        for part in ("objectives", "validated"):
+            assert point[part].keys() == {"unhappy_users", "unfairness", "completed"}
+            assert all(estimate.keys() == {"mean", "standard_error"} for estimate in point[part].values())
+        assert 0 <= point["probability_non_dominated"] <= 1
+    advice = data["recommendations"]
+    assert [item["name"] for item in advice][:2] == ["lexicographic", "compromise"]
+    assert all(item["values"] and item["reason"] for item in advice)
+
+
+def test_golden_json():
+    study = archive(TWO, ((0.1, 0.3), (5, 5)), fresh=[((0.15, 0.35), (4, 6))])
+    data = to_dict(front(study))
+    del data["recommendations"]
+    assert data == {
+        "study": "study",
+        "objectives": [
+            {"name": "unfairness", "direction": "minimize"},
+            {"name": "completed", "direction": "maximize"},
+        ],
+        "evaluations": 1,
+        "hypervolume": pytest.approx(0.05 * 0.5),
+        "hypervolume_searched": pytest.approx(0.1 * 0.5),
+        "reference": {"unfairness": pytest.approx(0.3), "completed": 4.5},
+        "front": [
+            {
+                "values": {"client.n_submit": 0},
+                "objectives": {
+                    "unfairness": {"mean": pytest.approx(0.2), "standard_error": pytest.approx(0.1)},
+                    "completed": {"mean": 5.0, "standard_error": 0.0},
+                },
+                "validated": {
+                    "unfairness": {"mean": pytest.approx(0.25), "standard_error": pytest.approx(0.1)},
+                    "completed": {"mean": 5.0, "standard_error": 1.0},
+                },
+                "probability_non_dominated": 1.0,
+                "non_dominated": True,
+                "number": 0,
+                "equivalents": [],
+            }
+        ],
+    }
+
+
+def test_text_csv_and_latex_hold_every_member():
+    found = front(search())
+    text = to_text(found).splitlines()
+    assert len(text) == len(found.members) + 1
+    assert text[0].split("  ")[0] == "number"
+    table = to_csv(found).splitlines()
+    assert len(table) == len(found.members) + 1
+    assert "unfairness_validated_se" in table[0]
+    latex = to_latex(found)
+    assert latex.count(r"\\") == len(found.members) + 1
+    assert r"client.n\_submit" in latex
+    assert r"\pm" in latex
+    assert "completed [jobs]" in header(found)
+    assert "unhappy users" in header(found)
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "text"),
+    [
+        (0.75123, 0.0312, "0.751 ± 0.031"),
+        (1889.6, 2.04, "1889.6 ± 2.0"),
+        (123456, 2345, "123500 ± 2300"),
+        (0, 0, "0 ± 0"),
+        (3.5, None, "3.5"),
+        (float("nan"), 1, "nan"),
+    ],
+)
+def test_numbers_have_the_digits_that_the_noise_leaves(mean, error, text):
+    assert measured(mean, error) == text
+
+
+def test_plain_numbers():
+    assert [plain(x) for x in (3.0, 12345.6, 0.12345, 1e-7)] == ["3", "12346", "0.1235", "1e-07"]

@@ -1,0 +1,134 @@
+"""Samplers propose valid points, repeat themselves exactly, learn, and bear failures."""
+
+from importlib.util import find_spec
+from math import sqrt
+
+import moocore
+import numpy as np
+import pytest
+
+from optimize.archive import Objective
+from optimize.samplers import base, find, samplers
+from optimize.space import Parameter, Space, key
+from scenarios import ScenarioError
+
+SPACE = Space(
+    (
+        Parameter("kind", choices=("a", "b")),
+        Parameter("x", low=0.0, high=1.0),
+        Parameter("scale", low=0.01, high=100.0, log=True),
+        Parameter("n", low=1, high=20, whole=True),
+        Parameter("u", low=0.0, high=1.0, when={"kind": ("a",)}),
+        Parameter("m", low=1, high=64, log=True, whole=True, when={"kind": ("b",)}),
+        Parameter("flag", choices=(True, False), when={"kind": ("b",)}),
+    )
+)
+FINITE = Space((Parameter("a", choices=(1, 2, 3)), Parameter("b", choices=("x", "y"), when={"a": (1,)})))
+OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
+LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa", "pymoo-agemoea2"]
+ALL = ["random", "qmc", *LEARNING]
+
+
+def value(point):
+    """A trade-off along x, spoilt by everything else."""
+    spoilt = abs(np.log10(point["scale"])) + (point["n"] - 7) ** 2 / 40
+    spoilt += point["u"] if point["kind"] == "a" else 0.3 + point["m"] / 64
+    return [point["x"] + spoilt, sqrt(point["x"]) - spoilt]
+
+
+def play(name, batches, *, seed=3, failing=(), space=SPACE):
+    """All proposals of some batches, and the objectives of those that did not fail."""
+    if name == "pymoo-agemoea2" and find_spec("numba") is None:
+        pytest.skip("numba is not installed")
+    sampler = samplers()[name](space, OBJECTIVES, seed, 8)
+    points, values = [], []
+    for _ in range(batches):
+        asked = sampler.ask()
+        results = [None if len(points) + k in failing else value(point) for k, point in enumerate(asked)]
+        sampler.tell(results)
+        points += asked
+        values += [result for result in results if result is not None]
+    return points, values
+
+
+def hypervolume(values):
+    return moocore.hypervolume(np.array([[cost, -gain] for cost, gain in values]), ref=[3.0, 3.0])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_proposals_are_points_of_the_space_and_repeat_with_the_seed(name):
+    points, _ = play(name, 4)
+    assert len(points) == 32
+    for point in points:
+        branch = {"u"} if point["kind"] == "a" else {"m", "flag"}
+        assert set(point) == {"kind", "x", "scale", "n"} | branch
+        assert 0.01 <= point["scale"] <= 100
+        assert point["n"] in range(1, 21)
+        assert isinstance(point["n"], int)
+        assert type(point.get("flag", True)) is bool
+    assert len({key(point) for point in points}) > 16
+    assert list(map(key, play(name, 4)[0])) == list(map(key, points))
+    assert list(map(key, play(name, 4, seed=4)[0])) != list(map(key, points))
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_a_sampler_that_learns_beats_random_points(name):
+    found = np.mean([hypervolume(play(name, 20, seed=seed)[1]) for seed in (1, 2, 3)])
+    random = np.mean([hypervolume(play("random", 20, seed=seed)[1]) for seed in (1, 2, 3)])
+    assert found > random
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_failures_do_not_stop_a_sampler(name):
+    everything_at_first = {*range(8), 11, 13}
+    points, _ = play(name, 4, failing=everything_at_first)
+    assert len(points) == 32
+
+
+def test_every_point_of_a_finite_space_is_listed_once():
+    sampler = samplers()["exhaustive"](FINITE, OBJECTIVES, 1, 3)
+    points = []
+    while batch := sampler.ask():
+        assert len(batch) <= 3
+        points += batch
+        sampler.tell([[0.0, 0.0]] * len(batch))
+    assert sorted(map(key, points)) == sorted(map(key, FINITE.points()))
+    with pytest.raises(ScenarioError, match="choices and whole numbers only"):
+        samplers()["exhaustive"](SPACE, OBJECTIVES, 1, 3)
+
+
+def test_the_automatic_choice_follows_budget_and_space():
+    assert find("auto", 200, SPACE).name == "tpe"
+    assert find("auto", 5000, SPACE).name == "nsga2"
+    assert find("auto", 4, FINITE).name == "exhaustive"
+    assert find("auto", 3, FINITE).name == "tpe"
+
+
+def test_an_unknown_sampler_is_refused_with_a_hint():
+    with pytest.raises(ScenarioError, match="nsga22: no such sampler; did you mean nsga2"):
+        find("nsga22", 10, SPACE)
+    with pytest.raises(ScenarioError, match="there are auto, "):
+        find("zzz", 10, SPACE)
+
+
+def test_a_missing_library_is_named_with_its_remedy(monkeypatch):
+    monkeypatch.setattr(base, "find_spec", lambda _name: None)
+    for name, module in (("gp", "torch"), ("pymoo-agemoea2", "numba")):
+        with pytest.raises(ScenarioError, match=rf"{name} needs {module}: pip install 'gridtune\["):
+            samplers()[name](SPACE, OBJECTIVES, 1, 8)
+
+
+def test_generations_grow_with_the_budget():
+    sizes = [samplers()["nsga2"].batch_for(budget) for budget in (1, 50, 200, 1000, 100_000)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == 100
+    assert all(size % 2 == 0 for size in sizes)
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_ties_in_every_objective_are_borne(name):
+    sampler = samplers()[name](SPACE, OBJECTIVES, 1, 8)
+    for _ in range(6):
+        points = sampler.ask()
+        assert len(points) == 8
+        sampler.tell([[1.0, 0.0]] * 8)

@@ -1,0 +1,165 @@
+"""A search space gives valid points, knows which parameters exist where, and refuses nonsense early."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optimize.space import Parameter, Space, key
+from scenarios import ScenarioError, load
+
+NESTED = Space(
+    (
+        Parameter("a", choices=("x", "y")),
+        Parameter("b", low=1, high=3, whole=True, when={"a": ("x",)}),
+        Parameter("c", choices=(True, False), when={"b": (2, 3)}),
+        Parameter("d", low=0.5, high=8.0, log=True, when={"a": ("y",), "c": (True,)}),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return load("diet/day-regular")
+
+
+def with_space(scenario, space):
+    return scenario.override({"search.space": space})
+
+
+def test_the_space_of_a_scenario(scenario):
+    assert Space.of(scenario).describe().splitlines() == [
+        "client.dispatch: one of ethic, legacy",
+        "client.n_submit: whole numbers 3 to 1000, logarithmic, when client.dispatch is legacy",
+        "client.dispatch.window: whole numbers 1 to 8, when client.dispatch is ethic",
+    ]
+    assert Space.of(scenario).check(scenario) == []
+    assert Space.of(scenario).size() == 998 + 8
+
+
+def test_only_active_parameters_count():
+    flat = {"a": "x", "b": 2, "c": False, "d": 1.0}
+    assert NESTED.active(flat) == {"a": "x", "b": 2, "c": False}
+    assert NESTED.active({**flat, "b": 1}) == {"a": "x", "b": 1}
+    assert NESTED.active({**flat, "a": "y"}) == {"a": "y"}
+
+
+def test_the_points_of_a_finite_space_are_listed_once():
+    points = list(Space(NESTED.parameters[:3]).points())
+    assert [tuple(point.values()) for point in points] == [
+        ("x", 1),
+        ("x", 2, True),
+        ("x", 2, False),
+        ("x", 3, True),
+        ("x", 3, False),
+        ("y",),
+    ]
+    assert Space(NESTED.parameters[:3]).size() == 6
+    assert NESTED.size() is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=4, max_size=4))
+def test_every_place_of_the_unit_cube_is_a_point_within_bounds(shares):
+    point = NESTED.at(shares)
+    assert list(point) == [p.path for p in NESTED if p.path in point]
+    for parameter in NESTED:
+        if parameter.path not in point:
+            continue
+        value = point[parameter.path]
+        if parameter.choices:
+            assert value in parameter.choices
+        else:
+            assert parameter.low <= value <= parameter.high
+            assert isinstance(value, int) == parameter.whole
+
+
+def test_scales():
+    log = Parameter("p", low=1.0, high=100.0, log=True)
+    assert [log.at(share) for share in (0, 0.5, 1)] == pytest.approx([1, 10, 100])
+    whole = Parameter("p", low=1, high=4, whole=True)
+    counts = Counter(whole.at(share) for share in np.linspace(0, 1, 4001))
+    assert set(counts) == {1, 2, 3, 4}
+    assert max(counts.values()) - min(counts.values()) <= 2
+
+
+def test_keys_tell_points_apart_and_ignore_order():
+    assert key({"a": 1, "b": 2}) == key({"b": 2, "a": 1})
+    assert len({key({"a": value}) for value in (1, True, "1", 1.5)}) == 4
+
+
+def test_variations_replace_and_add(scenario):
+    space = Space.of(scenario, ["client.n_submit=10,20", "sed.count=2:20", "sed.speed=0.5:2.0:log"])
+    lines = space.describe().splitlines()
+    assert "client.n_submit: one of 10, 20, when client.dispatch is legacy" in lines
+    assert "sed.count: whole numbers 2 to 20" in lines
+    assert "sed.speed: 0.5 to 2, logarithmic" in lines
+
+
+def test_a_variation_may_rule_a_branch_out(scenario):
+    space = Space.of(scenario, ["client.dispatch=ethic"])
+    assert [parameter.path for parameter in space] == ["client.dispatch", "client.dispatch.window"]
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        ({"client.n_submit": {"low": 1, "high": 9, "when": {"client.x": 1}}}, "names client.x, which is not"),
+        (
+            {
+                "sed.speed": {"low": 0.5, "high": 2.0},
+                "client.n_submit": {"low": 1, "high": 9, "when": {"sed.speed": 1}},
+            },
+            "names sed.speed, a continuous range",
+        ),
+        (
+            {
+                "client.dispatch": ["ethic", "legacy"],
+                "client.n_submit": {"low": 1, "high": 9, "when": {"client.dispatch": "legcy"}},
+            },
+            "when client.dispatch is legcy, but that is one of ethic, legacy",
+        ),
+        (
+            {
+                "sed.count": {"choices": [1, 2], "when": {"client.n_submit": 1}},
+                "client.n_submit": {"choices": [1, 2], "when": {"sed.count": 1}},
+            },
+            "conditions go in a circle: client.n_submit, sed.count",
+        ),
+    ],
+)
+def test_impossible_conditions_are_refused(scenario, space, message):
+    with pytest.raises(ScenarioError, match=message):
+        Space.of(with_space(scenario, space))
+
+
+def test_an_empty_space_is_refused(scenario):
+    with pytest.raises(ScenarioError, match=r"nothing to search: .*--vary PATH=LOW:HIGH"):
+        Space.of(with_space(scenario, {}))
+
+
+@pytest.mark.parametrize(
+    ("vary", "message"),
+    [
+        ("client.n_submitt=1,2", "did you mean n_submit"),
+        ("client.dispatch.windw=1:5", "windw"),
+        ("client.dispatch=ethic,greedy", "where client.dispatch = greedy: .*there are ethic, legacy"),
+        ("client.dispatch.window=1,2,many", "window = many is refused"),
+        ("nowhere.at=1,2", "nowhere"),
+    ],
+)
+def test_what_the_scenario_refuses_is_found_before_a_search(scenario, vary, message):
+    with pytest.raises(ScenarioError, match=message):
+        Space.of(scenario, [vary]).check(scenario)
+
+
+def test_refused_bounds_are_noted(scenario):
+    notes = Space.of(scenario, ["sed.count=-3:20"]).check(scenario)
+    assert len(notes) == 1
+    assert notes[0].startswith("sed.count = -3 is refused: ")
+
+
+def test_a_search_takes_no_number_of_values(scenario):
+    with pytest.raises(ScenarioError, match="without a number of values"):
+        Space.of(scenario, ["sed.count=1:20:4"])
