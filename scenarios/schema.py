@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from scenarios import batch, deadline, gridrpc, harvesting, queueing
 from scenarios.batch import SiteSpec
+from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.harvesting import BagsSpec, HarvesterSpec
@@ -21,7 +22,7 @@ from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSession
 ARRAYS = ("sed", "client", "server", "site", "harvester", "workload")
 
 Workload = Annotated[
-    RegularSessions | DiurnalSessions | PoissonSessions
+    RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
     | GeneratedJobs | TraceJobs | Campaign
     | DrawnTasks | ListedTasks,
     Field(discriminator="kind"),

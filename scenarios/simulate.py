@@ -11,6 +11,7 @@ from model.metrics import Metric, summarise
 from model.record import Record
 from scenarios import batch, deadline, gridrpc, harvesting, queueing
 from scenarios.scenario import Scenario
+from scenarios.trace_file import FromTrace
 
 # Each puts its actors on the grid where the scenario has its tables; their order is the order of ties.
 SYSTEMS = (gridrpc, batch, harvesting, queueing, deadline)
@@ -74,3 +75,12 @@ def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_ev
         readings = scenario.spec.metrics
         metrics, users = summarise(grid, allocated=readings.allocated, deserved=readings.deserved)
         return Run(scenario, seed, replication, metrics, users, grid.record, grid.now, grid.slots)
+
+
+def notes(scenario: Scenario) -> list[str]:
+    """What a user should know of where the workloads come from, a line each."""
+    return [
+        f"workload {workload.name}: {workload.provenance()}"
+        for workload in scenario.spec.workload
+        if isinstance(workload, FromTrace)
+    ]

@@ -90,7 +90,7 @@ class TraceJobs(JobWorkload):
                 Task(row.submit, "user", "", row.runtime, row.processors, row.walltime)
                 for row in read_schedule(path)
             )
-        return map(_task, read_trace(path).jobs)
+        return (_task(job) for job in read_trace(path).jobs if not self.queues or job.queue in self.queues)
 
 
 def _task(job: TraceJob) -> Task:

@@ -2,3 +2,5 @@
 
 from optimize.samplers import evolution, filling, surrogate
 from optimize.samplers.base import Result, Sampler, find, register, samplers
+
+__all__ = ["Result", "Sampler", "evolution", "filling", "find", "register", "samplers", "surrogate"]
