@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -52,7 +52,7 @@ class TraceJobs(JobWorkload):
     )
 
     queues: list[str] = Field(
-        default_factory=list, description="names or numbers of the queues whose jobs are replayed; all if empty"
+        default_factory=list, description="names or numbers of the queues to replay; all if empty"
     )
 
     @model_validator(mode="after")
@@ -70,27 +70,32 @@ class TraceJobs(JobWorkload):
             ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
         """
         logged = islice(self._logged(streams), self.first - 1, self.last)
-        chosen = [task for task in logged if self.start <= task.submit < self.end]
-        if not chosen:
+        chosen = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
+        # The run starts with the chosen part, whatever queues are replayed: two workloads of one trace, each
+        # with other queues, stay in step.
+        origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
+        tasks = [task for task, queue in chosen if not self.queues or queue in self.queues]
+        if not tasks:
             raise ScenarioError(
-                f"workload.{self.name}: no job of {self.trace} lies within first, last, start and end"
+                f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end and queues"
             )
-        origin = self.start if self.start > 0 else chosen[0].submit
         if origin == 0 and self.compression == 1:
-            return iter(chosen)
-        return (task._replace(submit=(task.submit - origin) / self.compression) for task in chosen)
+            return iter(tasks)
+        return (task._replace(submit=(task.submit - origin) / self.compression) for task in tasks)
 
-    def _logged(self, streams: Streams) -> Iterator[Task]:
-        """All jobs of the trace, by submission."""
+    def _logged(self, streams: Streams) -> Iterator[tuple[Task, str | None]]:
+        """All jobs of the trace with their queues, by submission."""
         if self.trace == EMBEDDED:
-            return map(_task, embedded_jobs(streams.stream(f"workload:{self.name}")))
-        path = find_trace(self.trace)
-        if path.suffix == ".csv":
-            return (
-                Task(row.submit, "user", "", row.runtime, row.processors, row.walltime)
-                for row in read_schedule(path)
-            )
-        return (_task(job) for job in read_trace(path).jobs if not self.queues or job.queue in self.queues)
+            rows: Iterable[TraceJob] = embedded_jobs(streams.stream(f"workload:{self.name}"))
+        else:
+            path = find_trace(self.trace)
+            if path.suffix == ".csv":
+                for row in read_schedule(path):
+                    yield Task(row.submit, "user", "", row.runtime, row.processors, row.walltime), None
+                return
+            rows = read_trace(path).jobs
+        for job in rows:
+            yield _task(job), job.queue
 
 
 def _task(job: TraceJob) -> Task:
