@@ -292,9 +292,8 @@ def trace_info(file: Path, format: Output = Format.table) -> None:
 
     Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
     """
-    from scenarios.traces import find_trace, summarise
-
     from scenarios.results import to_json
+    from scenarios.traces import find_trace, summarise
 
     summary = summarise(find_trace(str(file)))
     print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary.lines()))

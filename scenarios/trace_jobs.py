@@ -5,34 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import inf
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+from pydantic import Field, model_validator
 
 from model.streams import Streams
 from scenarios.errors import ScenarioError
 from scenarios.job_workloads import JobWorkload, Task
 from scenarios.schedules import read_schedule
+from scenarios.trace_file import TraceFile
 from scenarios.traces.embedded import embedded_jobs
 from scenarios.traces.find import find_trace
 from scenarios.traces.reading import read_trace
 from scenarios.traces.records import TraceJob
 
 EMBEDDED = "embedded"
-
-
-def _beside_scenario(name: str, info: ValidationInfo) -> str:
-    """The path of a file that stands in the scenario's own folder; any other name as it is.
-
-    Whether a file exists at all is found out when a run is built, so that a scenario whose trace is
-    elsewhere can be loaded and given another one.
-    """
-    beside = Path((info.context or {}).get("base", "")) / name
-    return str(beside) if beside.is_file() else name
-
-
-TraceFile = Annotated[str, AfterValidator(_beside_scenario)]
 
 
 class TraceJobs(JobWorkload):
@@ -82,6 +69,12 @@ class TraceJobs(JobWorkload):
         if origin == 0 and self.compression == 1:
             return iter(tasks)
         return (task._replace(submit=(task.submit - origin) / self.compression) for task in tasks)
+
+    def provenance(self) -> str:
+        """The file that is replayed."""
+        return (
+            "a small generated workload" if self.trace == EMBEDDED else f"the trace {find_trace(self.trace)}"
+        )
 
     def _logged(self, streams: Streams) -> Iterator[tuple[Task, str | None]]:
         """All jobs of the trace with their queues, by submission."""

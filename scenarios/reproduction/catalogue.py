@@ -10,6 +10,10 @@ from scenarios.reproduction.claims import Paper
 # Name: (module that defines PAPER, title).
 PAPERS: dict[str, tuple[str, str]] = {
     "diet": ("scenarios.reproduction.diet", "DIET-ethic: fair scheduling of optional computations (RR-7959)"),
+    "batcigri": (
+        "scenarios.reproduction.batcigri",
+        "BatCiGri: simulating a multi-layered grid middleware (hal-04101015)",
+    ),
 }
 
 
