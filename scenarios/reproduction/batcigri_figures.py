@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def draw_signals(path: Path, runs: Mapping[str, Mapping[str, Series]], priority:
                 axes.axhline(float(np.nanmax(reference)), color=DARK, linestyle=":", linewidth=1.2)
             axes.set_ylabel(label)
             axes.set_ylim(bottom=0)
-            time_axis(axes, 0.0, max(float(made["time"][-1]) for made in runs.values()))
+            time_axis(axes, 0.0, 1.02 * max(float(made["time"][-1]) for made in runs.values()))
         for axes in panels[0]:
             axes.set_xlabel("")
         handles, labels = panels[0, 0].get_legend_handles_labels()
@@ -83,6 +83,7 @@ def draw_gantt(path: Path, runs: Mapping[str, Sequence[Execution]]) -> None:
 
     An execution is drawn over [start, end): one that begins when another ends touches it.
     """
+    from matplotlib.legend_handler import HandlerTuple
     from matplotlib.patches import Patch
 
     end = max(execution.end for made in runs.values() for execution in made)
@@ -93,16 +94,18 @@ def draw_gantt(path: Path, runs: Mapping[str, Sequence[Execution]]) -> None:
             _bars(axes, made)
             axes.set(title=name, ylabel="resource")
             axes.grid(False)
-            time_axis(axes, 0.0, end)
+            time_axis(axes, 0.0, 1.01 * end)
         for axes in panels[:-1]:
             axes.set_xlabel("")
-        handles = [
-            Patch(facecolor=BLUE, label="best-effort"),
-            Patch(facecolor=SKY, label="best-effort, next job"),
-            Patch(facecolor="white", edgecolor=RED, hatch="//////", label="best-effort, killed"),
-            Patch(facecolor=ORANGE, label="priority"),
+        handles: list[Any] = [
+            (Patch(facecolor=BLUE), Patch(facecolor=SKY)),
+            Patch(facecolor="white", edgecolor=RED, hatch="//////"),
+            Patch(facecolor=ORANGE),
         ]
-        drawing.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        labels = ["best-effort (two tints tell jobs apart)", "best-effort, killed (x)", "priority"]
+        drawing.legend(
+            handles, labels, handler_map={tuple: HandlerTuple(None)}, loc="outside lower center", ncols=3
+        )
         title(drawing, "Executions on the 32 resources")
         save(drawing, path)
 
@@ -115,14 +118,27 @@ def _bars(axes: Axes, made: Sequence[Execution]) -> None:
     }
     turn = dict.fromkeys(rows, 0)
     for execution in made:
-        best_effort = execution.kind == "best-effort"
+        tints = (BLUE, SKY) if execution.kind == "best-effort" else (ORANGE, ORANGE)
         for host in hosts_in(execution.nodes):
             turn[host] += 1
-            look = {"facecolor": (BLUE, SKY)[turn[host] % 2] if best_effort else ORANGE, "linewidth": 0}
-            if execution.killed:
-                look = {"facecolor": "white", "edgecolor": RED, "hatch": "//////", "linewidth": 0.8}
-            span = (execution.start, execution.end - execution.start)
-            axes.broken_barh([span], (rows[host] + 0.06, 0.88), **look)
+            axes.broken_barh(
+                [(execution.start, execution.end - execution.start)],
+                (rows[host] + 0.06, 0.88),
+                facecolor="white" if execution.killed else tints[turn[host] % 2],
+                edgecolor=RED,
+                hatch="//////" if execution.killed else "",
+                linewidth=0.8 if execution.killed else 0.0,
+            )
+    # An execution killed soon after its start is too narrow to be seen as a bar.
+    lost = [execution for execution in made if execution.killed]
+    axes.plot(
+        [execution.end for execution in lost for _ in hosts_in(execution.nodes)],
+        [rows[host] + 0.5 for execution in lost for host in hosts_in(execution.nodes)],
+        "x",
+        color=RED,
+        markersize=4,
+        markeredgewidth=1.2,
+    )
     axes.set_ylim(len(rows), 0)
     axes.set_yticks([k + 0.5 for k in range(0, len(rows), 8)], [str(k) for k in range(0, len(rows), 8)])
 
