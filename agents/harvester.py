@@ -14,6 +14,8 @@ from model.grid import Grid
 from model.harvest.control import Control, Decision, Memory, Reading
 from model.job import Job
 
+# Cycles without anything to look at in which a controller has not asked for more: it never will.
+PATIENCE = 100
 SIGNALS = ("reference", "measured", "error", "input", "waiting", "running", "used", "load")
 
 
@@ -21,7 +23,8 @@ class Harvester(mesa.Agent):
     """CiGri's server for one site: sensor, controller, actuator (BatCiGri, section 3.5).
 
     In every cycle it measures, asks its controller, submits, and records its signals. It sleeps while it has
-    nothing to submit and none of its jobs waits or runs.
+    nothing to submit and none of its jobs waits or runs. It gives up, and leaves its bags as they are, when
+    nothing else is to happen in the grid and the controller has long asked for less than one job.
 
     Args:
         grid: where it lives.
@@ -45,6 +48,8 @@ class Harvester(mesa.Agent):
         self.cycles = 0
         self._memory: Memory = None
         self._awake = False
+        self._wanted = 0.0
+        self._quiet = 0  # cycles in a row in which nothing was, and nothing more was wanted
         self._errors = (0, 0.0)  # cycles with a reference, sum of squares
         self._names = [f"{name}.{signal}" for signal in SIGNALS]
         bags.listen(self.wake)
@@ -85,10 +90,18 @@ class Harvester(mesa.Agent):
         self._record(reading, decision)
         for _k in range(submitted):
             self._submit(*bags.take())
-        if bags.left or queue.depth or queue.running:
+        if (bags.left or queue.depth or queue.running) and not self._in_vain(decision, submitted):
             self._enter(self.cycles)
         else:
             self._awake = False
+            self._quiet = 0
+
+    def _in_vain(self, decision: Decision, submitted: int) -> bool:
+        """Whether going on would last for ever."""
+        idle = not (submitted or self.queue.depth or self.queue.running)
+        self._quiet = self._quiet + 1 if idle and decision.jobs <= self._wanted else 0
+        self._wanted = decision.jobs
+        return self._quiet >= PATIENCE and not self.grid.agenda.busy
 
     def _read(self) -> Reading:
         queue = self.queue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agents.harvester import PATIENCE
 from model.harvest.control import Sensor
 from model.harvest.plant import FirstOrder, Gains, fit_first_order, pole_placement
 from scenarios.errors import ScenarioError
@@ -66,7 +67,7 @@ def identify(
         harvester: name; not needed where there is only one.
         sensor: what to measure.
         low, high: jobs submitted in each cycle before and after the step.
-        before, after: cycles before and after the step; at least 0 and 3.
+        before, after: cycles before and after the step; `before` from 0 to 99, `after` at least 3.
 
     Raises:
         ScenarioError: no such harvester, or a run that tells nothing (too few jobs, nothing measured).
@@ -76,6 +77,11 @@ def identify(
     if name not in named or (harvester is None and len(named) > 1):
         known = ", ".join(named) or "none"
         raise ScenarioError(f"{scenario.name}: identify needs one harvester by name; there are {known}")
+    if not 0 <= before < PATIENCE or after < 3:
+        raise ScenarioError(
+            f"identify: {before} cycles before the step and {after} after it; "
+            f"0 to {PATIENCE - 1} before and 3 or more after would be right"
+        )
     cycle = named[name].cycle
     step = {"kind": "step", "low": low, "high": high, "at": before * cycle}
     horizon = (before + after) * cycle
