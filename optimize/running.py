@@ -92,9 +92,9 @@ def open_front(study: str, plot: Path | None) -> Front:
         ScenarioError: there is no such study, or the picture cannot be drawn.
     """
     if plot is not None:
-        from scenarios.plots.style import check_suffix
+        from scenarios.plots import picture_format
 
-        check_suffix(plot, also=(".html",))
+        picture_format(plot, also=(".html",))
     found = front(load_archive(study))
     if plot is not None:
         from optimize.plots import save

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,7 +93,8 @@ class StudyStore(Store):
         self._distributions = {parameter.path: distribution(parameter) for parameter in settings.space}
         self._opened = open_for_writing(where)
         try:
-            self._study = self._open(resume)
+            with self._one_line():
+                self._study = self._open(resume)
         except BaseException:
             self._opened.close()
             raise
@@ -105,21 +107,20 @@ class StudyStore(Store):
             ScenarioError: the storage has stopped taking what is written.
         """
         super().add(entry)
-        try:
+        with self._one_line():
             self._recorder.put(entry)
-        except Exception as error:  # whatever a file system or database has to say
-            raise self._lost(error) from error
 
     def validate(self, estimates: Mapping[int, dict[str, Estimate]]) -> None:
         """Keep objectives on fresh seeds, by trial number."""
         super().validate(estimates)
-        self._recorder.flush()
         known = {
             str(entry.number): estimates_as_json(entry.validated)
             for entry in self.entries()
             if isinstance(entry, Evaluation) and entry.validated is not None
         }
-        self._study.set_user_attr(VALIDATED, known)
+        with self._one_line():
+            self._recorder.flush()
+            self._study.set_user_attr(VALIDATED, known)
 
     def close(self) -> None:
         """Wait until everything is written.
@@ -128,9 +129,8 @@ class StudyStore(Store):
             ScenarioError: it could not be.
         """
         try:
-            self._recorder.close()
-        except Exception as error:
-            raise self._lost(error) from error
+            with self._one_line():
+                self._recorder.close()
         finally:
             self._opened.close()
 
@@ -165,11 +165,18 @@ class StudyStore(Store):
         with self._opened.together():
             self._study.add_trials(trials)
 
-    def _lost(self, error: Exception) -> ScenarioError:
-        reason = " ".join(str(error).split())
-        return ScenarioError(
-            f"{self._where}: cannot be written any more: {reason}; what was written stays, --resume continues"
-        )
+    @contextmanager
+    def _one_line(self) -> Iterator[None]:
+        """Turn what a file system or database has to say, each in its own way, into one line."""
+        try:
+            yield
+        except ScenarioError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            raise ScenarioError(
+                f"{self._where}: cannot be written: {reason}; what was written stays, --resume continues"
+            ) from error
 
 
 def stored_choice(where: str | Path, name: str) -> tuple[str, int] | None:

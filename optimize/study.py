@@ -104,7 +104,7 @@ def default_name(scenario: Scenario) -> str:
 
 
 def stored_settings(storage: BaseStorage, name: str) -> dict[str, Any] | None:
-    """What the study of that name in a storage is about; None if there is none.
+    """What the study of that name in a storage is about; None if there is none, or nothing in it yet.
 
     Raises:
         ScenarioError: the study of that name was not made by a search of ours.
@@ -113,16 +113,21 @@ def stored_settings(storage: BaseStorage, name: str) -> dict[str, Any] | None:
 
     if name not in optuna.get_all_study_names(storage):
         return None
-    settings = optuna.load_study(study_name=name, storage=storage).user_attrs.get(SETTINGS)
-    if not isinstance(settings, dict):
-        raise ScenarioError(f"{name}: this study was not made by `gridtune search`; choose another --study")
-    return settings
+    study = optuna.load_study(study_name=name, storage=storage)
+    settings = study.user_attrs.get(SETTINGS)
+    if isinstance(settings, dict):
+        return settings
+    if not study.user_attrs and not study.get_trials(deepcopy=False):
+        return None  # its maker was stopped right after the start
+    raise ScenarioError(f"{name}: this study was not made by `gridtune search`; choose another --study")
 
 
 def create(storage: BaseStorage, name: str, settings: Settings, budget: int) -> Study:
-    """A new study in a storage."""
+    """A new study in a storage, in the place of an empty one of that name."""
     import optuna
 
+    if name in optuna.get_all_study_names(storage):
+        optuna.delete_study(study_name=name, storage=storage)
     directions = [objective.direction for objective in settings.objectives]
     study = optuna.create_study(storage=storage, study_name=name, directions=directions)
     study.set_user_attr(SETTINGS, {**settings.as_json(), "budget": budget})

@@ -36,6 +36,31 @@ def test_streams_and_heap_merge_into_one_sorted_sequence(entered, streamed):
     assert len(seen) == len(entered) + sum(map(len, streamed))
 
 
+def test_streams_tie_in_the_order_in_which_they_were_fed():
+    # Lambdas cannot be compared: the order of a tie must never fall to them.
+    agenda, seen = Agenda(), []
+    for name in "abc":
+        agenda.feed([(time, lambda what: seen.append(what), f"{name}{time}") for time in (1.0, 1.0, 2.0)])
+    agenda.at(1.0, seen.append, "entered", ARRIVAL)
+    agenda.run()
+    assert seen == ["a1.0", "a1.0", "b1.0", "b1.0", "c1.0", "c1.0", "entered", "a2.0", "b2.0", "c2.0"]
+
+
+def test_a_stream_may_be_fed_while_events_fire():
+    agenda, seen = Agenda(), []
+    agenda.feed((time, seen.append, time) for time in (1.0, 3.0, 5.0))
+    agenda.at(2.0, lambda _: agenda.feed((time, seen.append, time) for time in (2.5, 4.0)))
+    agenda.run()
+    assert seen == [1.0, 2.5, 3.0, 4.0, 5.0]
+
+
+def test_a_stream_may_not_begin_in_the_past():
+    agenda = Agenda()
+    agenda.at(2.0, lambda _: agenda.feed([(1.0, print, "")]))
+    with pytest.raises(ValueError, match="sorted"):
+        agenda.run()
+
+
 def test_a_cancelled_event_does_not_fire_and_does_not_keep_the_agenda_busy():
     agenda, seen = Agenda(), []
     handle = agenda.at(2.0, seen.append, "no")
@@ -62,6 +87,8 @@ def test_the_past_is_closed():
         agenda.run()
     with pytest.raises(ValueError, match="nan"):
         Agenda().at(float("nan"), print)
+    with pytest.raises(ValueError, match=r"-0\.5 s from now"):
+        Agenda().after(-0.5, print)
 
 
 def test_a_stream_that_goes_back_in_time_is_refused():

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from model.job import State
-from model.queueing import erlang_c, mmc_wait
 from scenarios import ScenarioError, build, load, simulate
 from scenarios.batch import sites_of
 from scenarios.scenario import Scenario
@@ -160,11 +159,3 @@ def test_site_values_have_paths():
     }
     assert len(lengths) > 5
     assert min(lengths) > 0.5
-
-
-@pytest.mark.parametrize(("servers", "load_", "expected"), [(1, 0.5, 0.5), (2, 0.5, 1 / 3), (4, 0.8, 0.5964)])
-def test_erlang_c(servers, load_, expected):
-    assert erlang_c(servers, load_) == pytest.approx(expected, abs=5e-5)
-    assert mmc_wait(1, 0.5, 4.0) == pytest.approx(4.0)
-    with pytest.raises(ValueError, match="load"):
-        erlang_c(2, 1.0)
