@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 if TYPE_CHECKING:
-    from optimize.front import Front
-
     from scenarios.scenario import Scenario
 
 app = typer.Typer(
@@ -206,19 +204,19 @@ def search(
 
     Example: gridtune search diet/egee-week --budget 200 --out results/egee-week
     """
-    from optimize.running import run_search, sampler_rows
+    from optimize.running import front_text, run_search, sampler_rows
 
     if sampler == "list":
         rows = sampler_rows()
         _print(rows, rows, ("sampler", "meaning"), format)
         return
-    front = run_search(
+    found = run_search(
         _scenario(scenario, set),
         budget=budget, sampler=sampler, replications=replications, jobs=jobs or os.cpu_count() or 1,
-        seed=seed, storage=storage, study=study, resume=resume, objectives=objective,
+        seed=seed, storage=storage, study=study, resume=resume, objectives=objective or [],
         vary=vary or [], out=out,
     )  # fmt: skip
-    _print_front(front, FrontFormat(format.value))
+    sys.stdout.write(front_text(found, format))
 
 
 @app.command()
@@ -231,9 +229,9 @@ def front(
 
     Example: gridtune front results/egee-week --plot front.html
     """
-    from optimize.running import open_front
+    from optimize.running import front_text, open_front
 
-    _print_front(open_front(study, plot), format)
+    sys.stdout.write(front_text(open_front(study, plot), format))
 
 
 @app.command()
@@ -293,9 +291,8 @@ def trace_info(file: Path, format: Output = Format.table) -> None:
 
     Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
     """
-    from scenarios.traces import find_trace, summarise
-
     from scenarios.results import to_json
+    from scenarios.traces import find_trace, summarise
 
     summary = summarise(find_trace(str(file)))
     print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary.lines()))
@@ -318,22 +315,6 @@ def _metric_rows(metrics: dict[str, Any]) -> list[dict[str, Any]]:
         }
         for name, value in metrics.items()
     ]
-
-
-def _print_front(front: Front, format: FrontFormat) -> None:
-    from scenarios.results import to_json
-
-    if format is FrontFormat.json:
-        print(to_json(front.to_dict()))
-    elif format is FrontFormat.csv:
-        sys.stdout.write(front.to_csv())
-    elif format is FrontFormat.latex:
-        sys.stdout.write(front.to_latex())
-    else:
-        columns, rows = front.rows()
-        _table(columns, rows)
-        for line in front.notes():
-            print(line)
 
 
 def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], format: Format) -> None:

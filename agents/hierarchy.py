@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Literal, NamedTuple, Protocol
 
 import mesa
@@ -96,7 +97,7 @@ class LocalAgent(mesa.Agent):
             best.extend(chain.from_iterable(answers))
             awaited -= len(answers)
             if awaited == 0:
-                best.sort(key=lambda vector: (getattr(vector, self.rank), vector.server))
+                best.sort(key=attrgetter(self.rank, "server"))
                 discovery.reply(best[: min(self.keep, discovery.max_servers)])
 
         inner = Discovery(discovery.max_servers, answered)

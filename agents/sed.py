@@ -72,11 +72,12 @@ class SeD(mesa.Agent):
 
     def estimate(self) -> EstimationVector:
         """How fit this server is for a new request."""
+        queue = self.queue
         running = 0 if self.job is None else 1
-        waiting = len(self.queue)
+        waiting = len(queue)
         mean = self._served_time / self._served if self._served else 0.0
         return EstimationVector(
-            self.index, running + len(self.queue.mandatory), waiting, (running + waiting + 1) * mean
+            self.index, running + len(queue.mandatory), waiting, (running + waiting + 1) * mean
         )
 
     def submit(self, job: Job, completed: Callable[[Job], object]) -> None:

@@ -21,15 +21,16 @@ class ServerQueue:
         allocated: seconds of this server that each user is counted to have had.
     """
 
-    __slots__ = ("allocated", "mandatory", "optional")
+    __slots__ = ("_optional", "allocated", "mandatory", "optional")
 
     def __init__(self) -> None:
+        self._optional = 0
         self.mandatory: dict[int, Job] = {}
         self.optional: dict[str, dict[int, Job]] = {}
         self.allocated: dict[str, float] = {}
 
     def __len__(self) -> int:
-        return len(self.mandatory) + sum(map(len, self.optional.values()))
+        return len(self.mandatory) + self._optional
 
     def jobs(self) -> Iterable[Job]:
         """All waiting requests, mandatory ones first."""
@@ -46,6 +47,7 @@ class ServerQueue:
             if waiting is None:
                 waiting = self.optional[job.user] = {}
             waiting[job.id] = job
+            self._optional += 1
 
     def remove(self, job: Job) -> bool:
         """Take a request out; whether it was there."""
@@ -54,6 +56,7 @@ class ServerQueue:
         waiting = self.optional.get(job.user)
         if waiting is None or waiting.pop(job.id, None) is None:
             return False
+        self._optional -= 1
         if not waiting:
             del self.optional[job.user]
         return True

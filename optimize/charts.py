@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import combinations
+from math import log10
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Value
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 CLOUD = 2000  # searched points in the background at most
 BARS_ACROSS = 4
+LOG = "log_"  # begins the name of a field of logarithms
 
 
 def linked_charts(front: Front) -> dict[str, Any]:
@@ -63,6 +65,7 @@ def linked_charts(front: Front) -> dict[str, Any]:
 def _member_rows(front: Front) -> list[dict[str, Any]]:
     names = {member.evaluation.number: name for member, name in marked(front)}
     paths = parameters(front)
+    axes = parameter_axes([member.evaluation for member in front.members])
     rows = []
     for member in front.members:
         evaluation = member.evaluation
@@ -78,6 +81,10 @@ def _member_rows(front: Front) -> list[dict[str, Any]]:
             row |= {f"o{k}": estimate.mean, f"l{k}": estimate.mean - error, f"h{k}": estimate.mean + error}
             row[f"t{k}"] = estimated(estimate)
         row |= {f"p{k}": _shown(evaluation.values.get(path)) for k, path in enumerate(paths)}
+        for axis in axes:
+            value = evaluation.values.get(axis.path)
+            if axis.log and value is not None:
+                row[f"{LOG}p{paths.index(axis.path)}"] = log10(float(value))
         rows.append(row)
     return rows
 
@@ -263,8 +270,7 @@ def _bars(front: Front, brush: alt.Parameter) -> list[alt.ConcatChart]:
         if axis.categories:
             x = alt.X(f"{field}:N", title=label, axis=alt.Axis(labelAngle=0), sort=list(axis.categories))
         elif axis.log:
-            every = every.transform_calculate(power=f"log(datum.{field}) / LN10")
-            x = alt.X("power:Q", bin=alt.Bin(maxbins=12), title=f"log10 {label}")
+            x = alt.X(f"{LOG}{field}:Q", bin=alt.Bin(maxbins=12), title=f"log10 {label}")
         else:
             x = alt.X(f"{field}:Q", bin=alt.Bin(maxbins=12), title=label)
         count = alt.Y("count():Q", title="points", axis=alt.Axis(tickMinStep=1))

@@ -9,6 +9,7 @@ from math import sqrt
 from optimize.archive import Estimate, Objective
 from optimize.front import Front, Member, costs
 from optimize.numerals import estimated, measured, spoken, with_unit
+from scenarios.errors import ScenarioError
 
 TOLERANCE = 1.0
 ONLY = "The only point that no other beats."
@@ -49,7 +50,7 @@ def recommend(
         tolerance: see `lexicographic`.
 
     Raises:
-        ValueError: `order` names something that is no objective of the study.
+        ScenarioError: `order` names something that is no objective of the study.
     """
     objectives = ordered(front.objectives, order)
     candidates = front.kept
@@ -74,13 +75,13 @@ def ordered(objectives: Sequence[Objective], names: Sequence[str] | None) -> lis
     """The objectives, those named first in that order, then the others.
 
     Raises:
-        ValueError: a name that is no objective.
+        ScenarioError: a name that is no objective.
     """
     known = {objective.name: objective for objective in objectives}
     wanted = list(dict.fromkeys(names or ()))
     for name in wanted:
         if name not in known:
-            raise ValueError(f"{name}: not an objective of this study, which has {', '.join(known)}")
+            raise ScenarioError(f"{name}: not an objective of this study, which has {', '.join(known)}")
     return [known[name] for name in wanted] + [o for o in objectives if o.name not in wanted]
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Archive, Estimate, Evaluation, Objective
+from scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,6 +79,42 @@ class Front:
         """The members that stay non-dominated."""
         return tuple(member for member in self.members if member.non_dominated)
 
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON; see `optimize.export.to_dict`."""
+        from optimize.export import to_dict
+
+        return to_dict(self)
+
+    def to_csv(self) -> str:
+        """As CSV, numbers in full."""
+        from optimize.export import to_csv
+
+        return to_csv(self)
+
+    def to_latex(self) -> str:
+        """As a LaTeX table (needs the package booktabs)."""
+        from optimize.export import to_latex
+
+        return to_latex(self)
+
+    def rows(self) -> tuple[list[str], list[dict[str, str]]]:
+        """As a table of texts: its columns, and a row per member by column."""
+        from optimize.export import header, rows
+
+        columns = header(self)
+        return columns, [dict(zip(columns, row, strict=True)) for row in rows(self)]
+
+    def notes(self) -> list[str]:
+        """What to know about it and which points are recommended, a line each."""
+        from optimize.choose import recommend
+        from optimize.export import summary
+
+        advice = recommend(self)
+        return summary(self) + [
+            f"{item.name.replace('_', ' ')}: number {item.member.evaluation.number}. {item.reason}"
+            for item in advice
+        ]
+
 
 def front(archive: Archive, *, reference: Sequence[float] | None = None, resamples: int = RESAMPLES) -> Front:
     """The front of a search.
@@ -92,13 +129,13 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         resamples: bootstrap samples behind `probability_non_dominated`.
 
     Raises:
-        ValueError: no objective, or a reference of the wrong length.
+        ScenarioError: no objective, or a reference of the wrong length.
     """
     objectives = archive.objectives
     if not objectives:
-        raise ValueError(f"{archive.study}: a study without objectives has no front")
+        raise ScenarioError(f"{archive.study}: a study without objectives has no front")
     if reference is not None and len(reference) != len(objectives):
-        raise ValueError(
+        raise ScenarioError(
             f"{archive.study}: a reference point needs {len(objectives)} values, one per objective"
         )
     usable = comparable(archive)

@@ -22,6 +22,7 @@ from scenarios.sweep import Bounds, parse_variation
 
 Point = dict[str, Value]
 
+LISTABLE = 100_000  # points of a space that may be listed, at most
 BRANCHES = 256  # combinations of conditions that are tried out before a search, at most
 
 
@@ -133,17 +134,17 @@ class Space:
         return self.active({parameter.path: parameter.at(float(share)) for parameter, share in pairs})
 
     def size(self) -> int | None:
-        """Number of different points; None if a range is continuous or there are more than a million."""
-        sizes = [parameter.size for parameter in self.parameters]
-        if None in sizes:
+        """Number of different points; None if a range is continuous or there are too many to list."""
+        if any(parameter.size is None for parameter in self.parameters):
             return None
         if not any(parameter.when for parameter in self.parameters):
-            return prod(size for size in sizes if size is not None)
-        count = sum(1 for _ in islice(self.points(), 1_000_001))
-        return count if count <= 1_000_000 else None
+            count = prod(parameter.size or 0 for parameter in self.parameters)
+        else:
+            count = sum(1 for _ in islice(self.points(), LISTABLE + 1))
+        return count if count <= LISTABLE else None
 
     def points(self) -> Iterator[Point]:
-        """Every point of a space without continuous ranges."""
+        """Every point of a space without continuous ranges, one after the other."""
         yield from self._extended({}, 0)
 
     def _extended(self, point: Point, at: int) -> Iterator[Point]:

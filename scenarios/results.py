@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from model.record import Record
 from scenarios.errors import ScenarioError
 from scenarios.scenario import Scenario
-from scenarios.simulate import Run
+from scenarios.simulate import Run, notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +75,7 @@ def manifest(scenario: Scenario, seed: int, replications: int, out: Path) -> dic
         "seed": seed,
         "replications": replications,
         "document": scenario.document,
+        "notes": notes(scenario),
         "base": os.path.relpath(scenario.base, out),
         "resolved": scenario.spec.model_dump(mode="json"),
         "versions": {

@@ -13,7 +13,7 @@ from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, replicate, summarise
 from scenarios.results import manifest, tables, writable_folder, write_json, write_run
 from scenarios.scenario import Scenario
-from scenarios.simulate import simulate
+from scenarios.simulate import build, notes, simulate
 from scenarios.sweep import grid, parse_vary, sweep
 
 if TYPE_CHECKING:
@@ -35,6 +35,19 @@ def kept_run(task: Task, events: bool) -> Kept:
     return Kept(run.metrics, tables(run))
 
 
+def prepare(scenario: Scenario) -> None:
+    """Find faults in what a scenario names before anything is computed or written, and say what it found.
+
+    Traces are read here once; worker processes inherit them.
+
+    Raises:
+        ScenarioError: a file that the scenario names cannot be used.
+    """
+    build(scenario).close()
+    for note in notes(scenario):
+        print(f"gridtune: {note}", file=sys.stderr)
+
+
 def run_scenario(
     scenario: Scenario, seed: int, replications: int, jobs: int, *, out: Path | None, events: bool
 ) -> dict[str, Any]:
@@ -54,6 +67,7 @@ def run_scenario(
     Raises:
         ScenarioError: the folder cannot be written, or a run fails.
     """
+    prepare(scenario)
     folder = None if out is None else writable_folder(out)
     runs: list[Metrics]
     with Pool(min(jobs, replications)) as pool:
@@ -103,6 +117,7 @@ def run_sweep(
         ScenarioError: a value does not fit, or a file cannot be written.
     """
     points = grid([parse_vary(text) for text in vary])
+    prepare(scenario)
     if plot is not None:
         from scenarios.plots import draw_sweep, picture_format, save
 

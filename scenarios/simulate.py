@@ -9,11 +9,12 @@ from model.fairness import UserOutcome
 from model.grid import Grid
 from model.metrics import Metric, summarise
 from model.record import Record
-from scenarios import batch, deadline, gridrpc, queueing
+from scenarios import batch, deadline, gridrpc, harvesting, middleware, platform, queueing
 from scenarios.scenario import Scenario
+from scenarios.trace_file import FromTrace
 
 # Each puts its actors on the grid where the scenario has its tables; their order is the order of ties.
-SYSTEMS = (gridrpc, batch, queueing, deadline)
+SYSTEMS = (gridrpc, platform, batch, harvesting, queueing, deadline, middleware)
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,12 @@ def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_ev
         readings = scenario.spec.metrics
         metrics, users = summarise(grid, allocated=readings.allocated, deserved=readings.deserved)
         return Run(scenario, seed, replication, metrics, users, grid.record, grid.now, grid.slots)
+
+
+def notes(scenario: Scenario) -> list[str]:
+    """What a user should know of where the workloads come from, a line each."""
+    return [
+        f"workload {workload.name}: {workload.provenance()}"
+        for workload in scenario.spec.workload
+        if isinstance(workload, FromTrace)
+    ]

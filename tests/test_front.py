@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimize.export import header, rows, summary, to_csv, to_dict, to_latex, to_text
@@ -133,6 +133,7 @@ def test_the_excess_of_the_searched_volume_is_the_optimisers_curse():
     assert "1.83 times" in " ".join(summary(found))
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=25))
 def test_the_history_never_falls_and_ends_at_the_volume_of_the_front(outcomes):
     study = archive(TWO, *outcomes)
@@ -198,6 +199,17 @@ def test_golden_json():
             }
         ],
     }
+
+
+def test_rows_and_notes_are_what_a_terminal_shows():
+    found = front(search())
+    columns, lines = found.rows()
+    assert all(list(line) == columns for line in lines)
+    assert len(lines) == len(found.members)
+    assert found.notes()[0] == f"60 evaluations (2 failed) gave a front of {len(found.members)} points."
+    assert any(note.startswith("lexicographic: number ") for note in found.notes())
+    assert found.to_dict() == to_dict(found)
+    assert (found.to_csv(), found.to_latex()) == (to_csv(found), to_latex(found))
 
 
 def test_text_csv_and_latex_hold_every_member():

@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from optimize.front import front
 from optimize.page import page
 from optimize.plots import save
-from tests.fronts import THREE, archive, search
+from tests.fronts import THREE, archive, evaluation, search
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +71,15 @@ def test_the_specification_is_valid_vega_lite(text):
     drawing = vl_convert.vegalite_to_svg(spec(text))
     assert "unfairness" in drawing
     assert "n_submit" in drawing
+
+
+def test_every_parameter_has_bars_on_linear_and_logarithmic_scales():
+    import vl_convert
+
+    points = tuple(evaluation(k, THREE, (0, k, k)) for k in range(1, 200))
+    drawing = vl_convert.vegalite_to_svg(spec(page(front(replace(archive(THREE), evaluations=points)))))
+    assert 'aria-label="log10 n_submit: 0 – 0.2; points: 1"' in drawing
+    assert 'aria-label="dispatch: ethic; points: ' in vl_convert.vegalite_to_svg(spec(page(front(search()))))
 
 
 def test_hostile_names_stay_text():

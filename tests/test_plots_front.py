@@ -80,7 +80,7 @@ def test_pictures_are_written_by_suffix_and_are_repeatable(found, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["front.pdf", "front.png", "front.svg"]
 
 
-@pytest.mark.parametrize("name", ["front.jpg", "front", "no/front.png"])
+@pytest.mark.parametrize("name", ["front.jpg", "front"])
 def test_a_wrong_file_is_one_line_and_leaves_nothing(found, tmp_path, name):
     with pytest.raises(PlotError) as caught:
         save(found, tmp_path / name)

@@ -1,5 +1,5 @@
 """Pictures of a search."""
 
-from __future__ import annotations
-
 from optimize.plots.pictures import PLOTS, draw, save
+
+__all__ = ["PLOTS", "draw", "save"]

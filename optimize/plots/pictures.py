@@ -13,6 +13,7 @@ from optimize.plots.parameters import draw_parameters
 from optimize.plots.progress import draw_history
 from scenarios.plots import style
 from scenarios.plots.style import PlotError
+from scenarios.results import replace, writable_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,16 +53,15 @@ def save(front: Front, path: Path | str, kind: str = "pairs") -> None:
         kind: one of `PLOTS`; an html page holds all of them and needs none.
 
     Raises:
-        PlotError: see `draw`, or another suffix, or no such folder; found before anything is drawn.
+        PlotError: see `draw`, or another suffix; found before anything is drawn.
+        ScenarioError: the file cannot be written.
     """
     path = Path(path)
-    style.check_suffix(path, also=(".html",))
-    if path.suffix.lower() == ".html":
-        from optimize.page import page
-
-        text = page(front)
-        with style.written(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-        return
-    with style.style():
+    if style.picture_format(path, also=("html",)) != "html":
         style.save(draw(front, kind), path)
+        return
+    from optimize.page import page
+
+    text = page(front)
+    writable_folder(path.parent)
+    replace(path, lambda part: part.write_text(text, encoding="utf-8"))

@@ -1,0 +1,18 @@
+"""Pictures of runs and sweeps."""
+
+from scenarios.plots.pictures import KINDS, draw_run, draw_run_picture
+from scenarios.plots.style import PlotError, picture_format, save
+from scenarios.plots.sweeps import draw_sweep
+from scenarios.plots.tables import RunTables, read_run
+
+__all__ = [
+    "KINDS",
+    "PlotError",
+    "RunTables",
+    "draw_run",
+    "draw_run_picture",
+    "draw_sweep",
+    "picture_format",
+    "read_run",
+    "save",
+]

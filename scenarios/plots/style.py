@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scenarios.errors import ScenarioError
+from scenarios.results import replace, writable_folder
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SUFFIXES = (".png", ".svg", ".pdf")
+FORMATS = ("png", "svg", "pdf")
 
 # Okabe and Ito's colours, told apart with every common form of colour blindness.
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW = (
@@ -22,28 +24,22 @@ COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW)
 GREY, DARK = "#9A9A9A", "#333333"
 
 
-class PlotError(ValueError):
-    """A picture that cannot be drawn or written as asked, in one line."""
+class PlotError(ScenarioError):
+    """A picture that cannot be drawn or written as asked."""
 
 
-def check_suffix(path: Path, also: Sequence[str] = ()) -> None:
-    """Whether a picture can be written to the path.
-
-    Args:
-        path: of the file.
-        also: further suffixes that are fine.
+def picture_format(path: Path | str, also: Sequence[str] = ()) -> str:
+    """The format of a picture by the suffix of its file: `png`, `svg`, `pdf` or one of `also`.
 
     Raises:
-        PlotError: the suffix is not png, svg or pdf, or there is no such folder.
+        PlotError: another suffix.
     """
-    known = (*SUFFIXES, *also)
-    if path.suffix.lower() not in known:
-        names = ", ".join(suffix[1:] for suffix in known[:-1])
-        raise PlotError(
-            f"{path}: a picture ends in {names} or {known[-1][1:]}, not {path.suffix or 'nothing'}"
-        )
-    if not path.absolute().parent.is_dir():
-        raise PlotError(f"{path}: there is no folder {path.parent}; make it first")
+    known = (*FORMATS, *also)
+    suffix = Path(path).suffix
+    if suffix.lower()[1:] not in known:
+        names = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise PlotError(f"{path}: a picture ends in {names}, not in {suffix or 'nothing'}")
+    return suffix.lower()[1:]
 
 
 def save(figure: Figure, path: Path | str) -> None:
@@ -51,34 +47,21 @@ def save(figure: Figure, path: Path | str) -> None:
 
     Args:
         figure: the picture.
-        path: of a png, svg or pdf file.
+        path: of a png, svg or pdf file; its folder is made if need be.
 
     Raises:
-        PlotError: see `check_suffix`.
+        PlotError: another suffix.
+        ScenarioError: the file cannot be written.
     """
     import matplotlib
 
     path = Path(path)
-    check_suffix(path)
-    kind = path.suffix.lower()[1:]
+    kind = picture_format(path)
+    writable_folder(path.parent)
     # Without dates and random identifiers equal pictures are equal files.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with (
-        written(path) as temporary,
-        matplotlib.rc_context({"svg.hashsalt": "gridtune", "svg.fonttype": "none"}),
-    ):
-        figure.savefig(temporary, format=kind, dpi=200, metadata=metadata)
-
-
-@contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` that is renamed to it if all goes well, and removed if not."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with matplotlib.rc_context({"svg.hashsalt": "gridtune", "svg.fonttype": "none"}):
+        replace(path, lambda part: figure.savefig(part, format=kind, dpi=200, metadata=metadata))
 
 
 @contextmanager
@@ -146,8 +129,8 @@ def labelled(name: str, unit: str = "") -> str:
 
 def time_unit(span: float) -> tuple[float, str]:
     """Seconds per unit and its name, so that a span (s) has readable numbers."""
-    for seconds, name in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
-        if span >= 3 * seconds:
+    for least, seconds, name in ((4 * 86400, 86400.0, "days"), (5 * 3600, 3600.0, "h"), (900, 60.0, "min")):
+        if span >= least:
             return seconds, name
     return 1.0, "s"
 

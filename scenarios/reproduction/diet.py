@@ -192,9 +192,7 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
     happy = [n for n in N_SUBMIT if made.at("unhappy_users", n) == 0]
     best = max(happy, key=lambda n: made.at("completed", n))
     share = made.at("completed", best) / made.at("completed")
-    half, double = (
-        min(N_SUBMIT, key=lambda n, wanted=wanted: abs(n - wanted)) for wanted in (best / 2, best * 2)
-    )
+    half, double = _nearest(best / 2), _nearest(best * 2)
     loss = made.at("completed", half) / made.at("completed", best)
     unhappy = made.at("unhappy_users", double)
     dominating = [n for n in N_SUBMIT if _dominates(made, n)]
@@ -286,6 +284,11 @@ def overhead(bench: Workbench) -> list[Claim]:
             f"{clean_up:.0%}", verdict(clean_up >= 0.995),
         ),
     ]  # fmt: skip
+
+
+def _nearest(wanted: float) -> int:
+    """The n_submit that was run and is nearest."""
+    return min(N_SUBMIT, key=lambda n: abs(n - wanted))
 
 
 def _dominates(made: Comparison, n: int) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from scenarios.errors import ScenarioError
-from scenarios.pool import Pool
-from scenarios.replicate import evaluate
+from scenarios.pool import Outcome, Pool
+from scenarios.replicate import Metrics, evaluate
 from scenarios.reproduction.catalogue import PAPERS, load_paper
 from scenarios.reproduction.claims import Experiment, Point, Values, Workbench
 from scenarios.results import writable_folder, write_json
@@ -41,7 +41,9 @@ def run_paper(name: str, replications: int, seed: int, jobs: int, out: Path | No
 
         def run_points(scenario: Scenario, points: Sequence[Point], replications: int) -> list[Values]:
             made: list[Values] = [{} for _ in points]
-            for outcome in evaluate(scenario, points, seed, range(replications), pool):
+            outcomes: Iterator[Outcome[list[Metrics]]]
+            outcomes = evaluate(scenario, points, seed, range(replications), pool)
+            for outcome in outcomes:
                 runs = outcome.value
                 made[outcome.index] = {key: [run[key].value for run in runs] for key in runs[0]}
             return made

@@ -1,0 +1,197 @@
+"""How far a search is, on stderr: a bar on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from optimize.archive import Evaluation, Objective
+from optimize.shortlist import to_minimise
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+HEARTBEAT = 10.0  # s between two plain lines
+MARGIN = 0.1  # of the range of an objective, by which the reference point is worse than the worst
+
+
+class Progress:
+    """Hears how a search goes; this one keeps it to itself."""
+
+    def start(self, phase: str, total: int, done: int = 0) -> None:
+        """A phase begins, of which something may be done already."""
+
+    def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
+        """So much of the phase is done."""
+
+    def note(self, text: str) -> None:
+        """Something worth knowing, in one line."""
+
+    def finish(self) -> None:
+        """The last phase is over."""
+
+
+class Heartbeat(Progress):
+    """A plain line at the start and end of a phase, and every 10 s in between: for logs.
+
+    Args:
+        stream: where to.
+        period: s between two lines.
+    """
+
+    def __init__(self, stream: TextIO, period: float = HEARTBEAT) -> None:
+        self._stream = stream
+        self._period = period
+        self._phase = ""
+        self._total = self._first = self._done = 0
+        self._began = self._said = 0.0
+        self._rest = ""
+
+    def start(self, phase: str, total: int, done: int = 0) -> None:
+        """Announce the phase."""
+        self.finish()
+        self._phase, self._total, self._first, self._done, self._rest = phase, total, done, done, ""
+        self._began = time.monotonic()
+        self._say()
+
+    def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
+        """Say it if it is time."""
+        self._done, self._rest = done, _details(hypervolume, failures)
+        if time.monotonic() - self._said >= self._period:
+            self._say()
+
+    def note(self, text: str) -> None:
+        """Say it."""
+        print(text, file=self._stream, flush=True)
+
+    def finish(self) -> None:
+        """Say how far the phase came, unless that was said already."""
+        if self._phase and self._done > self._first:
+            self._say()
+        self._phase = ""
+
+    def _say(self) -> None:
+        now = time.monotonic()
+        left = ""
+        if self._first < self._done < self._total:
+            seconds = (now - self._began) / (self._done - self._first) * (self._total - self._done)
+            left = f", {_duration(seconds)} left"
+        print(f"{self._phase}: {self._done}/{self._total}{self._rest}{left}", file=self._stream, flush=True)
+        self._said = now
+
+
+class Bar(Progress):
+    """A bar with what is done, the current hypervolume and the time left.
+
+    Args:
+        stream: a terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._bar: RichProgress | None = None
+        self._task: TaskID | None = None
+
+    def start(self, phase: str, total: int, done: int = 0) -> None:
+        """Show a bar for the phase."""
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        self.finish()
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[details]}"),
+            TimeRemainingColumn(),
+            console=Console(file=self._stream),
+        )
+        self._task = self._bar.add_task(phase, total=total, completed=done, details="")
+        self._bar.start()
+
+    def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
+        """Move the bar."""
+        if self._bar is not None and self._task is not None:
+            details = _details(hypervolume, failures).removeprefix(", ")
+            self._bar.update(self._task, completed=done, details=details)
+
+    def note(self, text: str) -> None:
+        """Say it above the bar."""
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            print(text, file=self._stream, flush=True)
+
+    def finish(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def reporter(stream: TextIO | None = None) -> Progress:
+    """What suits a stream (stderr if left out): a bar on a terminal, else plain lines."""
+    stream = stream or sys.stderr
+    return Bar(stream) if stream.isatty() else Heartbeat(stream)
+
+
+class Volume:
+    """The hypervolume of what a search has found so far, in the units of the objectives.
+
+    Its reference point is, in each objective, worse than the worst of the first evaluations by a tenth of
+    their range. It stays where it is, so that the hypervolume can only grow within a search.
+
+    Args:
+        objectives: what is traded off.
+        first: evaluations that fix the reference point.
+    """
+
+    def __init__(self, objectives: Sequence[Objective], first: int = 20) -> None:
+        self._objectives = tuple(objectives)
+        self._first = first
+        self._points: list[list[float]] = []
+        self._reference: list[float] | None = None
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Take an evaluation into account."""
+        self._points.append(to_minimise(evaluation, self._objectives))
+        if self._reference is None and len(self._points) == self._first:
+            self._reference = self._worse_than_worst()
+
+    def value(self) -> float | None:
+        """The hypervolume; None before the first evaluations are in."""
+        import moocore
+        import numpy as np
+
+        if self._reference is None:
+            return None
+        # The front represents all points so far, so that a long search does not get slower.
+        front = moocore.filter_dominated(np.array(self._points))
+        self._points = front.tolist()
+        return float(moocore.hypervolume(front, ref=self._reference))
+
+    def _worse_than_worst(self) -> list[float]:
+        columns = list(zip(*self._points, strict=True))
+        return [max(column) + MARGIN * ((max(column) - min(column)) or 1.0) for column in columns]
+
+
+def _details(hypervolume: float | None, failures: int) -> str:
+    text = "" if hypervolume is None else f", hypervolume {hypervolume:.4g}"
+    return f"{text}, {failures} failed" if failures else text
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -1,0 +1,138 @@
+"""Searching the parameters of a scenario: checks everything, then explores and validates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from optimize.archive import Archive
+from optimize.evaluate import objectives_of
+from optimize.explore import Exploration
+from optimize.progress import Progress
+from optimize.samplers import find, samplers
+from optimize.space import Space
+from optimize.storage import JOURNAL, make_directory
+from optimize.store import Store, StudyStore, stored_choice
+from optimize.study import Failed, Settings, default_name
+from scenarios.errors import ScenarioError
+from scenarios.parts import SearchSpec
+from scenarios.pool import Pool
+from scenarios.replicate import Metrics, Task, metrics_of
+from scenarios.scenario import Scenario
+from scenarios.workers import sigterm_as_interrupt
+
+FRESH = 1_000_000  # replications from here on are never used in a search
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found.
+
+    Attributes:
+        archive: every evaluation, those of the front validated on fresh seeds.
+        failures: points that could not be evaluated, and why.
+        notes: what a user should know, a line each.
+        evaluated: points evaluated now; the others were known from an earlier part of the search.
+    """
+
+    archive: Archive
+    failures: tuple[Failed, ...]
+    notes: tuple[str, ...]
+    evaluated: int
+
+
+def search(
+    scenario: Scenario,
+    *,
+    budget: int = 200,
+    sampler: str = "auto",
+    replications: int = 3,
+    seed: int = 1,
+    objectives: Sequence[str] = (),
+    vary: Sequence[str] = (),
+    out: Path | None = None,
+    storage: str | None = None,
+    study: str | None = None,
+    resume: bool = False,
+    batch: int | None = None,
+    validation_replications: int | None = None,
+    jobs: int = 1,
+    pool: Pool | None = None,
+    progress: Progress | None = None,
+    work: Callable[[Task], Metrics] = metrics_of,
+) -> SearchResult:
+    """Search the parameters of a scenario for the best trade-offs.
+
+    Args:
+        scenario: what to search.
+        budget: points to evaluate in all, earlier parts of a resumed search included.
+        sampler: `auto` or a name of `optimize.samplers.samplers`.
+        replications: runs per point, with the same random streams for all points.
+        seed: of workloads and sampler.
+        objectives: metrics to trade off; those of the scenario if left out.
+        vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`, added to the scenario's space or put in its place.
+        out: directory that gets the study as a journal file, unless `storage` is given.
+        storage: URL of a database or path of a journal file. Without `out` and `storage` nothing is kept.
+        study: name of it; that of the scenario if left out.
+        resume: whether to go on with a study that exists.
+        batch: points proposed at once; what suits the sampler if left out.
+        validation_replications: fresh runs per front member, 0 for none; if left out as many as
+            `replications`, but at least 5.
+        jobs: worker processes.
+        pool: who runs the simulations, instead of `jobs` processes.
+        progress: hears how it goes.
+        work: gives the metrics of a run to be done.
+
+    Raises:
+        ScenarioError: what was asked for cannot be done; found before anything is evaluated, except that a
+            storage stops working.
+        KeyboardInterrupt: by Ctrl-C or SIGTERM; what was finished is kept.
+    """
+    _check_counts(budget=budget, replications=replications, jobs=jobs, batch=batch or 1)
+    if not 0 <= seed < 2**32:
+        raise ScenarioError(f"seed {seed}: expected a whole number from 0 to 2**32 - 1")
+    space = Space.of(scenario, vary)
+    notes = space.check(scenario)
+    chosen = objectives_of(objectives or (scenario.spec.search or SearchSpec()).objectives)
+    where = storage or (out and out / JOURNAL)
+    name = study or default_name(scenario)
+    kind = find(sampler, budget, space)
+    earlier = stored_choice(where, name) if where is not None and resume else None
+    if earlier is not None:
+        kind = samplers().get(earlier[0], kind) if sampler == "auto" else kind
+        batch = batch or earlier[1]
+    batch = batch or kind.batch_for(budget)
+    settings = Settings(scenario, space, chosen, kind.name, batch, seed, replications)
+    proposer = kind(space, chosen, seed, batch)
+    fresh = max(5, replications) if validation_replications is None else validation_replications
+    if out is not None:
+        make_directory(out)
+    store = Store(settings, name, budget)
+    if where is not None:
+        store = StudyStore(settings, name, budget, where, resume=resume)
+    workers = pool or Pool(jobs)
+    progress = progress or Progress()
+    running = Exploration(settings, store, proposer, workers, progress, work)
+    for note in notes:
+        running.note(f"note: {note}; such points will fail")
+    try:
+        with sigterm_as_interrupt():
+            running.explore()
+            running.validate(range(FRESH, FRESH + fresh))
+    except BaseException:
+        workers.abort()
+        raise
+    finally:
+        progress.finish()
+        if pool is None:
+            workers.close()
+        store.close()
+    failures = tuple(entry for entry in store.entries() if isinstance(entry, Failed))
+    return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated)
+
+
+def _check_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise ScenarioError(f"{name} {count}: at least 1 is needed")

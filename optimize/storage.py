@@ -1,0 +1,270 @@
+"""Where studies are kept: an Optuna journal file, or a database that Optuna can reach by URL."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+
+from scenarios.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
+
+JOURNAL = "study.journal"  # in the directory of a search
+CONNECT_TIMEOUT = 10  # s
+
+
+class NoLock(JournalFileOpenLock):
+    """Stands in for Optuna's lock file, which a killed process leaves behind for 30 s.
+
+    It is safe because whoever writes holds the writer's lock of the whole journal (`Journal`).
+    """
+
+    def acquire(self) -> bool:
+        """Nothing to wait for."""
+        return True
+
+    def release(self) -> None:
+        """Nothing to undo."""
+
+
+class Journal(JournalFileBackend):
+    """A journal file for one writer, who can write many entries at once.
+
+    Optuna appends and syncs the file once per trial, which on a slow disk takes longer than a fast
+    simulation. Within `batch` entries are held back and then written and synced together.
+
+    Raises:
+        ScenarioError: another process is writing it.
+        OSError: it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._held: list[dict[str, Any]] | None = None
+        self._written: int | None = None  # entries in the file while others are held back
+        self._lock_file = _lock(path.with_name(path.name + ".writer"))
+        _mend(path)
+        super().__init__(str(path), NoLock(str(path)))
+
+    def append_logs(self, logs: list[dict[str, Any]]) -> None:
+        """Write entries, or hold them back."""
+        if self._held is None:
+            super().append_logs(logs)
+        else:
+            self._held += logs
+
+    def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
+        """Entries from a number on, those held back included."""
+        if self._held is None:
+            yield from super().read_logs(log_number_from)
+            return
+        if self._written is None:
+            self._written = log_number_from
+            for log in super().read_logs(log_number_from):
+                self._written += 1
+                yield log
+        yield from self._held[max(0, log_number_from - self._written) :]
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Hold entries back, and write them at the end."""
+        self._held, self._written = [], None
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            if held:
+                super().append_logs(held)
+            if self._written is not None:
+                # So that the base class knows where the new entries lie, and need not look for them later.
+                for _ in super().read_logs(self._written):
+                    pass
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._lock_file is not None:
+            self._lock_file.close()
+            self._lock_file = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A storage that is open for writing.
+
+    Attributes:
+        storage: as Optuna knows it.
+        journal: behind it; None if it is a database.
+    """
+
+    storage: BaseStorage
+    journal: Journal | None = None
+
+    def together(self) -> AbstractContextManager[None]:
+        """Within it, what is written to a journal is written at once."""
+        return nullcontext() if self.journal is None else self.journal.batch()
+
+    def close(self) -> None:
+        """Give it up."""
+        self.storage.remove_session()
+        if self.journal is not None:
+            self.journal.close()
+
+
+def is_url(where: str | Path) -> bool:
+    """Whether this is the URL of a database rather than a path."""
+    return "://" in str(where)
+
+
+def journal_in(where: str | Path) -> Path:
+    """The journal that a search directory holds, or the journal file itself."""
+    path = Path(where)
+    return path / JOURNAL if path.is_dir() else path
+
+
+def shown(where: str | Path) -> str:
+    """A storage as it may be shown: without the password of its URL."""
+    if not is_url(where):
+        return str(where)
+    password = urlsplit(str(where)).password
+    return str(where).replace(f":{password}@", ":***@") if password else str(where)
+
+
+def open_for_writing(where: str | Path) -> Opened:
+    """A storage to write a study to; a missing journal is made, with its directories.
+
+    Args:
+        where: URL of a database, directory of a search, or path of a journal file.
+
+    Raises:
+        ScenarioError: it cannot be reached or written.
+    """
+    _quieten()
+    if is_url(where):
+        return Opened(_database(str(where)))
+    path = journal_in(where)
+    make_directory(path.parent)
+    try:
+        journal = Journal(path)
+        return Opened(JournalStorage(journal), journal)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except ScenarioError:
+        raise
+    except (ValueError, KeyError) as error:
+        raise _broken(path, error) from error
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory that can be written, with those above it.
+
+    Raises:
+        ScenarioError: it cannot be.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ScenarioError(f"{path}: cannot be written: permission denied")
+
+
+def open_for_reading(where: str | Path) -> BaseStorage:
+    """A storage that exists.
+
+    Raises:
+        ScenarioError: it does not, or cannot be read.
+    """
+    _quieten()
+    if is_url(where):
+        _, _, database = str(where).partition(":///")
+        if str(where).startswith("sqlite") and database and not Path(database).is_file():
+            raise ScenarioError(f"{database}: no such database")
+        return _database(str(where))
+    path = journal_in(where)
+    if not path.is_file():
+        raise ScenarioError(
+            f"{where}: no such study; give the directory of a search, its {JOURNAL}, or a storage URL"
+        )
+    try:
+        return JournalStorage(JournalFileBackend(str(path)))
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError) as error:
+        raise _broken(path, error) from error
+
+
+def _quieten() -> None:
+    """Keep Optuna from announcing studies on stderr, which belongs to our progress."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def _database(url: str) -> BaseStorage:
+    from optuna.storages import RDBStorage
+
+    # 10 s are enough to reach a server; a lock of SQLite may take longer.
+    arguments = {"sqlite": {"timeout": 60}, "postgresql": {"connect_timeout": CONNECT_TIMEOUT}}
+    kind = url.split(":", 1)[0].split("+", 1)[0]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return RDBStorage(url, engine_kwargs={"connect_args": arguments.get(kind, {})})
+    except ImportError as error:
+        raise ScenarioError(f"{shown(url)}: cannot be used: {_line(error)}; install its driver") from error
+    except Exception as error:  # each database driver has its own
+        raise ScenarioError(f"{shown(url)}: cannot be reached: {_line(error)}") from error
+
+
+def _broken(path: Path, error: Exception) -> ScenarioError:
+    return ScenarioError(f"{path}: not a journal of Optuna: {_line(error)}")
+
+
+def _line(error: Exception) -> str:
+    lines: Iterable[str] = str(getattr(error, "orig", None) or error).splitlines()
+    return next((line.strip() for line in lines if line.strip()), type(error).__name__)
+
+
+def _lock(path: Path) -> IO[bytes] | None:
+    """Hold a file that one process at a time can hold; the system lets go of it when the process ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system: nobody is kept out
+        return None
+    file = path.open("ab")
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        file.close()
+        raise ScenarioError(f"{path.with_suffix('')}: another search is writing it") from None
+    except OSError:  # a file system without locks
+        file.close()
+        return None
+    return file
+
+
+def _mend(path: Path) -> None:
+    """Cut off the line that a writer could not finish, so that the next entry starts a new one."""
+    if not path.exists():
+        return
+    with path.open("rb+") as file:
+        size = file.seek(0, os.SEEK_END)
+        at = size
+        while at > 0:
+            step = min(at, 65536)
+            file.seek(at - step)
+            found = file.read(step).rfind(b"\n")
+            if found >= 0:
+                at = at - step + found + 1
+                break
+            at -= step
+        if at < size:
+            file.truncate(at)

@@ -1,0 +1,262 @@
+"""The study of a search: one Optuna study that holds every evaluation, whatever the sampler.
+
+A trial has the values of active parameters, the means of the objectives, and as user attributes `objectives`
+(mean, standard error and values per replication), `metrics` (means of all others), `replications`, and for a
+failed one `failure`. The study has as user attributes `gridtune` (what was searched, and how) and
+`validated` (objectives of front members on fresh seeds, by trial number).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optimize.archive import Archive, Estimate, Evaluation, Objective
+from optimize.space import Point, Space, key
+from scenarios.errors import ScenarioError
+from scenarios.scenario import Scenario
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.distributions import BaseDistribution
+    from optuna.storages import BaseStorage
+    from optuna.trial import FrozenTrial
+
+SETTINGS = "gridtune"
+VALIDATED = "validated"
+IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A point that could not be evaluated.
+
+    Attributes:
+        number: of its trial.
+        values: what was set, by path.
+        reason: in one line.
+    """
+
+    number: int
+    values: Point
+    reason: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a study is about; equal in all parts of a search that was interrupted.
+
+    Attributes:
+        scenario: what is searched.
+        space: what is varied.
+        objectives: what is traded off.
+        sampler: name of it.
+        batch: points that it proposes at once.
+        seed: of workloads and sampler.
+        replications: per evaluation.
+    """
+
+    scenario: Scenario
+    space: Space
+    objectives: tuple[Objective, ...]
+    sampler: str
+    batch: int
+    seed: int
+    replications: int
+
+    def as_json(self) -> dict[str, Any]:
+        """For storing and comparing."""
+        settings = {
+            "scenario": self.scenario.name,
+            "document": self.scenario.document,
+            "base": str(self.scenario.base),
+            "space": self.space.as_json(),
+            "objectives": [[o.name, o.direction, o.unit] for o in self.objectives],
+            "sampler": self.sampler,
+            "batch": self.batch,
+            "seed": self.seed,
+            "replications": self.replications,
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
+        return plain
+
+    def differences(self, stored: Mapping[str, Any]) -> list[str]:
+        """In what a stored study is about something else."""
+        mine = self.as_json()
+        changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
+        changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
+        found = [f"{' and '.join(changed)} changed"] if changed else []
+        return found + [
+            f"{name} was {stored[name]}, not {mine[name]}"
+            for name in ("sampler", "batch", "seed", "replications")
+            if mine[name] != stored[name]
+        ]
+
+
+def default_name(scenario: Scenario) -> str:
+    """The name of a study unless another is given: that of the scenario."""
+    path = Path(scenario.name)
+    return path.stem if path.suffix == ".toml" else scenario.name
+
+
+def stored_settings(storage: BaseStorage, name: str) -> dict[str, Any] | None:
+    """What the study of that name in a storage is about; None if there is none, or nothing in it yet.
+
+    Raises:
+        ScenarioError: the study of that name was not made by a search of ours.
+    """
+    import optuna
+
+    if name not in optuna.get_all_study_names(storage):
+        return None
+    study = optuna.load_study(study_name=name, storage=storage)
+    settings = study.user_attrs.get(SETTINGS)
+    if isinstance(settings, dict):
+        return settings
+    if not study.user_attrs and not study.get_trials(deepcopy=False):
+        return None  # its maker was stopped right after the start
+    raise ScenarioError(f"{name}: this study was not made by `gridtune search`; choose another --study")
+
+
+def create(storage: BaseStorage, name: str, settings: Settings, budget: int) -> Study:
+    """A new study in a storage, in the place of an empty one of that name."""
+    import optuna
+
+    if name in optuna.get_all_study_names(storage):
+        optuna.delete_study(study_name=name, storage=storage)
+    directions = [objective.direction for objective in settings.objectives]
+    study = optuna.create_study(storage=storage, study_name=name, directions=directions)
+    study.set_user_attr(SETTINGS, {**settings.as_json(), "budget": budget})
+    return study
+
+
+def trial_of(
+    entry: Evaluation | Failed, settings: Settings, distributions: Mapping[str, BaseDistribution]
+) -> FrozenTrial:
+    """A finished trial for a study."""
+    from optuna.trial import TrialState, create_trial
+
+    params = dict(entry.values)
+    known = {path: distributions[path] for path in params}
+    if isinstance(entry, Failed):
+        return create_trial(
+            state=TrialState.FAIL, params=params, distributions=known, user_attrs={"failure": entry.reason}
+        )
+    return create_trial(
+        state=TrialState.COMPLETE,
+        values=[entry.objectives[objective.name].mean for objective in settings.objectives],
+        params=params,
+        distributions=known,
+        user_attrs={
+            "objectives": estimates_as_json(entry.objectives),
+            "metrics": {name: None if isnan(mean) else mean for name, mean in entry.metrics.items()},
+            "replications": settings.replications,
+        },
+    )
+
+
+def entries_of(study: Study) -> list[Evaluation | Failed]:
+    """What a study holds, by trial number; trials that others have added are passed over."""
+    validated = study.user_attrs.get(VALIDATED, {})
+    entries: list[Evaluation | Failed] = []
+    for trial in study.get_trials(deepcopy=False):
+        known = trial.user_attrs
+        if "failure" in known:
+            entries.append(Failed(trial.number, dict(trial.params), known["failure"]))
+        elif "objectives" in known:
+            entries.append(
+                Evaluation(
+                    trial.number,
+                    dict(trial.params),
+                    _estimates(known["objectives"]),
+                    {name: nan if mean is None else mean for name, mean in known["metrics"].items()},
+                    _estimates(validated[str(trial.number)]) if str(trial.number) in validated else None,
+                )
+            )
+    return entries
+
+
+def archive_of(
+    name: str, settings: Mapping[str, Any], entries: Sequence[Evaluation | Failed], budget: int
+) -> Archive:
+    """All of a search as plain data; `settings` as stored."""
+    evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
+    return Archive(
+        study=name,
+        scenario=settings["scenario"],
+        objectives=tuple(Objective(*objective) for objective in settings["objectives"]),
+        evaluations=evaluations,
+        failures=len(entries) - len(evaluations),
+        sampler=settings["sampler"],
+        seed=settings["seed"],
+        replications=settings["replications"],
+        budget=budget,
+    )
+
+
+def load_archive(study: str | Path, name: str | None = None) -> Archive:
+    """What a search has left in a storage.
+
+    Args:
+        study: directory of a search, journal file, or storage URL.
+        name: of the study; needed only where the storage holds several.
+
+    Raises:
+        ScenarioError: no such storage or study, or several to choose from.
+    """
+    import optuna
+
+    from optimize.storage import open_for_reading, shown
+
+    storage = open_for_reading(study)
+    try:
+        found = {
+            summary.study_name: summary.user_attrs[SETTINGS]
+            for summary in optuna.get_all_study_summaries(storage, include_best_trial=False)
+            if SETTINGS in summary.user_attrs
+        }
+        if name is None and len(found) == 1:
+            name = next(iter(found))
+        if name not in found:
+            known = ", ".join(found) or "none"
+            problem = "name one of its studies with --study" if name is None and found else "no such study"
+            raise ScenarioError(f"{shown(study)}: {problem}; it holds {known}")
+        entries = entries_of(optuna.load_study(study_name=name, storage=storage))
+        return archive_of(name, found[name], entries, found[name]["budget"])
+    finally:
+        storage.remove_session()
+
+
+def estimates_as_json(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
+    """For storing; see `Estimate`."""
+    return {
+        name: {
+            "mean": estimate.mean,
+            "standard_error": estimate.standard_error,
+            "values": list(estimate.values),
+        }
+        for name, estimate in estimates.items()
+    }
+
+
+def keys_of(entries: Sequence[Evaluation | Failed]) -> dict[str, Evaluation | Failed]:
+    """Entries by the key of their point; of several the first."""
+    found: dict[str, Evaluation | Failed] = {}
+    for entry in entries:
+        found.setdefault(key(entry.values), entry)
+    return found
+
+
+def _estimates(stored: Mapping[str, Any]) -> dict[str, Estimate]:
+    return {
+        name: Estimate(value["mean"], value["standard_error"], tuple(value["values"]))
+        for name, value in stored.items()
+    }
+
+
+def _working(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in document.items() if name not in IDLE_KEYS}

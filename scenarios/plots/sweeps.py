@@ -1,0 +1,150 @@
+"""Pictures of a sweep: metrics over a varied value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import isfinite, log
+from typing import TYPE_CHECKING, Any
+
+from scenarios.plots import style
+from scenarios.plots.style import COLOURS, PlotError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Point = Mapping[str, Any]
+
+OBJECTIVES = ("unhappy_users", "unfairness", "completed")
+
+
+def draw_sweep(points: Sequence[Point], metrics: Sequence[str] = OBJECTIVES) -> Figure:
+    """Metrics over a varied value, with bands of one standard error.
+
+    The axis shows the varied numbers with the most values, on a logarithmic scale where they are spaced so;
+    every combination of the other varied values is a line. Where nothing but names was varied, they stand
+    along the axis.
+
+    Args:
+        points: as in the JSON output of `gridtune sweep`: `values` by path, `metrics` by name with `mean`,
+            `standard_error`, `values` and `unit`. Points without metrics (failed ones) are left out.
+        metrics: names, a panel each.
+
+    Raises:
+        PlotError: no point has such a metric.
+    """
+    done = [point for point in points if point["metrics"]]
+    if not done:
+        raise PlotError("the sweep has no results to draw")
+    known = done[0]["metrics"]
+    unknown = [name for name in metrics if name not in known]
+    if unknown:
+        raise PlotError(f"{unknown[0]}: no such metric in the sweep, which has {', '.join(known)}")
+    path = axis_path(done)
+    others = [other for other in done[0]["values"] if other != path and _count(done, other) > 1]
+    lines: dict[str, list[Point]] = {}
+    for point in done:
+        lines.setdefault(", ".join(_named(other, point["values"].get(other)) for other in others), []).append(
+            point
+        )
+    with style.style():
+        columns = 2 if len(metrics) in (2, 4) else min(len(metrics), 3)
+        rows = -(-len(metrics) // columns)
+        drawing = style.figure(3.3 * columns + 0.7, 2.7 * rows + 1.1)
+        panels = drawing.subplots(rows, columns, squeeze=False)
+        for axes, name in zip(panels.flat, metrics, strict=False):
+            _draw_metric(axes, name, path, lines)
+            axes.set_ylabel(style.labelled(name, str(known[name].get("unit") or "")))
+        for axes in panels.flat[len(metrics) :]:
+            axes.set_visible(False)
+        if len(lines) > 1:
+            handles, labels = panels.flat[0].get_legend_handles_labels()
+            drawing.legend(handles, labels, loc="outside lower center", ncols=min(len(lines), 4))
+        style.title(drawing, f"Effect of {path}", _note(done))
+    return drawing
+
+
+def axis_path(points: Sequence[Point]) -> str:
+    """The path to draw along the axis: of those with numbers the one with the most values, else the first."""
+    paths: list[str] = list(points[0]["values"])
+    if not paths:
+        raise PlotError("nothing was varied, so there is nothing to draw along an axis")
+
+    def rank(path: str) -> tuple[bool, int]:
+        values = [point["values"].get(path) for point in points]
+        return all(map(_is_number, values)), _count(points, path)
+
+    return max(paths, key=rank)
+
+
+def _count(points: Sequence[Point], path: str) -> int:
+    """How many values of a path there are."""
+    return len({str(point["values"].get(path)) for point in points})
+
+
+def is_log_spaced(values: Sequence[float]) -> bool:
+    """Whether at least three positive values over a decade or more are spaced by ratio, not by difference."""
+    ordered = sorted(set(values))
+    if len(ordered) < 3 or ordered[0] <= 0 or ordered[-1] / ordered[0] < 10:
+        return False
+    ratios = [log(b / a) for a, b in pairwise(ordered)]
+    steps = [b - a for a, b in pairwise(ordered)]
+    return _unevenness(ratios) < _unevenness(steps)
+
+
+def _unevenness(gaps: Sequence[float]) -> float:
+    """Standard deviation over mean."""
+    mean = sum(gaps) / len(gaps)
+    return float((sum((gap - mean) ** 2 for gap in gaps) / len(gaps)) ** 0.5 / mean)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _named(path: str, value: object) -> str:
+    text = (
+        f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else value
+    )
+    return f"{path.rpartition('.')[2]} = {text}"
+
+
+def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]]) -> None:
+    import numpy as np
+    from matplotlib import colormaps
+
+    everything = [point["values"].get(path) for members in lines.values() for point in members]
+    numeric = all(map(_is_number, everything))
+    names = list(dict.fromkeys(map(str, everything)))
+    for k, (label, members) in enumerate(lines.items()):
+        many = len(lines) > len(COLOURS)
+        colour = colormaps["cividis"](0.9 * k / (len(lines) - 1)) if many else COLOURS[k]
+        at = [point["values"].get(path) for point in members]
+        x = np.array(at if numeric else [names.index(str(value)) for value in at], dtype=float)
+        mean = np.array([_number(point["metrics"][name]["mean"]) for point in members])
+        error = np.nan_to_num([_number(point["metrics"][name]["standard_error"]) for point in members])
+        if not numeric:
+            shift = 0.0 if len(lines) == 1 else 0.5 * (k / (len(lines) - 1) - 0.5)
+            axes.errorbar(x + shift, mean, yerr=error, fmt="o", color=colour, capsize=3, label=label)
+            continue
+        order = np.argsort(x, kind="stable")
+        x, mean, error = x[order], mean[order], error[order]
+        axes.plot(x, mean, marker="o", markersize=3.5, color=colour, linewidth=1.5, label=label)
+        axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+    if not numeric:
+        axes.set_xticks(range(len(names)), names, rotation=0 if sum(map(len, names)) < 25 else 30)
+        axes.set_xlim(-0.5, len(names) - 0.5)
+    elif is_log_spaced([float(value) for value in everything]):
+        axes.set_xscale("log")
+    axes.set_xlabel(path)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and isfinite(value) else float("nan")
+
+
+def _note(points: Sequence[Point]) -> str:
+    counts = {len(metric["values"]) for point in points for metric in point["metrics"].values()}
+    runs = max(counts, default=1)
+    return f"means of {runs} replications ± one standard error" if runs > 1 else "one replication per point"

@@ -1,0 +1,126 @@
+"""The tables of a run that was written to a folder, as pictures need them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scenarios.plots.style import PlotError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOST = ("killed", "expired", "cancelled")  # how an execution ends without a result
+ENDS = ("done", *LOST)
+
+
+@dataclass(frozen=True)
+class RunTables:
+    """One replication of a run.
+
+    Attributes:
+        name: of the scenario.
+        replication: which, and how many there are.
+        jobs, users, signals, messages: a row each per job, user, sample, count; times in s. Empty if the
+            run has none.
+        events: transitions of the jobs; None if the run did not keep them.
+    """
+
+    name: str
+    replication: tuple[int, int]
+    jobs: pd.DataFrame
+    users: pd.DataFrame
+    signals: pd.DataFrame
+    messages: pd.DataFrame
+    events: pd.DataFrame | None = None
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """First and last time at which anything happened, s."""
+        times = [self.jobs[column] for column in ("submit", "start", "end") if len(self.jobs)]
+        times += [table["time"] for table in (self.signals, self.messages) if len(table)]
+        if not times:
+            return 0.0, 1.0
+        return float(min(column.min() for column in times)), float(max(column.max() for column in times))
+
+    @cached_property
+    def executions(self) -> pd.DataFrame:
+        """Every execution: job, user, kind, site, node, processors, start, end (s), outcome, kills.
+
+        From the events where they were kept; otherwise the last execution of each job.
+        """
+        jobs = self.jobs
+        facts = jobs[["id", "user", "kind", "processors", "kills"]].rename(columns={"id": "job"})
+        if self.events is None:
+            ran = jobs[jobs["start"].notna()]
+            made = ran[["id", "site", "node", "start", "end"]].rename(columns={"id": "job"})
+            made = made.assign(outcome=ran["state"]).merge(facts, on="job")
+        else:
+            moves = self.events[self.events["event"].isin(("started", *ENDS))]
+            moves = moves.sort_values("job", kind="stable")
+            following = moves.groupby("job", sort=False)[["time", "event"]].shift(-1)
+            made = moves[["job", "site", "node"]].assign(
+                start=moves["time"], end=following["time"], outcome=following["event"].fillna("running")
+            )
+            made = made[moves["event"] == "started"].merge(facts, on="job")
+        made["end"] = made["end"].fillna(self.span[1])
+        return made.sort_values(["start", "job"], kind="stable").reset_index(drop=True)
+
+    @property
+    def title(self) -> str:
+        """Name of the scenario, and the replication if there are several."""
+        number, count = self.replication
+        return self.name if count == 1 else f"{self.name}, replication {number} of {count}"
+
+
+def read_run(folder: Path | str, replication: int = 0) -> RunTables:
+    """Read a run.
+
+    Args:
+        folder: that `gridtune run --out` wrote.
+        replication: which one, from 0.
+
+    Raises:
+        PlotError: no run is there, or no such replication.
+    """
+    folder = Path(folder)
+    if not (folder / "jobs.parquet").is_file() or not (folder / "manifest.json").is_file():
+        raise PlotError(f"{folder}: no run is there; `gridtune run SCENARIO --out {folder}` writes one")
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        tables = {name: _table(folder, name) for name in ("jobs", "users", "signals", "messages", "events")}
+    except (OSError, ValueError) as error:
+        raise PlotError(f"{folder}: the run cannot be read: {error}") from error
+    count = int(manifest.get("replications", 1))
+    if not 0 <= replication < count:
+        raise PlotError(f"{folder}: replication {replication}: there are {count}, the first is 0")
+    kept: dict[str, Any] = {
+        name: table[table["replication"] == replication] if "replication" in table else table
+        for name, table in tables.items()
+        if table is not None
+    }
+    return RunTables(
+        str(manifest.get("scenario", folder)),
+        (replication, count),
+        kept["jobs"],
+        kept.get("users", _empty("user")),
+        kept.get("signals", _empty("time", "name", "value")),
+        kept.get("messages", _empty("agent", "kind", "time", "count")),
+        kept.get("events"),
+    )
+
+
+def _table(folder: Path, name: str) -> pd.DataFrame | None:
+    import pandas as pd
+
+    path = folder / f"{name}.parquet"
+    return pd.read_parquet(path) if path.is_file() else None
+
+
+def _empty(*columns: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({column: [] for column in columns})

@@ -1,0 +1,85 @@
+"""A fast stand-in for the simulator, which trades three metrics off, with noise common to all points."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from math import log, nan
+from pathlib import Path
+
+import numpy as np
+
+from model.metrics import Metric
+from optimize.search import search
+from scenarios import load
+
+VARY = ["sed.speed=0.5:2.0:log"]
+
+
+def toy(task):
+    """Legacy clients trade completed work for unfairness, ethic ones are in between."""
+    values = task.values
+    noise = np.random.default_rng([task.seed, task.replication]).normal(0, 0.01)
+    speed = log(values["sed.speed"], 2)
+    if values["client.dispatch"] == "legacy":
+        share = log(values["client.n_submit"] / 3) / log(1000 / 3)
+        unhappy, unfair, completed = 10 * (1 - share), 3 * share, 500 + 1000 * share
+    else:
+        distance = abs(values["client.dispatch.window"] - 4)
+        unhappy, unfair, completed = distance + 2, 0.4 + 0.1 * distance, 1000
+    return {
+        "unhappy_users": Metric(max(0.0, unhappy - speed + noise), "users"),
+        "unfairness": Metric(unfair + speed**2 + noise, ""),
+        "completed": Metric(completed * (1 + 0.1 * speed), "jobs"),
+        "waiting_mean": Metric(nan if task.replication else 1.0, "s"),
+        "seen_replication": Metric(float(task.replication), ""),
+    }
+
+
+def slow_toy(task):
+    """Leave time to be killed."""
+    time.sleep(0.02)
+    return toy(task)
+
+
+def sometimes_failing(task):
+    """Raise for some points, give no number for others."""
+    window = task.values.get("client.dispatch.window", 0)
+    if window == 3:
+        raise RuntimeError("no such\nwindow")
+    metrics = toy(task)
+    if window == 5 and task.replication == 1:
+        metrics["unfairness"] = Metric(nan, "")
+    return metrics
+
+
+def deadly(task):
+    """Kill the worker process, once."""
+    marker = Path(os.environ["TOY_MARKER"])
+    if task.values["client.dispatch"] == "legacy" and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return toy(task)
+
+
+def main() -> None:
+    """Search slowly, to be interrupted."""
+    out, sampler = sys.argv[1:3]
+    try:
+        search(
+            load("diet/day-regular"),
+            budget=60,
+            sampler=sampler,
+            vary=VARY,
+            jobs=2,
+            out=Path(out),
+            work=slow_toy,
+        )
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Searches from the command line: the agreed JSON, files that are left, refusals."""
+
+import json
+
+import pytest
+
+from tests.test_cli import gridtune, refused
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    out = tmp_path_factory.mktemp("search") / "out"
+    result = gridtune(
+        "search", "diet/day-regular", "--budget", 12, "--replications", 2, "--jobs", 2, "--out", out,
+        "--set", "workload.count=3", "--sampler", "random", "--format", "json",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    return out, json.loads(result.stdout)
+
+
+def test_the_agreed_json(searched):
+    _, made = searched
+    assert made["evaluations"] == 12
+    assert made["objectives"] == [
+        {"name": "unhappy_users", "direction": "minimize"},
+        {"name": "unfairness", "direction": "minimize"},
+        {"name": "completed", "direction": "maximize"},
+    ]
+    assert made["hypervolume"] >= 0
+    for member in made["front"]:
+        assert {"values", "objectives", "validated", "probability_non_dominated"} <= member.keys()
+        assert member["objectives"].keys() == {"unhappy_users", "unfairness", "completed"}
+        assert member["validated"]["completed"].keys() == {"mean", "standard_error"}
+    assert {item["name"] for item in made["recommendations"]} >= {"lexicographic", "compromise"}
+
+
+def test_the_folder_holds_the_front_in_every_form(searched):
+    out, made = searched
+    names = {path.name for path in out.iterdir()}
+    assert {"front.json", "front.csv", "front.html", "pairs.png", "parallel.png", "history.png"} <= names
+    assert json.loads((out / "front.json").read_text()) == made
+    page = (out / "front.html").read_text()
+    assert not any(f'{kind}="http' in page for kind in ("src", "href"))
+
+
+@pytest.mark.parametrize(
+    ("format", "start"),
+    [("table", "number"), ("csv", "number,"), ("latex", "\\begin{tabular}"), ("json", "{")],
+)
+def test_a_kept_front_is_shown_in_every_format(searched, format, start):
+    out, _ = searched
+    shown = gridtune("front", out, "--format", format)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith(start)
+
+
+def test_a_front_is_drawn_by_suffix(searched, tmp_path):
+    out, _ = searched
+    for suffix in ("png", "svg", "pdf", "html"):
+        picture = tmp_path / f"front.{suffix}"
+        assert gridtune("front", out, "--plot", picture).returncode == 0
+        assert picture.stat().st_size > 5_000
+    assert "front.gif" in refused("front", out, "--plot", tmp_path / "front.gif")
+
+
+def test_an_existing_study_is_not_overwritten_but_resumed_on_demand(searched):
+    out, _ = searched
+    before = (out / "front.json").read_text()
+    arguments = [
+        "search", "diet/day-regular", "--replications", 2, "--out", out, "--set", "workload.count=3",
+        "--sampler", "random", "--format", "json",
+    ]  # fmt: skip
+    assert "--resume" in refused(*arguments, "--budget", 14)
+    assert (out / "front.json").read_text() == before
+    more = gridtune(*arguments, "--budget", 14, "--resume")
+    assert more.returncode == 0, more.stderr
+    assert json.loads(more.stdout)["evaluations"] == 14
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["diet/day-regular", "--sampler", "nope"], "no such sampler"),
+        (["diet/day-regular", "--objective", "nope"], "nope"),
+        (["diet/day-regular", "--vary", "nope.x=1:5"], "nope"),
+        (["diet/day-regular", "--storage", "sqlite:////no/such/folder/x.db"], "x.db"),
+        (["diet/day-regular", "--storage", "postgresql://localhost:1/none"], "postgresql"),
+        (["EMPTY"], "space"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_at_once(arguments, message, tmp_path):
+    if arguments == ["EMPTY"]:
+        text = gridtune("scenarios", "show", "diet/day-regular").stdout
+        (tmp_path / "empty.toml").write_text(text[: text.index("[search]")])
+        arguments = [tmp_path / "empty.toml"]
+    assert message in refused("search", *arguments, "--budget", 5, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_samplers_are_listed():
+    listed = gridtune("search", "diet/day-regular", "--sampler", "list", "--format", "json")
+    names = {row["sampler"] for row in json.loads(listed.stdout)}
+    assert {
+        "random", "qmc", "tpe", "nsga2", "nsga3", "gp", "pymoo-nsga2", "pymoo-unsga3", "pymoo-agemoea2",
+        "pymoo-smsemoa",
+    } <= names  # fmt: skip

@@ -1,0 +1,83 @@
+"""Pictures of a sweep put what was varied where it can be compared."""
+
+import pytest
+
+from scenarios.plots import PlotError, draw_sweep, save
+from scenarios.plots.sweeps import axis_path, is_log_spaced
+
+
+def point(values, **metrics):
+    return {
+        "values": values,
+        "metrics": {
+            name: {"mean": mean, "standard_error": error, "values": [mean, mean], "unit": "jobs"}
+            for name, (mean, error) in metrics.items()
+        },
+    }
+
+
+def test_a_metric_is_a_line_with_a_band_over_the_varied_number():
+    points = [point({"n": n}, completed=(n * 2, 0.5)) for n in (3, 1, 2)]
+    (axes,) = draw_sweep(points, ["completed"]).axes
+    assert axes.lines[0].get_xdata().tolist() == [1, 2, 3]
+    assert axes.lines[0].get_ydata().tolist() == [2, 4, 6]
+    band = axes.collections[0].get_paths()[0].vertices
+    assert (band[:, 1].min(), band[:, 1].max()) == (1.5, 6.5)
+    assert axes.get_xscale() == "linear"
+    assert axes.get_ylabel() == "completed (jobs)"
+
+
+def test_every_value_of_a_second_path_is_a_line_and_constants_are_not_named():
+    points = [
+        point({"kind": "x", "n": n, "policy": policy}, completed=(n, 0.1))
+        for n in (1, 10, 100)
+        for policy in ("push", "pull")
+    ]
+    figure = draw_sweep(points, ["completed"])
+    assert len(figure.axes[0].lines) == 2
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["policy = push", "policy = pull"]
+    assert figure.axes[0].get_xscale() == "log"
+
+
+def test_names_stand_along_the_axis_with_error_bars():
+    points = [point({"policy": policy}, completed=(3, 0.5)) for policy in ("push", "pull")]
+    (axes,) = draw_sweep(points, ["completed"]).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["push", "pull"]
+    assert len(axes.containers) == 1
+
+
+def test_missing_means_and_errors_are_gaps_and_failed_points_are_left_out(tmp_path):
+    points = [point({"n": n}, completed=(None if n == 2 else n, None)) for n in (1, 2, 3)]
+    points.append({"values": {"n": 4}, "metrics": {}})
+    figure = draw_sweep(points, ["completed"])
+    assert [y == y for y in figure.axes[0].lines[0].get_ydata()] == [True, False, True]
+    save(figure, tmp_path / "sweep.svg")
+    assert "completed" in (tmp_path / "sweep.svg").read_text(encoding="utf-8")
+
+
+def test_the_default_is_a_panel_for_each_of_the_three_objectives():
+    points = [point({"n": n}, unhappy_users=(0, 0), unfairness=(n, 0), completed=(n, 0)) for n in (1, 2)]
+    assert len(draw_sweep(points).axes) == 3
+
+
+def test_the_axis_is_the_number_with_the_most_values():
+    points = [point({"a": a, "b": b, "c": c}) for a in "xyz" for b in (1, 2) for c in (True, False)]
+    assert axis_path(points) == "b"
+
+
+def test_spacing():
+    assert is_log_spaced([1, 10, 100])
+    assert is_log_spaced([3, 7, 16, 38, 90])
+    assert not is_log_spaced([1, 6, 11, 16])
+    assert not is_log_spaced([0, 1, 100])
+    assert not is_log_spaced([1, 100])
+
+
+def test_what_cannot_be_drawn_is_refused_in_one_line():
+    points = [point({"n": 1}, completed=(1, 0))]
+    with pytest.raises(PlotError, match="makespan: no such metric in the sweep, which has completed"):
+        draw_sweep(points, ["makespan"])
+    with pytest.raises(PlotError, match="no results"):
+        draw_sweep([{"values": {"n": 1}, "metrics": {}}])
+    with pytest.raises(PlotError, match="nothing was varied"):
+        draw_sweep([point({}, completed=(1, 0))], ["completed"])

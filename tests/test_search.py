@@ -1,0 +1,213 @@
+"""A search is repeatable, wastes nothing, and reports what failed."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from search_toys import VARY, deadly, sometimes_failing, toy
+
+from optimize.archive import Evaluation
+from optimize.evaluate import objectives_of
+from optimize.search import FRESH, search
+from optimize.shortlist import shortlist
+from optimize.space import key
+from scenarios import ScenarioError, load
+from scenarios.pool import Pool
+from scenarios.replicate import metrics_of
+
+# AGE-MOEA-II, which takes seconds to compile, repeats itself in test_samplers.
+SAMPLERS = ["random", "qmc", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return load("diet/day-regular")
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Pool(2) as workers:
+        yield workers
+
+
+def run(scenario, **options):
+    return search(scenario, **{"budget": 40, "vary": VARY, "work": toy, "replications": 2, **options})
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_equal_seeds_give_equal_searches_for_any_number_of_workers(scenario, pool, sampler):
+    alone = run(scenario, sampler=sampler)
+    together = run(scenario, sampler=sampler, pool=pool)
+    assert repr(alone.archive) == repr(together.archive)  # nan differs from nan
+    assert len(alone.archive.evaluations) == 40
+    other = run(scenario, sampler=sampler, seed=2).archive
+    assert [e.values for e in other.evaluations] != [e.values for e in alone.archive.evaluations]
+
+
+def test_a_real_scenario_is_searched_alike_by_one_and_two_workers(scenario, pool):
+    small = scenario.override({"workload.count": 2, "workload.n_max": 50})
+    options = {"work": metrics_of, "vary": [], "budget": 10}
+    alone, together = run(small, **options), run(small, **options, pool=pool)
+    assert repr(alone.archive) == repr(together.archive)  # nan differs from nan
+    assert len(alone.archive.evaluations) + alone.archive.failures == 10
+
+
+def test_evaluations_are_numbered_and_carry_estimates_and_other_metrics(scenario):
+    archive = run(scenario).archive
+    assert [evaluation.number for evaluation in archive.evaluations] == list(range(40))
+    evaluation = archive.evaluations[0]
+    assert set(evaluation.objectives) == {"unhappy_users", "unfairness", "completed"}
+    estimate = evaluation.objectives["unfairness"]
+    assert len(estimate.values) == 2
+    assert estimate.mean == pytest.approx(sum(estimate.values) / 2)
+    assert estimate.standard_error == pytest.approx(abs(estimate.values[0] - estimate.values[1]) / 2)
+    assert evaluation.metrics["seen_replication"] == 0.5
+    assert evaluation.metrics["waiting_mean"] != evaluation.metrics["waiting_mean"]
+    assert (archive.scenario, archive.study, archive.sampler) == ("diet/day-regular",) * 2 + ("tpe",)
+    assert [o.direction for o in archive.objectives] == ["minimize", "minimize", "maximize"]
+
+
+def test_the_front_is_validated_on_seeds_that_the_search_never_used(scenario):
+    seen = []
+
+    def watching(task):
+        seen.append(task.replication)
+        return toy(task)
+
+    archive = run(scenario, work=watching, validation_replications=4).archive
+    assert set(seen) == {0, 1, *range(FRESH, FRESH + 4)}
+    front = shortlist(archive.evaluations, archive.objectives)
+    assert len(front) > 2
+    for evaluation in archive.evaluations:
+        assert (evaluation.validated is not None) == (evaluation in front)
+    assert all(len(estimate.values) == 4 for estimate in front[0].validated.values())
+    assert all(member.validated["unfairness"] != member.objectives["unfairness"] for member in front)
+    assert run(scenario, validation_replications=0).archive.evaluations[0].validated is None
+
+
+def test_no_point_is_evaluated_twice_and_repetitions_cost_no_budget(scenario):
+    calls = Counter()
+
+    def counting(task):
+        calls[key(task.values), task.replication] += 1
+        return toy(task)
+
+    vary = ["sed.speed=1.0,2.0", "client.n_submit=3,10,1000"]
+    archive = run(
+        scenario, work=counting, vary=vary, sampler="pymoo-nsga2", budget=18, validation_replications=0
+    ).archive
+    assert set(calls.values()) == {1}
+    assert len(calls) == 2 * len(archive.evaluations) == 36
+
+
+@pytest.mark.parametrize("sampler", ["auto", "random", "qmc", "tpe", "nsga2", "pymoo-nsga2"])
+def test_an_exhausted_space_ends_the_search_with_a_note(scenario, sampler):
+    vary = ["sed.speed=1.0,2.0", "client.dispatch=ethic"]
+    result = run(scenario, vary=vary, budget=100, sampler=sampler)
+    assert len(result.archive.evaluations) == 16
+    assert result.notes[-1] == "note: the space has only 16 points; all of them are evaluated"
+
+
+def test_a_sampler_without_new_ideas_is_replaced(scenario):
+    vary = ["sed.speed=1.0,2.0", "client.n_submit=3:60"]
+    result = run(scenario, vary=vary, budget=80, sampler="nsga2", batch=4)
+    assert len(result.archive.evaluations) == 80
+    (note,) = result.notes
+    assert note.startswith("note: nsga2 proposes nothing new after ")
+    assert note.endswith("; other points fill the budget")
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])
+def test_failures_are_recorded_with_their_reason(scenario, pool, sampler):
+    vary = ["sed.speed=0.5:2.0", "client.dispatch=ethic"]
+    result = run(scenario, work=sometimes_failing, pool=pool, sampler=sampler, vary=vary)
+    reasons = {failure.values["client.dispatch.window"]: failure.reason for failure in result.failures}
+    assert reasons == {
+        3: "RuntimeError: no such window",
+        5: "unfairness is nan in replication 1",
+    }
+    assert result.archive.failures == len(result.failures)
+    assert len(result.archive.evaluations) + len(result.failures) == 40
+
+
+def test_a_search_where_everything_fails_ends(scenario):
+    def hopeless(task):
+        raise RuntimeError("no")
+
+    result = run(scenario, work=hopeless, sampler="pymoo-nsga2")
+    assert len(result.failures) == 40
+    assert result.archive.evaluations == ()
+
+
+def test_an_objective_that_is_not_measured_is_a_failure_that_says_so(scenario):
+    result = run(scenario, objectives=["unfairness", "killed"], budget=2)
+    assert {failure.reason for failure in result.failures} == {"killed is not measured in this scenario"}
+
+
+def test_a_killed_worker_loses_no_trial(scenario, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOY_MARKER", str(tmp_path / "marker"))
+    result = run(scenario, work=deadly, jobs=2)
+    assert (tmp_path / "marker").exists()
+    assert result.failures == ()
+    assert repr(result.archive) == repr(run(scenario).archive)
+
+
+def test_objectives_and_sampler_settings_can_be_chosen(scenario):
+    archive = run(scenario, objectives=["completed", "unfairness"], budget=5, batch=2).archive
+    assert [objective.name for objective in archive.objectives] == ["completed", "unfairness"]
+    assert set(archive.evaluations[0].objectives) == {"completed", "unfairness"}
+    single = run(scenario, objectives=["unfairness"], budget=12)
+    assert len(single.archive.evaluations) == 12
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": 0}, "budget 0: at least 1"),
+        ({"replications": 0}, "replications 0: at least 1"),
+        ({"jobs": 0}, "jobs 0: at least 1"),
+        ({"seed": -1}, "seed -1"),
+        ({"objectives": ["unfair"]}, "unfair: no such objective; did you mean unfairness"),
+        ({"objectives": ["killed", "killed"]}, "counts once"),
+        ({"sampler": "tpee"}, "did you mean tpe"),
+        ({"vary": ["client.n_sbmit=1:3"]}, "n_sbmit"),
+        ({"vary": ["sed.speed"]}, "expected PATH="),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_evaluated(scenario, tmp_path, options, message):
+    def never(task):
+        raise AssertionError("evaluated")
+
+    with pytest.raises(ScenarioError, match=message):
+        run(scenario, work=never, out=tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_shortlist_keeps_the_extremes_and_drops_crowded_points():
+    objectives = objectives_of(["unfairness", "completed"])
+    template = run(load("diet/day-regular"), budget=1, objectives=["unfairness", "completed"])
+    model = template.archive.evaluations[0]
+
+    def point(number, unfairness, completed):
+        estimates = {
+            "unfairness": replace(model.objectives["unfairness"], mean=unfairness),
+            "completed": replace(model.objectives["completed"], mean=completed),
+        }
+        return Evaluation(number, {}, estimates, {})
+
+    line = [point(k, k / 10, 100.0 + k) for k in range(11)]
+    dominated = point(99, 2.0, 50.0)
+    close = point(50, 0.501, 105.01)
+    assert shortlist([*line, dominated], objectives) == line
+    few = shortlist([*line, close, dominated], objectives, limit=11)
+    assert len(few) == 11
+    assert line[0] in few
+    assert line[-1] in few
+    assert not (close in few and line[5] in few)
+    assert shortlist([], objectives) == []
+
+
+def test_the_shortlist_of_a_single_objective_is_its_ties():
+    archive = run(load("diet/day-regular"), budget=1, objectives=["unfairness"]).archive
+    tied = [replace(archive.evaluations[0], number=number) for number in range(5)]
+    assert shortlist(tied, archive.objectives, limit=3) == tied[:3]

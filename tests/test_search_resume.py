@@ -1,0 +1,287 @@
+"""A search that was interrupted or killed goes on where it was, and ends as if nothing had happened."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.storages.journal import JournalFileBackend
+from search_toys import VARY, toy
+
+from optimize.search import search
+from optimize.storage import JOURNAL
+from optimize.study import Settings, load_archive
+from scenarios import ScenarioError, load
+
+SAMPLERS = ["random", "qmc", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
+TESTS = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return load("diet/day-regular")
+
+
+def run(scenario, **options):
+    return search(scenario, **{"budget": 40, "vary": VARY, "work": toy, "replications": 2, **options})
+
+
+class Interrupting:
+    """The toy, until Ctrl-C comes."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def __call__(self, task):
+        self.calls -= 1
+        if self.calls < 0:
+            raise KeyboardInterrupt
+        return toy(task)
+
+
+def counted(calls):
+    def work(task):
+        calls.append(task.replication)
+        return toy(task)
+
+    return work
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sampler):
+    with pytest.raises(KeyboardInterrupt):
+        run(scenario, sampler=sampler, out=tmp_path, work=Interrupting(51))
+    assert len(load_archive(tmp_path).evaluations) == 25
+    calls = []
+    resumed = run(scenario, sampler=sampler, out=tmp_path, resume=True, work=counted(calls))
+    whole = run(scenario, sampler=sampler)
+    assert repr(resumed.archive) == repr(whole.archive) == repr(load_archive(tmp_path))
+    assert resumed.evaluated == 15
+    assert sum(replication < 2 for replication in calls) == 30
+
+
+def test_a_finished_search_is_not_run_again(scenario, tmp_path):
+    first = run(scenario, out=tmp_path)
+    calls = []
+    again = run(scenario, out=tmp_path, resume=True, work=counted(calls))
+    assert calls == []
+    assert again.evaluated == 0
+    assert repr(again.archive) == repr(first.archive)
+
+
+@pytest.mark.parametrize("sampler", ["auto", "nsga2", "pymoo-nsga2"])
+def test_a_search_can_be_given_more_budget(scenario, tmp_path, sampler):
+    small = run(scenario, out=tmp_path, budget=15, sampler=sampler)
+    large = run(scenario, out=tmp_path, budget=35, sampler=sampler, resume=True)
+    assert large.evaluated == 20
+    assert [e.values for e in large.archive.evaluations[:15]] == [e.values for e in small.archive.evaluations]
+    assert load_archive(tmp_path).budget == 35
+
+
+def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(scenario, out=tmp_path, work=Interrupting(80 + 12))
+    calls = []
+    resumed = run(scenario, out=tmp_path, resume=True, work=counted(calls))
+    assert repr(resumed.archive) == repr(run(scenario).archive)
+    members = sum(evaluation.validated is not None for evaluation in resumed.archive.evaluations)
+    assert len(calls) == 5 * (members - 2)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
+    out = tmp_path / "out"
+    coordinator = subprocess.Popen(
+        [sys.executable, TESTS / "search_toys.py", out, "nsga2"], env=environment, stderr=subprocess.PIPE
+    )
+    _until(lambda: _lines(out / JOURNAL) > 12)
+    coordinator.send_signal(sent)
+    expected = -signal.SIGKILL if sent == signal.SIGKILL else 130
+    assert coordinator.wait(timeout=20) == expected, coordinator.stderr.read().decode()
+    kept = len(load_archive(out).evaluations)
+    assert 10 <= kept < 60
+    resumed = search(scenario, budget=60, sampler="nsga2", vary=VARY, jobs=2, out=out, resume=True, work=toy)
+    assert len(resumed.archive.evaluations) == 60
+    assert resumed.evaluated == 60 - kept
+    whole = search(scenario, budget=60, sampler="nsga2", vary=VARY, work=toy)
+    values = {repr(sorted(evaluation.values.items())) for evaluation in whole.archive.evaluations}
+    assert {repr(sorted(evaluation.values.items())) for evaluation in resumed.archive.evaluations} == values
+
+
+def test_a_study_is_not_continued_by_accident(scenario, tmp_path):
+    run(scenario, out=tmp_path, budget=3)
+    with pytest.raises(ScenarioError, match=r"study diet/day-regular exists; --resume continues it"):
+        run(scenario, out=tmp_path, budget=5)
+    assert len(load_archive(tmp_path).evaluations) == 3
+    run(scenario, out=tmp_path, budget=4, study="another")
+    with pytest.raises(ScenarioError, match=r"--study; it holds diet/day-regular, another"):
+        load_archive(tmp_path)
+    assert len(load_archive(tmp_path, "another").evaluations) == 4
+    with pytest.raises(ScenarioError, match=r"no such study; it holds"):
+        load_archive(tmp_path, "third")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": 2}, "seed was 1, not 2"),
+        ({"replications": 5}, "replications was 2, not 5"),
+        ({"sampler": "random"}, "sampler was tpe, not random"),
+        ({"batch": 3}, "batch was 8, not 3"),
+        ({"objectives": ["unfairness"]}, "the objectives changed"),
+        ({"vary": ["sed.speed=0.5:3.0"]}, "the space changed"),
+    ],
+)
+def test_a_study_is_not_resumed_as_something_else(scenario, tmp_path, options, message):
+    run(scenario, out=tmp_path, budget=12)
+    with pytest.raises(ScenarioError, match=f"cannot be resumed: {message}"):
+        run(scenario, out=tmp_path, resume=True, **options)
+
+
+def test_a_resumed_search_that_takes_another_way_says_so(scenario, tmp_path, monkeypatch):
+    run(scenario, out=tmp_path, budget=12, validation_replications=0)
+    monkeypatch.setattr(Settings, "differences", lambda *_: [])
+    resumed = run(scenario, out=tmp_path, budget=30, resume=True, seed=2, validation_replications=0)
+    assert resumed.notes[0].startswith("note: 12 evaluations of the study were not proposed again")
+    assert len(resumed.notes) == 1
+    assert len(resumed.archive.evaluations) == 30
+
+
+def test_a_changed_scenario_is_not_resumed_but_a_changed_title_is_no_matter(scenario, tmp_path):
+    run(scenario, out=tmp_path, budget=3)
+    with pytest.raises(ScenarioError, match="cannot be resumed: the scenario changed"):
+        run(scenario.override({"workload.count": 9}), out=tmp_path, budget=4, resume=True)
+    run(scenario.override({"title": "Better title"}), out=tmp_path, budget=4, resume=True)
+
+
+def test_optuna_reads_the_study_without_us(scenario, tmp_path):
+    archive = run(scenario, out=tmp_path, sampler="pymoo-nsga2").archive
+    storage = optuna.storages.JournalStorage(
+        optuna.storages.journal.JournalFileBackend(str(tmp_path / JOURNAL))
+    )
+    study = optuna.load_study(study_name="diet/day-regular", storage=storage)
+    assert len(study.trials) == 40
+    assert [trial.params for trial in study.trials] == [e.values for e in archive.evaluations]
+    validated = {e.number for e in archive.evaluations if e.validated is not None}
+    assert {trial.number for trial in study.best_trials} == validated
+
+
+def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    with pytest.raises(KeyboardInterrupt):
+        run(scenario, storage=url, budget=10, work=Interrupting(9))
+    assert len(load_archive(url).evaluations) == 4
+    run(scenario, storage=url, budget=10, resume=True)
+    assert repr(load_archive(url)) == repr(run(scenario, budget=10).archive)
+    journal = tmp_path / "mine.log"
+    run(scenario, storage=str(journal), budget=3)
+    assert len(load_archive(journal).evaluations) == 3
+
+
+def test_a_half_written_line_does_not_spoil_the_journal(scenario, tmp_path):
+    run(scenario, out=tmp_path, budget=5)
+    with (tmp_path / JOURNAL).open("ab") as file:
+        file.write(b'{"op_code": 4, "worker')
+    assert len(load_archive(tmp_path).evaluations) == 5
+    run(scenario, out=tmp_path, budget=9, resume=True)
+    assert len(load_archive(tmp_path).evaluations) == 9
+
+
+def test_two_searches_do_not_write_one_journal(tmp_path):
+    holder = "import sys, time; from optimize.storage import open_for_writing; "
+    holder += "opened = open_for_writing(sys.argv[1]); print('held', flush=True); time.sleep(60)"
+    environment = {**os.environ, "PYTHONPATH": str(TESTS.parent)}
+    other = subprocess.Popen(
+        [sys.executable, "-c", holder, tmp_path / JOURNAL], env=environment, stdout=subprocess.PIPE
+    )
+    try:
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(ScenarioError, match=rf"{JOURNAL}: another search is writing it"):
+            run(load("diet/day-regular"), out=tmp_path)
+    finally:
+        other.kill()
+        other.wait()
+    run(load("diet/day-regular"), out=tmp_path, budget=2)
+
+
+def _never(task):
+    raise AssertionError("evaluated")
+
+
+@pytest.mark.parametrize(
+    ("storage", "message"),
+    [
+        ("sqlite:////no/such/place/studies.db", "cannot be reached: unable to open database file"),
+        ("postgresql://me:secret@127.0.0.1:1/db", r"postgresql://me:\*\*\*@127.0.0.1:1/db: cannot be "),
+        ("nonsense://x", "nonsense://"),
+    ],
+)
+def test_an_unreachable_storage_is_refused_before_anything_is_evaluated(scenario, storage, message):
+    with pytest.raises(ScenarioError, match=message) as caught:
+        run(scenario, storage=storage, work=_never)
+    assert "\n" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_directory_that_cannot_be_written_is_refused_before_anything_is_evaluated(scenario, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("not a directory")
+    for out in (file, file / "below"):
+        with pytest.raises(ScenarioError, match=r"cannot be written: (File exists|Not a directory)"):
+            run(scenario, out=out, work=_never)
+        with pytest.raises(ScenarioError, match=r"cannot be written: (File exists|Not a directory)"):
+            run(scenario, out=out, storage=f"sqlite:///{tmp_path}/studies.db", work=_never)
+    assert not (tmp_path / "studies.db").exists()
+    assert file.read_text() == "not a directory"
+
+
+def test_what_is_not_a_study_is_refused(scenario, tmp_path):
+    with pytest.raises(ScenarioError, match="no such study; give the directory of a search"):
+        load_archive(tmp_path / "nowhere")
+    with pytest.raises(ScenarioError, match="no such database"):
+        load_archive(f"sqlite:///{tmp_path}/none.db")
+    text = tmp_path / "notes.txt"
+    text.write_text("dear diary\nnothing happened\n")
+    with pytest.raises(ScenarioError, match="not a journal of Optuna"):
+        load_archive(text)
+    theirs = optuna.create_study(study_name="theirs", storage=f"sqlite:///{tmp_path}/theirs.db")
+    theirs.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    with pytest.raises(ScenarioError, match="no such study; it holds none"):
+        load_archive(f"sqlite:///{tmp_path}/theirs.db")
+    with pytest.raises(ScenarioError, match="theirs: this study was not made by"):
+        run(scenario, storage=f"sqlite:///{tmp_path}/theirs.db", study="theirs")
+
+
+@pytest.mark.parametrize("writes", [0, 1, 5])
+def test_a_storage_that_stops_working_ends_the_search_in_one_line(scenario, tmp_path, monkeypatch, writes):
+    append = JournalFileBackend.append_logs
+    done = []
+
+    def full(self, logs):
+        done.append(logs)
+        if len(done) > writes:
+            raise OSError(28, "No space left on device")
+        append(self, logs)
+
+    monkeypatch.setattr(JournalFileBackend, "append_logs", full)
+    with pytest.raises(ScenarioError, match=f"{JOURNAL}: cannot be written: .*No space left on device"):
+        run(scenario, out=tmp_path)
+    monkeypatch.undo()
+    resumed = run(scenario, out=tmp_path, resume=True)
+    assert repr(resumed.archive) == repr(run(scenario).archive)
+
+
+def _lines(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def _until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
