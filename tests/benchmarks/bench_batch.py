@@ -1,6 +1,6 @@
 """Speed of replays on batch sites, from scenario to metrics, in memory.
 
-Times are CPU times of one core. Run with `pytest tests/benchmarks/bench_batch.py --benchmark-only`.
+Times are CPU times of one core. Run with `pytest -n0 tests/benchmarks/bench_batch.py --benchmark-only`.
 """
 
 import resource
