@@ -215,7 +215,7 @@ def test_batcigri_does_not_depend_on_the_seed(seed):
     assert run.metrics["killed"].value == 16
 
 
-def test_ciGris_own_rules_use_the_cluster_less_than_a_pi_controller():  # noqa: N802
+def test_the_rules_of_cigri_itself_use_the_cluster_less_than_a_pi_controller():
     made = {
         name: quality(simulate(load("cigri/batcigri").override(values)), "cigri")
         for name, values in {
