@@ -7,7 +7,7 @@ import mesa
 from agents.matchmaker import MatchMaker, Query
 from agents.pilot import Pilot, PilotHabits
 from agents.post import Member, Post
-from model.agenda import DECISION
+from model.agenda import DECISION, OBSERVATION
 from model.grid import Grid
 from model.job import CREATED, QUEUED, Job
 
@@ -42,8 +42,8 @@ class SiteAgent(mesa.Agent):
         self._looking = False
 
     def work(self, period: float, start: float) -> None:
-        """Look every `period` seconds from `start` (s) on."""
-        self.match_maker.every(period, self._poll, start, DECISION)
+        """Look every `period` seconds from `start` (s) on, at a site that is done with what comes then."""
+        self.match_maker.every(period, self._poll, start, OBSERVATION)
 
     @property
     def available(self) -> bool:
