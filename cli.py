@@ -302,9 +302,7 @@ def identify(
     sensor: Annotated[Sensor, typer.Option(help="What to measure.")] = Sensor.load,
     low: Annotated[float, typer.Option(help="Jobs per cycle before the step.", min=0)] = 0.0,
     high: Annotated[float, typer.Option(help="Jobs per cycle after the step.", min=0)] = 10.0,
-    settling: Annotated[
-        float, typer.Option(help="Cycles until the closed loop settles.")
-    ] = 10.0,
+    settling: Annotated[float, typer.Option(help="Cycles until the closed loop settles.")] = 10.0,
     overshoot: Annotated[float, typer.Option(help="Of the step response, as a fraction.")] = 0.05,
     format: Output = Format.table,
 ) -> None:
