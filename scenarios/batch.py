@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from agents.batch_site import BatchSite, Delay, Overrun, Services, no_delay
+from agents.batch_site import WHENEVER_NEEDED, BatchSite, Delay, Overrun, Rounds, Services, no_delay
 from model.agenda import Action
 from model.batch.cluster import Queue
 from model.batch.nodes import Counted, Named, NodePool
+from model.file_system import FileSystem
 from model.grid import Grid
 from model.job import Job
 from scenarios.job_workloads import EVERY, JobWorkload, Task
@@ -32,6 +33,31 @@ class QueueSpec(Part):
     slots: float = Field(default=inf, ge=1, description="slots that its jobs may hold together")
     max_runtime: float = Field(default=inf, gt=0, description="s that a job may ask for and run")
     max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
+
+
+class RoundsSpec(Part):
+    """Scheduling rounds: jobs that come in while one lasts wait for the next (OAR; BatCiGri, section 4.5)."""
+
+    gap: float = Field(default=5.0, ge=0, description="s between the beginnings of two rounds, at least")
+    period: float = Field(
+        default=60.0, gt=0, description="s after which a round begins even if nothing has happened"
+    )
+    duration: Law = Field(default=Constant(value=0.0), description="s until its decisions take effect")
+
+
+class FileSystemSpec(Part):
+    """A file server shared by all jobs of a site."""
+
+    threads: float = Field(
+        default=inf, gt=0, description="processes served at full speed; more slow each other down"
+    )
+    time_constant: float = Field(default=60.0, gt=0, description="s over which the load is averaged")
+    io_share: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="of its time that a job submitted to the site would spend in I/O if it were alone",
+    )
 
 
 class SiteSpec(Part):
@@ -61,6 +87,10 @@ class SiteSpec(Part):
         default="extend", description="whether a job that runs longer than promised is left to run or killed"
     )
     tags: list[str] = Field(default_factory=list, description="properties that tasks may require")
+    rounds: RoundsSpec | None = Field(
+        default=None, description="of the scheduler; left out, it acts whenever something has happened"
+    )
+    file_system: FileSystemSpec | None = None
 
     @model_validator(mode="after")
     def _speeds(self) -> SiteSpec:
@@ -89,7 +119,7 @@ class SiteSpec(Part):
         queues = [Queue(**queue.model_dump()) for queue in self.queue] or [Queue()]
         services = Services(
             *(
-                _delay(law, grid, f"{purpose}:{self.name}")
+                delay(law, grid, f"{purpose}:{self.name}")
                 for purpose, law in (
                     ("mu_rec", self.mu_rec),
                     ("mu_send", self.mu_send),
@@ -97,8 +127,22 @@ class SiteSpec(Part):
                 )
             )
         )
+        rounds, files = self.rounds, self.file_system
         site = BatchSite(
-            grid, self.name, self.pool(), self.policy, queues=queues, services=services, overrun=self.overrun
+            grid,
+            self.name,
+            self.pool(),
+            self.policy,
+            queues=queues,
+            services=services,
+            overrun=self.overrun,
+            rounds=WHENEVER_NEEDED
+            if rounds is None
+            else Rounds(rounds.gap, rounds.period, delay(rounds.duration, grid, f"round:{self.name}")),
+            file_system=None
+            if files is None
+            else FileSystem(grid.agenda, files.threads, files.time_constant),
+            io_share=0.0 if files is None else files.io_share,
         )
         grid.record.probe(f"{self.name}.running", lambda: site.running)
         grid.record.probe(f"{self.name}.waiting", lambda: site.depth)
@@ -137,7 +181,9 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     streams = [
         stream
         for workload in spec.workload
-        if isinstance(workload, JobWorkload) and (workload.site or spec.middleware is None)
+        if isinstance(workload, JobWorkload)
+        and workload.best_effort is None
+        and (workload.site or spec.middleware is None)
         for stream in _local(grid, workload, sites)
     ]
     if len(streams) == 1:
@@ -197,7 +243,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
     return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
 
 
-def _delay(law: Law, grid: Grid, purpose: str) -> Delay:
+def delay(law: Law, grid: Grid, purpose: str) -> Delay:
     """Draws from a law, one at each call."""
     if isinstance(law, Constant):
         value = law.value

@@ -6,26 +6,28 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, deadline, gridrpc, middleware, platform, queueing
+from scenarios import batch, deadline, gridrpc, harvesting, middleware, platform, queueing
 from scenarios.batch import SiteSpec
 from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
-from scenarios.job_workloads import GeneratedJobs
+from scenarios.harvesting import BagsSpec, HarvesterSpec
+from scenarios.job_workloads import Campaign, GeneratedJobs
 from scenarios.middleware import MiddlewareSpec
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
 from scenarios.platform import PlatformSpec
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
+from scenarios.trace_tasks import TraceTasks
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "server", "site", "workload")
+ARRAYS = ("sed", "client", "server", "site", "harvester", "workload")
 
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
-    | GeneratedJobs | TraceJobs
-    | DrawnTasks | ListedTasks,
+    | GeneratedJobs | TraceJobs | Campaign
+    | DrawnTasks | ListedTasks | TraceTasks,
     Field(discriminator="kind"),
 ]  # fmt: skip
 
@@ -48,6 +50,8 @@ class ScenarioSpec(Part):
         default_factory=list
     )
     site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    harvester: Annotated[list[HarvesterSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    bags: BagsSpec = BagsSpec()
     queue: QueueingSpec | None = None
     platform: PlatformSpec | None = None
     middleware: MiddlewareSpec | None = None
@@ -64,6 +68,7 @@ class ScenarioSpec(Part):
             raise ValueError("a scenario needs at least one [[workload]]")
         gridrpc.check(self)
         batch.check(self)
+        harvesting.check(self)
         queueing.check(self)
         platform.check(self)
         middleware.check(self)

@@ -13,6 +13,10 @@ PAPERS: dict[str, tuple[str, str]] = {
     "dirac": ("scenarios.reproduction.dirac", "DIRAC: push, pull and pilots over batch sites (RR-5576)"),
     "oar": ("scenarios.reproduction.oar", "Batch policies against real OAR schedules (Grid'5000)"),
     "deadline": ("scenarios.reproduction.deadline", "Deadline scheduling with priority (RR-5335)"),
+    "batcigri": (
+        "scenarios.reproduction.batcigri",
+        "BatCiGri: simulating a multi-layered grid middleware (hal-04101015)",
+    ),
 }
 
 
