@@ -92,8 +92,6 @@ class Broker(Entrance):
 
     def _report(self, _: object) -> None:
         """Every site sends its state; the news of those that are equally far arrives at once."""
-        if not self.at_work:
-            return
         for delay, sites in self._by_distance.items():
             self.post.send_all("information", delay, len(sites), self._hear, list(map(self._measure, sites)))
 

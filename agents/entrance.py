@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import mesa
 
@@ -59,16 +58,16 @@ class Entrance(mesa.Agent):
     def every(self, period: float, actions: Sequence[Action], start: float = 0.0) -> None:
         """Do some things every `period` s from `start` (s), evenly spread over it, while there is work.
 
-        They come after all else that happens at their instants. As a stream beside the agenda's heap they
-        cost half as much as events in it.
+        They come after all else that happens at their instants.
         """
+        agenda, count = self.grid.agenda, len(actions)
 
-        def visits() -> Iterator[tuple[float, Action, None]]:
-            count = len(actions)
-            for number in itertools.count():
-                if not self.at_work:
-                    return
-                turn, k = divmod(number, count)
-                yield start + (turn + k / count) * period, actions[k], None
+        def visit(number: int) -> None:
+            if self.at_work:
+                actions[number % count](None)
+                following = number + 1
+                turn, k = divmod(following, count)
+                # Multiples of the period, not sums of its parts: no rounding creeps in.
+                agenda.at(start + (turn + k / count) * period, visit, following, OBSERVATION)
 
-        self.grid.agenda.feed(visits(), OBSERVATION)
+        agenda.at(start, visit, 0, OBSERVATION)

@@ -51,8 +51,8 @@ class SiteAgent(mesa.Agent):
         return depth < self.room
 
     def poll(self, _: object) -> None:
-        """Look at the site, unless a look is under way or there is no more work."""
-        if not self._looking and self.match_maker.at_work:
+        """Look at the site, unless a look is under way."""
+        if not self._looking:
             self._look(None)
 
     def _look(self, _: object) -> None:
