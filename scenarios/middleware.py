@@ -159,9 +159,8 @@ def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Entran
             for member in members
         ]
         grid.record.measures["pilot_idle"] = lambda: _idle(grid, match_maker.tasks)
-    for k, agent in enumerate(agents):
-        # Spread over the period: agents that all look at once would fight for the same tasks.
-        agent.work(spec.poll_period, k * spec.poll_period / len(agents))
+    # Spread over the period: agents that all look at once would fight for the same tasks.
+    match_maker.every(spec.poll_period, [agent.poll for agent in agents])
     return match_maker
 
 

@@ -14,6 +14,7 @@ from scenarios.reproduction.dirac_runs import (
     STRATEGIES,
     crossover,
     deviations,
+    peak_running,
     service_runs,
 )
 from scenarios.scenario import load
@@ -110,3 +111,10 @@ def test_every_shipped_search_varies_paths_that_exist():
             values = getattr(parameter, "choices", None) or [parameter.low, parameter.high]
             for value in values:
                 scenario.override({path: value})
+
+
+def test_the_peak_of_running_tasks_is_counted_exactly():
+    run = simulate(load(DEDICATED).override({"workload.count": 3, "workload.interval": 1.0}), 1)
+    assert peak_running(run) == 3
+    apart = simulate(load(DEDICATED).override({"workload.count": 3, "workload.interval": 9000.0}), 1)
+    assert peak_running(apart) == 1
