@@ -43,6 +43,14 @@ class FrontFormat(StrEnum):
     latex = "latex"
 
 
+class Sensor(StrEnum):
+    """What a harvester measures."""
+
+    load = "load"
+    waiting = "waiting"
+    used = "waiting+running"
+
+
 Name = Annotated[str, typer.Argument(help="Name of a shipped scenario, or path of a TOML file.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Override a value; repeatable.")
@@ -283,6 +291,33 @@ def reproduce(
     _print(made, made["claims"], columns, format)
     if any(claim["verdict"] == "not met" for claim in made["claims"]):
         raise typer.Exit(1)
+
+
+@app.command()
+def identify(
+    scenario: Name,
+    set: Set = None,
+    seed: Seed = 1,
+    harvester: Annotated[str | None, typer.Option(help="Name; not needed where there is only one.")] = None,
+    sensor: Annotated[Sensor, typer.Option(help="What to measure.")] = Sensor.load,
+    low: Annotated[float, typer.Option(help="Jobs per cycle before the step.", min=0)] = 0.0,
+    high: Annotated[float, typer.Option(help="Jobs per cycle after the step.", min=0)] = 10.0,
+    settling: Annotated[float, typer.Option(help="Cycles until the closed loop settles.")] = 10.0,
+    overshoot: Annotated[float, typer.Option(help="Of the step response, as a fraction.")] = 0.05,
+    format: Output = Format.table,
+) -> None:
+    """Fit y(k+1) = a y(k) + b u(k) to a step of a harvester's submissions, and place a PI controller's gains.
+
+    Example: gridtune identify cigri/file-system
+    """
+    from scenarios.identify import identify
+
+    found = identify(
+        _scenario(scenario, set), seed, harvester=harvester, sensor=sensor.value, low=low, high=high
+    )
+    made = found.as_json(settling, overshoot)
+    rows = [{"what": name, "value": made[name]} for name in ("a", "b", "fit", "kp", "ki")]
+    _print(made, rows, ("what", "value"), format)
 
 
 @trace_app.command("info")

@@ -8,7 +8,6 @@ from math import inf
 from agents.batch_site import BatchSite
 from agents.entrance import Entrance
 from agents.post import Member, Post
-from model.agenda import OBSERVATION
 from model.grid import Grid
 from model.job import Job
 from model.routing import Routing, SiteView
@@ -39,12 +38,15 @@ class Broker(Entrance):
         self.views = [self._measure(k) for k in range(len(members))]
         self._eligible: dict[tuple[int, frozenset[str] | None], list[int]] = {}
         self._everywhere = list(range(len(members)))
+        self._by_distance: dict[float, list[int]] = {}
+        for k, member in enumerate(members):
+            self._by_distance.setdefault(member.delay, []).append(k)
         self._limits = [member.limit * member.site.nodes.pace for member in members]
         self._least_limit = min(self._limits, default=inf)
         self._promised = 0.0
         self._rng = grid.streams.stream("tie:broker")
         if 0 < period < inf:
-            self.every(period, self._report, period, OBSERVATION)
+            self.every(period, [self._report], start=period)
 
     @property
     def waiting(self) -> int:
@@ -89,12 +91,13 @@ class Broker(Entrance):
         return fitting
 
     def _report(self, _: object) -> None:
-        """Every site sends its state."""
-        for k, member in enumerate(self.members):
-            self.post.send("information", member.delay, self._hear, self._measure(k))
+        """Every site sends its state; the news of those that are equally far arrives at once."""
+        for delay, sites in self._by_distance.items():
+            self.post.send_all("information", delay, len(sites), self._hear, list(map(self._measure, sites)))
 
-    def _hear(self, view: SiteView) -> None:
-        self.views[view.site] = view
+    def _hear(self, views: Sequence[SiteView]) -> None:
+        for view in views:
+            self.views[view.site] = view
 
     def _refresh(self, k: int) -> None:
         """Look at a site, and note what is new."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import mesa
 
-from model.agenda import Action
+from model.agenda import OBSERVATION, Action
 from model.grid import Grid
 from model.job import Job
 
@@ -45,16 +47,27 @@ class Entrance(mesa.Agent):
         """A task has been completed or lost."""
         self.unfinished -= 1
 
-    def every(self, period: float, action: Action, start: float, order: int) -> None:
-        """Do something every `period` s from `start` (s), until all tasks have come and ended.
+    @property
+    def at_work(self) -> bool:
+        """Whether tasks are still to come or to end.
 
         The middleware's own messages would keep one waiting for ever who waits for an idle grid.
         """
-        agenda = self.grid.agenda
+        return self.open or self.unfinished > 0
 
-        def tick(count: int) -> None:
-            if self.open or self.unfinished:
-                action(None)
-                agenda.at(start + count * period, tick, count + 1, order)
+    def every(self, period: float, actions: Sequence[Action], start: float = 0.0) -> None:
+        """Do some things every `period` s from `start` (s), evenly spread over it, while there is work.
 
-        agenda.at(start, tick, 1, order)
+        They come after all else that happens at their instants.
+        """
+        agenda, count = self.grid.agenda, len(actions)
+
+        def visit(number: int) -> None:
+            if self.at_work:
+                actions[number % count](None)
+                following = number + 1
+                turn, k = divmod(following, count)
+                # Multiples of the period, not sums of its parts: no rounding creeps in.
+                agenda.at(start + (turn + k / count) * period, visit, following, OBSERVATION)
+
+        agenda.at(start, visit, 0, OBSERVATION)

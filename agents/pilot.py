@@ -138,7 +138,6 @@ class Pilot:
         if self.tasks == 1:
             task.expire(now)
             self.agent.match_maker.ended(task)
-            self.agent.grid.record.counters["killed_by_limit"] += 1
             return
         task.kill(now)
         # Its promise was broken: it is believed to need the whole life of a pilot.

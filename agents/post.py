@@ -43,24 +43,34 @@ class Post:
     Args:
         grid: where it works.
         size: of a message, bytes (RR-5576, section 7: 30 KB).
+
+    Attributes:
+        sent: messages so far.
     """
 
     def __init__(self, grid: Grid, size: float) -> None:
         self.grid = grid
-        self.size = size
-        grid.record.counters["messages"] = 0
-        grid.record.measures["message_bytes"] = lambda: grid.record.counters["messages"] * size
+        self.sent = 0
+        self._agenda = grid.agenda
+        self._record = grid.record
+        grid.record.measures["messages"] = lambda: self.sent
+        grid.record.measures["message_bytes"] = lambda: self.sent * size
 
     def count(self, kind: str, count: int = 1) -> None:
         """Count messages of a kind."""
-        record = self.grid.record
-        record.message("middleware", kind, self.grid.now, count)
-        record.counters["messages"] += count
+        self.sent += count
+        self._record.message("middleware", kind, self._agenda.now, count)
 
     def send(self, kind: str, delay: float, action: Action, argument: Any) -> None:
         """Deliver a message: `action` is called with `argument` after `delay` seconds, at once if 0."""
-        self.count(kind)
+        self.send_all(kind, delay, 1, action, argument)
+
+    def send_all(self, kind: str, delay: float, count: int, action: Action, argument: Any) -> None:
+        """Deliver several messages that travel together: one call of `action` stands for all of them."""
+        self.sent += count
+        agenda = self._agenda
+        self._record.message("middleware", kind, agenda.now, count)
         if delay > 0:
-            self.grid.agenda.after(delay, action, argument, ARRIVAL)
+            agenda.after(delay, action, argument, ARRIVAL)
         else:
             action(argument)

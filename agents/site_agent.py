@@ -16,8 +16,8 @@ class SiteAgent(mesa.Agent):
     """Asks the match-maker for one task after the other while its site is available.
 
     A site is available while the tasks waiting there (whoever owns them) number less than epsilon times
-    its slots (RR-5576, equation 5). The agent looks every `period` seconds; a look ends when the site is no
-    longer available or the match-maker has nothing.
+    its slots (RR-5576, equation 5). The agent looks when it is told to (`poll`); a look ends when the site is
+    no longer available or the match-maker has nothing.
 
     Args:
         grid: where it lives.
@@ -41,10 +41,6 @@ class SiteAgent(mesa.Agent):
         self._travelling: list[Job] = []
         self._looking = False
 
-    def work(self, period: float, start: float) -> None:
-        """Look every `period` seconds from `start` (s) on."""
-        self.match_maker.every(period, self._poll, start, DECISION)
-
     @property
     def available(self) -> bool:
         """Whether the site has room for a waiting task, those on their way to its queue counted."""
@@ -54,7 +50,8 @@ class SiteAgent(mesa.Agent):
             depth += len(self._travelling)
         return depth < self.room
 
-    def _poll(self, _: object) -> None:
+    def poll(self, _: object) -> None:
+        """Look at the site, unless a look is under way."""
         if not self._looking:
             self._look(None)
 

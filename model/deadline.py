@@ -114,7 +114,8 @@ class MinimumCompletionTime(TaskRouting):
         """All servers that can do the task, the one that would be done first in front."""
         ends = timetable.ends_behind(times.forecast, now)
         order = np.argsort(ends, kind="stable")
-        return [int(server) for server in order[: np.count_nonzero(ends < inf)]]
+        able: list[int] = order[: np.count_nonzero(ends < inf)].tolist()
+        return able
 
 
 CONSERVATISM = parameter(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,11 +107,10 @@ def search(
     settings = Settings(scenario, space, chosen, kind.name, batch, seed, replications)
     proposer = kind(space, chosen, seed, batch)
     fresh = max(5, replications) if validation_replications is None else validation_replications
-    if out is not None:
-        make_directory(out)
     store = Store(settings, name, budget)
     if where is not None:
-        store = StudyStore(settings, name, budget, where, resume=resume)
+        with _directory(out):
+            store = StudyStore(settings, name, budget, where, resume=resume)
     workers = pool or Pool(jobs)
     progress = progress or Progress()
     running = Exploration(settings, store, proposer, workers, progress, work)
@@ -130,6 +130,21 @@ def search(
         store.close()
     failures = tuple(entry for entry in store.entries() if isinstance(entry, Failed))
     return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated)
+
+
+@contextmanager
+def _directory(out: Path | None) -> Iterator[None]:
+    """Make a directory for what the block is about to open; if that fails, nothing is left behind."""
+    new = [] if out is None else [folder for folder in (out, *out.parents) if not folder.exists()]
+    if out is not None:
+        make_directory(out)
+    try:
+        yield
+    except BaseException:
+        for folder in new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _check_counts(**counts: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from agents.harvester import PATIENCE
 from model.harvest.control import Sensor
@@ -46,6 +47,30 @@ class Identification:
     def gains(self, settling: float = 10.0, overshoot: float = 0.05) -> Gains:
         """Gains of a PI controller for this plant; see `model.harvest.plant.pole_placement`."""
         return pole_placement(self.plant.a, self.plant.b, settling, overshoot)
+
+    def as_json(self, settling: float, overshoot: float) -> dict[str, Any]:
+        """As the command line prints it, with the gains of `gains`.
+
+        Raises:
+            ScenarioError: no gains can be placed for these wishes or this plant.
+        """
+        try:
+            placed = self.gains(settling, overshoot)
+        except ValueError as error:
+            raise ScenarioError(f"{self.scenario}: harvester.{self.harvester}: {error}") from error
+        return {
+            "scenario": self.scenario,
+            "harvester": self.harvester,
+            "sensor": self.sensor,
+            "a": self.plant.a,
+            "b": self.plant.b,
+            "fit": self.fit,
+            "kp": placed.kp,
+            "ki": placed.ki,
+            "times": self.times,
+            "inputs": self.inputs,
+            "measured": self.measured,
+        }
 
 
 def identify(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from math import inf
 from operator import itemgetter
@@ -93,7 +93,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     middleware = spec.middleware
     if middleware is None:
         return
-    entrance = _place(grid, middleware, members_of(grid, spec))
+    entrance = place(grid, middleware, members_of(grid, spec))
     record = grid.record
 
     def in_state(*states: object) -> int:
@@ -108,12 +108,17 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         for workload in spec.workload
         if isinstance(workload, JobWorkload) and workload.site is None
     ]
+    hand_in(grid, entrance, streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0)))
 
-    def tasks() -> Iterator[tuple[float, Action, Any]]:
-        yield from streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0))
+
+def hand_in(grid: Grid, entrance: Entrance, tasks: Iterable[tuple[float, Action, Any]]) -> None:
+    """Have tasks handed in as they come; after the last one the middleware knows that it was the last."""
+
+    def stream() -> Iterator[tuple[float, Action, Any]]:
+        yield from tasks
         entrance.open = False
 
-    grid.agenda.feed(tasks())
+    grid.agenda.feed(stream())
 
 
 def members_of(grid: Grid, spec: ScenarioSpec) -> list[Member]:
@@ -130,8 +135,8 @@ def members_of(grid: Grid, spec: ScenarioSpec) -> list[Member]:
     ]
 
 
-def _place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Entrance:
-    """The actors of the chosen kind; whom tasks are submitted to."""
+def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Entrance:
+    """Put the actors of the chosen kind on the grid; whom tasks are handed in to."""
     post = Post(grid, spec.message_size)
     if spec.kind == "push":
         return Broker(grid, members, spec.routing, spec.update_period, post)
@@ -154,9 +159,8 @@ def _place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Entra
             for member in members
         ]
         grid.record.measures["pilot_idle"] = lambda: _idle(grid, match_maker.tasks)
-    for k, agent in enumerate(agents):
-        # Spread over the period: agents that all look at once would fight for the same tasks.
-        agent.work(spec.poll_period, k * spec.poll_period / len(agents))
+    # Spread over the period: agents that all look at once would fight for the same tasks.
+    match_maker.every(spec.poll_period, [agent.poll for agent in agents])
     return match_maker
 
 

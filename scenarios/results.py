@@ -25,13 +25,15 @@ JOB_COLUMNS = (
     "id", "user", "group", "kind", "mandatory", "priority", "site", "node", "submit", "queued", "start",
     "end", "processors", "runtime", "estimate", "deadline", "state", "kills", "wasted",
 )  # fmt: skip
+PILOT_COLUMNS = ("id", "site", "node", "submit", "queued", "start", "end", "state")
 USER_COLUMNS = (
     "user", "jobs", "completed", "mandatory_late", "unhappy", "allocated", "deserved", "satisfaction",
 )  # fmt: skip
 
 
 def tables(run: Run) -> dict[str, pd.DataFrame]:
-    """The tables of a run: `jobs`, `users`, `stays`, `signals`, `messages`, and `events` if they were kept.
+    """The tables of a run: `jobs`, `users`, `stays`, `signals`, `messages`; where there were any, `pilots`;
+    and `events` if they were kept.
 
     Times are in seconds; a time that does not exist is missing. Columns `site` and `node` name places.
     """
@@ -57,6 +59,10 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
             columns=["agent", "kind", "time", "count"],
         ),
     }
+    if record.placeholders:
+        made["pilots"] = pd.DataFrame(
+            {column: [_cell(getattr(job, column)) for job in record.placeholders] for column in PILOT_COLUMNS}
+        )
     if record.journal is not None:
         made["events"] = pd.DataFrame(record.journal, columns=["time", "event", "job", "site", "node"])
     return made

@@ -58,7 +58,7 @@ def test_help_imports_nothing_heavy():
 
 @pytest.mark.parametrize(
     "command",
-    ["", "run", "sweep", "search", "front", "plot", "reproduce", "validate", "policies", "schema",
+    ["", "run", "sweep", "search", "front", "plot", "reproduce", "identify", "validate", "policies", "schema",
      "scenarios", "scenarios list", "scenarios show", "trace info"],
 )  # fmt: skip
 def test_every_command_has_help_with_an_example(command):
@@ -185,3 +185,12 @@ def test_reproduce_draws_figures_and_exits_with_the_verdict(tmp_path):
     assert result.returncode == (1 if any(claim["verdict"] == "not met" for claim in made["claims"]) else 0)
     assert all(claim["verdict"] == "met" for claim in made["claims"])
     assert (tmp_path / "out" / "figure-6.png").stat().st_size > 10_000
+
+
+def test_identify_prints_plant_and_gains():
+    result = gridtune("identify", "cigri/file-system", "--format", "json")
+    made = json.loads(result.stdout)
+    assert {"a", "b", "fit", "kp", "ki"} <= made.keys()
+    assert 0.5 < made["a"] < 0.9 < made["fit"]
+    assert "settling" in refused("identify", "cigri/file-system", "--settling", -1)
+    assert "needs one harvester" in refused("identify", "diet/day-regular")

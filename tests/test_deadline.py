@@ -90,6 +90,24 @@ def test_a_resubmitted_task_may_come_back_behind_its_equals():
     assert [placed(run)[k] for k in (2, 3)] == [("a", 8.0, 11.0), ("a", 0.0, 8.0)]
 
 
+def test_tasks_displaced_together_are_placed_again_in_the_order_of_their_queue():
+    tasks = [
+        {"priority": 1, "deadline": 12, "times": {"a": 5, "b": 11}},
+        {"priority": 1, "deadline": 12, "times": {"a": 5, "b": 11}},
+        {"priority": 3, "deadline": 12, "times": {"a": 8}},
+    ]
+    # Neither fits behind the third any more, and B has time for one of them: the one that was first.
+    run = simulate(listed(tasks, {"a": {}, "b": {}}))
+    assert [job.state for job in run.record.jobs] == [State.DONE, State.REJECTED, State.DONE]
+    assert placed(run)[1] == ("b", 0.0, 11.0)
+
+
+def test_a_task_that_ends_at_its_deadline_has_missed_it():
+    run = simulate(listed([{"deadline": 5, "times": {"a": 5}}], {"a": {}}, routing="greedy"))
+    assert run.record.jobs[0].end == 5.0
+    assert (run.metrics["executed"].value, run.metrics["missed"].value) == (0, 1)
+
+
 TASKS = st.lists(
     st.fixed_dictionaries(
         {

@@ -97,14 +97,17 @@ def test_every_job_ends_when_small_steps_say_so(case):
 
 def by_small_steps(rows, threads, step=0.02):
     """The same by integrating all jobs over time, with the slow-down found by bisection."""
-    left, ends, tick = {}, {}, 0
+    left, ends, tick, known = {}, {}, 0, {}
     while len(ends) < len(rows):
         now = tick * step
         for number, (time, work, _, _) in enumerate(rows):
             if number not in left and time <= now + 1e-9:
                 left[number] = float(work)
         running = [number for number in left if number not in ends]
-        slow = slow_down([(rows[number][2], rows[number][3]) for number in running], threads)
+        users = tuple((rows[number][2], rows[number][3]) for number in running)
+        if users not in known:
+            known[users] = slow_down(users, threads)
+        slow = known[users]
         for number in running:
             share = rows[number][2]
             left[number] -= step / (1 - share + share * slow)

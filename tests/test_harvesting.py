@@ -12,11 +12,13 @@ from agents.batch_site import BatchSite, Rounds
 from agents.best_effort import BestEffortQueue, Manners
 from agents.harvester import Harvester
 from model.batch.nodes import Counted, Named, hosts_in
+from model.file_system import FileSystem
 from model.grid import Grid
 from model.job import State
 from model.policy import make
 from scenarios import ScenarioError, load, simulate
 from scenarios.identify import identify
+from scenarios.reproduction import Workbench, load_paper
 from scenarios.reproduction.harvest import executions, quality, signals
 from scenarios.traces.find import find_trace
 
@@ -32,10 +34,13 @@ def harvest(
     control="tap",
     manners=None,
     rounds=None,
+    threads=None,
 ):
     """Premium works (submit, runtime, processors, estimate) over tasks (time, runtime, processors, user)."""
     grid = Grid(keep_events=True)
     facts = {} if rounds is None else {"rounds": rounds}
+    if threads is not None:
+        facts |= {"file_system": FileSystem(grid.agenda, threads), "io_share": 0.25}
     site = BatchSite(grid, "site", nodes or Counted(capacity), make("batch", policy), **facts)
 
     def arrive(work):
@@ -52,7 +57,7 @@ def harvest(
         Harvester(
             grid, "h", BestEffortQueue(site, manners or Manners()), bags, make("control", control), cycle
         )
-        bag_of = {user: Bag(user) for _, _, _, user in tasks}
+        bag_of = {user: Bag(user, io_share=0.5 if user == "a" else 0.25) for _, _, _, user in tasks}
 
         def drop(task):
             submit, runtime, processors, user = task
@@ -103,10 +108,13 @@ def test_premium_jobs_start_and_end_as_if_nobody_harvested(policy, works, tasks,
     manners=civil,
     rounds=st.sampled_from([None, Rounds(gap=5.0, period=60.0), Rounds(5.0, 60.0, lambda: 4.0)]),
     named=st.booleans(),
+    threads=st.sampled_from([None, 0.5, 2.0]),
 )
-def test_no_job_is_lost_and_no_slot_is_held_twice(works, tasks, control, manners, rounds, named):
+def test_no_job_is_lost_and_no_slot_is_held_twice(works, tasks, control, manners, rounds, named, threads):
     nodes = Named("site", [1.0] * 4) if named else None
-    grid = harvest(works, tasks, nodes=nodes, control=control, manners=manners, rounds=rounds)
+    grid = harvest(
+        works, tasks, nodes=nodes, control=control, manners=manners, rounds=rounds, threads=threads
+    )
     jobs = grid.record.jobs
     assert len(jobs) == len(works) + len(tasks)
     assert all(job.state is State.DONE for job in jobs)
@@ -215,7 +223,7 @@ def test_batcigri_does_not_depend_on_the_seed(seed):
     assert run.metrics["killed"].value == 16
 
 
-def test_ciGris_own_rules_use_the_cluster_less_than_a_pi_controller():  # noqa: N802
+def test_the_rules_of_cigri_itself_use_the_cluster_less_than_a_pi_controller():
     made = {
         name: quality(simulate(load("cigri/batcigri").override(values)), "cigri")
         for name, values in {
@@ -289,6 +297,26 @@ def test_identification_needs_a_harvester_and_an_answer():
 def test_what_makes_no_sense_is_refused(values, message):
     with pytest.raises(ScenarioError, match=message):
         load("cigri/batcigri").override(values)
+
+
+def test_every_claim_of_batcigri_is_met(tmp_path):
+    paper = load_paper("batcigri")
+
+    def evaluate(scenario, points, replications):
+        raise AssertionError("its experiments run one seed")
+
+    bench = Workbench(evaluate, 1, 1, tmp_path)
+    claims = [claim for experiment in paper.experiments for claim in experiment.run(bench)]
+    assert {claim.id for claim in claims} == {f"G{k}" for k in range(1, 10)}
+    assert [claim.claim for claim in claims if claim.verdict != "met"] == []
+    assert {path.name for path in bench.figures} == {
+        "figure-3.png",
+        "figure-4.png",
+        "figure-5.png",
+        "controllers.png",
+    }
+    assert all(path.is_file() for path in bench.figures)
+    assert (tmp_path / "controllers.csv").read_text().count("\n") == 9
 
 
 def test_the_holes_of_a_real_cluster_are_harvested_unseen():

@@ -46,6 +46,12 @@ def run_strategy(scenario: str, strategy: str, seed: int, replication: int = 0) 
     return simulate(load(scenario).override(values), seed, replication)
 
 
+def peak_running(run: Run) -> int:
+    """The most tasks that ran at once; exact, where samples would miss short peaks."""
+    changes = sorted(change for job in run.record.jobs for change in ((job.start, 1), (job.end, -1)))
+    return int(np.cumsum([change for _, change in changes]).max())
+
+
 def service_runs(seed: int, replications: int) -> dict[str, list[Run]]:
     """Runs of the small cluster: as it is, and under each model of its service times."""
     scenario = load("dirac/validation-cluster")
