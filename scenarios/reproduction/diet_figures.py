@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from scenarios.plots import style
 from scenarios.reproduction.claims import Values
-from scenarios.results import replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,8 +97,8 @@ def draw_overhead(path: Path, load_of: Mapping[str, NDArray[np.float64]]) -> Non
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure, whole or not at all, and free it."""
+    """Write a figure of pyplot, whole or not at all, and free it."""
     import matplotlib.pyplot as plt
 
-    replace(path, lambda part: figure.savefig(part, format=path.suffix[1:], dpi=150))
+    style.save(figure, path)
     plt.close(figure)
