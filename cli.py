@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 if TYPE_CHECKING:
-
     from scenarios.scenario import Scenario
 
 app = typer.Typer(

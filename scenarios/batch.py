@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from heapq import merge
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -15,9 +15,11 @@ from model.agenda import Action
 from model.batch.cluster import Queue
 from model.batch.nodes import Counted, Named, NodePool
 from model.grid import Grid
+from model.job import Job
 from scenarios.job_workloads import JobWorkload, Task
 from scenarios.laws import Constant, Law, draws
 from scenarios.parts import Part, one_or_more, policy_of
+from scenarios.vres import VresFields, receives
 
 if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
@@ -33,7 +35,7 @@ class QueueSpec(Part):
     max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
 
 
-class SiteSpec(Part):
+class SiteSpec(VresFields):
     """A site with a local batch scheduler."""
 
     name: str = "site"
@@ -115,7 +117,7 @@ def check(spec: ScenarioSpec) -> None:
         if isinstance(workload, JobWorkload):
             if not sites:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
-            if workload.site is None and len(sites) > 1:
+            if workload.site is None and len(sites) > 1 and not spec.wms:
                 raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
             if workload.site is not None and workload.site not in sites:
                 raise ValueError(
@@ -125,11 +127,13 @@ def check(spec: ScenarioSpec) -> None:
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put all sites on the grid, and have the jobs of all workloads submitted to them."""
-    sites = {site.name: site.place(grid) for site in spec.site}
+    sites = {site.name: site.place(grid) for site in spec.site if site.vres is None}
     streams = [
         arrivals(grid, workload, sites[workload.site or spec.site[0].name])
         for workload in spec.workload
         if isinstance(workload, JobWorkload)
+        and not receives(spec, workload)
+        and not (workload.site is None and spec.wms)
     ]
     if len(streams) == 1:
         grid.agenda.feed(streams[0])
@@ -142,13 +146,21 @@ def sites_of(grid: Grid) -> dict[str, BatchSite]:
     return {agent.name: agent for agent in grid.agents if isinstance(agent, BatchSite)}
 
 
-def arrivals(grid: Grid, workload: JobWorkload, site: BatchSite) -> Iterator[tuple[float, Action, Task]]:
-    """The jobs of a workload as a stream for the agenda; each is made when it arrives.
+class Receiver(Protocol):
+    """Whoever takes jobs in: a site, or a middleware."""
+
+    def submit(self, job: Job, /) -> object:
+        """Take a job in."""
+
+
+def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[tuple[float, Action, Task]]:
+    """The jobs of a workload as a stream for the agenda; each is made when it arrives, and submitted.
 
     Raises:
         ScenarioError: a file that the workload names cannot be used.
     """
-    create, submit, role = grid.record.job, site.submit, workload.role
+    create, submit, role = grid.record.job, receiver.submit, workload.role
+    patience = inf if workload.deadline is None else workload.deadline
 
     def arrive(task: Task) -> None:
         submit(
@@ -160,6 +172,7 @@ def arrivals(grid: Grid, workload: JobWorkload, site: BatchSite) -> Iterator[tup
                 processors=task.processors,
                 estimate=task.estimate,
                 group=task.group,
+                deadline=task.submit + patience,
             )
         )
 

@@ -41,6 +41,12 @@ class JobWorkload(Part):
     site: str | None = Field(default=None, description="name of the site; not needed where there is only one")
     role: str = Field(default="job", description="what its jobs are called in results (column `kind`)")
 
+    deadline: float | None = Field(
+        default=None,
+        gt=0,
+        description="s from submission within which its jobs must be done; none if left out",
+    )
+
     @abstractmethod
     def tasks(self, streams: Streams) -> Iterator[Task]:
         """The jobs of one run, by time of submission."""

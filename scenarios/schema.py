@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, deadline, gridrpc, queueing
+from scenarios import batch, deadline, gridrpc, queueing, vres, wms
 from scenarios.batch import SiteSpec
 from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
@@ -16,6 +16,7 @@ from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSp
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
+from scenarios.wms import WmsSpec
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
 ARRAYS = ("sed", "client", "server", "site", "workload")
@@ -49,6 +50,7 @@ class ScenarioSpec(Part):
     queue: QueueingSpec | None = None
     server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     agent: AgentSpec | None = None
+    wms: WmsSpec | None = None
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -60,6 +62,8 @@ class ScenarioSpec(Part):
             raise ValueError("a scenario needs at least one [[workload]]")
         gridrpc.check(self)
         batch.check(self)
+        vres.check(self)
+        wms.check(self)
         queueing.check(self)
         deadline.check(self)
         for array in ARRAYS:

@@ -38,6 +38,9 @@ class TraceJobs(JobWorkload):
         default=1.0, gt=0, description="factor by which submissions come closer: the load grows by it"
     )
 
+    shortest: float = Field(default=0.0, ge=0, description="s; jobs with shorter run times are left out")
+    longest: float = Field(default=inf, gt=0, description="s; jobs with longer run times are left out")
+
     @model_validator(mode="after")
     def _ordered(self) -> TraceJobs:
         if self.last is not None and self.last < self.first:
@@ -59,9 +62,11 @@ class TraceJobs(JobWorkload):
                 f"workload.{self.name}: no job of {self.trace} lies within first, last, start and end"
             )
         origin = self.start if self.start > 0 else chosen[0].submit
+        # By run time last: workloads of one trace that part its jobs among them stay in step.
+        kept = [task for task in chosen if self.shortest <= task.runtime <= self.longest]
         if origin == 0 and self.compression == 1:
-            return iter(chosen)
-        return (task._replace(submit=(task.submit - origin) / self.compression) for task in chosen)
+            return iter(kept)
+        return (task._replace(submit=(task.submit - origin) / self.compression) for task in kept)
 
     def provenance(self) -> str:
         """The file that is replayed."""
