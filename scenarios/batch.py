@@ -117,7 +117,7 @@ def check(spec: ScenarioSpec) -> None:
         if isinstance(workload, JobWorkload):
             if not sites:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
-            if workload.site is None and len(sites) > 1 and not spec.wms:
+            if workload.site is None and len(sites) > 1 and not (spec.wms or spec.portal):
                 raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
             if workload.site is not None and workload.site not in sites:
                 raise ValueError(
@@ -133,7 +133,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         for workload in spec.workload
         if isinstance(workload, JobWorkload)
         and not receives(spec, workload)
-        and not (workload.site is None and spec.wms)
+        and not (workload.site is None and (spec.wms or spec.portal))
     ]
     if len(streams) == 1:
         grid.agenda.feed(streams[0])

@@ -6,20 +6,22 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, deadline, gridrpc, queueing, vres, wms
+from scenarios import batch, deadline, gridrpc, overlay, portal, queueing, vres, wms
 from scenarios.batch import SiteSpec
 from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.job_workloads import GeneratedJobs
+from scenarios.overlay import OverlaySpec
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
+from scenarios.portal import PortalSpec
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
 from scenarios.wms import WmsSpec
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "server", "site", "workload")
+ARRAYS = ("sed", "client", "server", "site", "overlay", "workload")
 
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
@@ -51,6 +53,8 @@ class ScenarioSpec(Part):
     server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     agent: AgentSpec | None = None
     wms: WmsSpec | None = None
+    portal: PortalSpec | None = None
+    overlay: Annotated[list[OverlaySpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -58,12 +62,14 @@ class ScenarioSpec(Part):
 
     @model_validator(mode="after")
     def _complete(self) -> ScenarioSpec:
-        if not self.workload and self.queue is None:
+        if not self.workload and not self.overlay and self.queue is None:
             raise ValueError("a scenario needs at least one [[workload]]")
         gridrpc.check(self)
         batch.check(self)
         vres.check(self)
         wms.check(self)
+        portal.check(self)
+        overlay.check(self)
         queueing.check(self)
         deadline.check(self)
         for array in ARRAYS:

@@ -171,6 +171,8 @@ def vres_sites(grid: Grid) -> dict[str, VresSite]:
 
 def receives(spec: ScenarioSpec, workload: JobWorkload) -> bool:
     """Whether the jobs of a workload go straight to a site with virtual reservations."""
+    if spec.portal is not None and workload.name in spec.portal.workloads:
+        return False
     reserved = {site.name for site in spec.site if site.vres is not None}
     if workload.site is None:
         return spec.wms is None and len(spec.site) == 1 and bool(reserved)

@@ -87,7 +87,9 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     streams = [
         arrivals(grid, workload, wms)
         for workload in spec.workload
-        if isinstance(workload, JobWorkload) and workload.site is None
+        if isinstance(workload, JobWorkload)
+        and workload.site is None
+        and not (spec.portal and workload.name in spec.portal.workloads)
     ]
     if streams:
         grid.agenda.feed(streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0)))
