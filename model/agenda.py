@@ -10,6 +10,7 @@ from math import inf
 from typing import Any
 
 Action = Callable[[Any], object]
+Arrival = tuple[float, Action, Any]
 Event = tuple[float, int, int, Action, Any]
 
 
@@ -25,7 +26,7 @@ class Order(IntEnum):
 # Plain integers: comparing members of an enumeration would cost more than the heap itself.
 COMPLETION, ARRIVAL, DECISION, OBSERVATION = (int(order) for order in Order)
 
-_NEVER: Event = (inf, OBSERVATION, 0, lambda _: None, None)
+_NEVER: Arrival = (inf, lambda _: None, None)
 
 
 class Agenda:
@@ -46,7 +47,6 @@ class Agenda:
         "_firing",
         "_heap",
         "_next",
-        "_rank",
         "_recurring",
         "_sequence",
         "_stream",
@@ -59,12 +59,10 @@ class Agenda:
         self.fired = 0
         self._heap: list[Event] = []
         self._sequence = 0
-        self._fed: list[Iterator[Event]] = []
-        # Streams rank below 1, before all that is entered, and each has its own: actions are never compared.
-        self._rank = -1_000_000
+        self._fed: list[Iterator[Arrival]] = []
         self._firing = False
-        self._stream: Iterator[Event] = iter(())
-        self._next: Event = _NEVER
+        self._stream: Iterator[Arrival] = iter(())
+        self._next: Arrival = _NEVER
         self._cancelled: set[int] = set()
         self._recurring = 0
 
@@ -99,16 +97,16 @@ class Agenda:
         """Take back an event that is still to come; a handle must not be used after its event fired."""
         self._cancelled.add(handle)
 
-    def feed(self, arrivals: Iterable[tuple[float, Action, Any]], order: int = ARRIVAL) -> None:
+    def feed(self, arrivals: Iterable[Arrival]) -> None:
         """Merge a stream of `(time, action, argument)`, sorted by time, lazily into the agenda.
 
-        At one instant the stream's events come before those of the same order in the heap.
+        Its events have the order ARRIVAL. At one instant they come before arrivals that were entered, and
+        those of several streams come in the order in which the streams were fed.
 
         Raises:
             ValueError: (when the stream gets there) its times decrease.
         """
-        rank = self._rank = self._rank + 1
-        self._fed.append((time, order, rank, action, argument) for time, action, argument in arrivals)
+        self._fed.append(iter(arrivals))
         if self._firing:
             self._merge()
 
@@ -117,8 +115,8 @@ class Agenda:
         if not self._fed:
             return
         if self._next is not _NEVER:
-            self._fed.append(chain((self._next,), self._stream))
-        self._stream = merge(*self._fed) if len(self._fed) > 1 else self._fed[0]
+            self._fed.insert(0, chain((self._next,), self._stream))
+        self._stream = merge(*self._fed, key=_time) if len(self._fed) > 1 else self._fed[0]
         self._fed = []
         self._next = next(self._stream, _NEVER)
         if not self._next[0] >= self.now:
@@ -177,31 +175,38 @@ class Agenda:
         fired = 0
         try:
             while True:
-                upcoming = self._next
-                if heap and heap[0] < upcoming:
-                    event = heap[0]
-                    if event[0] > until:
+                arrival = self._next
+                due = arrival[0]
+                if heap and ((time := heap[0][0]) < due or (time == due and heap[0][1] < ARRIVAL)):
+                    if time > until:
                         break
-                    pop(heap)
-                    if cancelled and event[2] in cancelled:
-                        cancelled.discard(event[2])
+                    _, _, handle, action, argument = pop(heap)
+                    if cancelled and handle in cancelled:
+                        cancelled.discard(handle)
                         continue
-                    time, _, _, action, argument = event
+                    self.now = time
+                    fired += 1
+                    action(argument)
                 else:
-                    time, _, _, action, argument = upcoming
-                    if time > until or upcoming is _NEVER:
+                    if due > until or arrival is _NEVER:
                         break
+                    _, action, argument = arrival
                     self._next = following = next(self._stream, _NEVER)
-                    if not following[0] >= time:
-                        raise _unsorted(following[0], time)
-                self.now = time
-                fired += 1
-                action(argument)
+                    if not following[0] >= due:
+                        raise _unsorted(following[0], due)
+                    self.now = due
+                    fired += 1
+                    # Called here and above: the interpreter adapts to what is called at each place.
+                    action(argument)
         finally:
             self._firing = False
             self.fired += fired
         if until != inf and until > self.now:
             self.now = until
+
+
+def _time(arrival: Arrival) -> float:
+    return arrival[0]
 
 
 def _unsorted(time: float, last: float) -> ValueError:

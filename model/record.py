@@ -38,6 +38,7 @@ class Record:
 
     Attributes:
         jobs: every job created, in order.
+        placeholders: jobs that only hold a slot in which others run (pilots), in order.
         stays: every visit of a user that has a deadline.
         signals: sampled values as (time in s, name, value).
         messages: number of messages by (agent, kind, time bin).
@@ -51,6 +52,7 @@ class Record:
     keep_events: bool = False
     message_bin: float = 1.0
     jobs: list[Job] = field(default_factory=list)
+    placeholders: list[Job] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
     signals: list[tuple[float, str, float]] = field(default_factory=list)
     messages: Counter[tuple[str, str, int]] = field(default_factory=Counter)
@@ -67,6 +69,17 @@ class Record:
         """Create a job and remember it; see `Job` for the facts."""
         job = Job(len(self.jobs) + 1, user, submit, runtime, journal=self.journal, **facts)
         self.jobs.append(job)
+        return job
+
+    def placeholder(self, user: str, submit: float, estimate: float, **facts: Any) -> Job:
+        """Create a job without work of its own and remember it apart: it counts in no metric of jobs.
+
+        Its id is negative.
+        """
+        job = Job(
+            -1 - len(self.placeholders), user, submit, inf, estimate=estimate, journal=self.journal, **facts
+        )
+        self.placeholders.append(job)
         return job
 
     def log(self, now: float, event: str, job: int = 0, site: str = "", node: str = "") -> None:

@@ -84,6 +84,8 @@ class Exploration:
                 stale = 0
                 continue
             missing = [point for name, point in new.items() if name not in store.known]
+            if missing and not self.evaluated:
+                self._compare(len(store.known.keys() - seen))
             room = store.budget - len(store.known)
             self._evaluate(missing[:room])
             if len(missing) <= room:
@@ -115,6 +117,14 @@ class Exploration:
                 self.progress.update(done)
         finally:
             self.store.validate(found)
+
+    def _compare(self, strangers: int) -> None:
+        """Say so if a resumed search does not retrace its steps."""
+        if strangers:
+            self.note(
+                f"note: {strangers} evaluations of the study were not proposed again, perhaps because a "
+                "library has changed since; they are kept, but the sampler knows nothing of them"
+            )
 
     def _replace_sampler(self) -> None:
         """Fill the budget with points that the sampler has overlooked."""

@@ -94,7 +94,7 @@ def open_front(study: str, plot: Path | None) -> Front:
     if plot is not None:
         from scenarios.plots import picture_format
 
-        picture_format(plot, also=(".html",))
+        picture_format(plot, also=("html",))
     found = front(load_archive(study))
     if plot is not None:
         from optimize.plots import save

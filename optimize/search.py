@@ -12,7 +12,7 @@ from optimize.explore import Exploration
 from optimize.progress import Progress
 from optimize.samplers import find, samplers
 from optimize.space import Space
-from optimize.storage import JOURNAL
+from optimize.storage import JOURNAL, make_directory
 from optimize.store import Store, StudyStore, stored_choice
 from optimize.study import Failed, Settings, default_name
 from scenarios.errors import ScenarioError
@@ -106,9 +106,13 @@ def search(
     settings = Settings(scenario, space, chosen, kind.name, batch, seed, replications)
     proposer = kind(space, chosen, seed, batch)
     fresh = max(5, replications) if validation_replications is None else validation_replications
+    if out is not None and storage is None:
+        make_directory(out)
     store = Store(settings, name, budget)
     if where is not None:
         store = StudyStore(settings, name, budget, where, resume=resume)
+    if out is not None:
+        make_directory(out)  # now that the storage is known to work
     workers = pool or Pool(jobs)
     progress = progress or Progress()
     running = Exploration(settings, store, proposer, workers, progress, work)

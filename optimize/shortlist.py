@@ -34,6 +34,8 @@ def shortlist(
     front = values[chosen]
     spread = np.ptp(front, axis=0)
     front = (front - front.min(axis=0)) / np.where(spread > 0, spread, 1.0)
+    if front.shape[1] == 1:
+        chosen = chosen[:limit]  # of a single objective there are only ties
     while len(chosen) > limit:
         least = int(np.argmin(moocore.hv_contributions(front, ref=np.full(front.shape[1], 1.1))))
         chosen, front = np.delete(chosen, least), np.delete(front, least, axis=0)

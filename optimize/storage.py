@@ -9,7 +9,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
@@ -133,12 +135,8 @@ def shown(where: str | Path) -> str:
     """A storage as it may be shown: without the password of its URL."""
     if not is_url(where):
         return str(where)
-    from sqlalchemy.engine import make_url
-
-    try:
-        return make_url(str(where)).render_as_string(hide_password=True)
-    except Exception:  # not a URL that could be parsed, so nothing to hide is known
-        return str(where).split("://", 1)[0] + "://…"
+    password = urlsplit(str(where)).password
+    return str(where).replace(f":{password}@", ":***@") if password else str(where)
 
 
 def open_for_writing(where: str | Path) -> Opened:
@@ -150,11 +148,12 @@ def open_for_writing(where: str | Path) -> Opened:
     Raises:
         ScenarioError: it cannot be reached or written.
     """
+    _quieten()
     if is_url(where):
         return Opened(_database(str(where)))
     path = journal_in(where)
+    make_directory(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         journal = Journal(path)
         return Opened(JournalStorage(journal), journal)
     except OSError as error:
@@ -165,12 +164,27 @@ def open_for_writing(where: str | Path) -> Opened:
         raise _broken(path, error) from error
 
 
+def make_directory(path: Path) -> None:
+    """Make a directory that can be written, with those above it.
+
+    Raises:
+        ScenarioError: it cannot be.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ScenarioError(f"{path}: cannot be written: permission denied")
+
+
 def open_for_reading(where: str | Path) -> BaseStorage:
     """A storage that exists.
 
     Raises:
         ScenarioError: it does not, or cannot be read.
     """
+    _quieten()
     if is_url(where):
         _, _, database = str(where).partition(":///")
         if str(where).startswith("sqlite") and database and not Path(database).is_file():
@@ -187,6 +201,11 @@ def open_for_reading(where: str | Path) -> BaseStorage:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError) as error:
         raise _broken(path, error) from error
+
+
+def _quieten() -> None:
+    """Keep Optuna from announcing studies on stderr, which belongs to our progress."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
 def _database(url: str) -> BaseStorage:

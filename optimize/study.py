@@ -212,7 +212,6 @@ def load_archive(study: str | Path, name: str | None = None) -> Archive:
 
     from optimize.storage import open_for_reading, shown
 
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     storage = open_for_reading(study)
     try:
         found = {

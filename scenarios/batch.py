@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from agents.batch_site import BatchSite, Delay, Overrun, Services, no_delay
+from agents.batch_site import WHENEVER_NEEDED, BatchSite, Delay, Overrun, Rounds, Services, no_delay
 from model.agenda import Action
 from model.batch.cluster import Queue
 from model.batch.nodes import Counted, Named, NodePool
+from model.file_system import FileSystem
 from model.grid import Grid
 from model.job import Job
-from scenarios.job_workloads import JobWorkload, Task
+from scenarios.job_workloads import EVERY, JobWorkload, Task
 from scenarios.laws import Constant, Law, draws
 from scenarios.parts import Part, one_or_more, policy_of
-from scenarios.vres import VresFields, receives
+from scenarios.vres import VresFields, taken_elsewhere
 
 if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
@@ -33,6 +34,31 @@ class QueueSpec(Part):
     slots: float = Field(default=inf, ge=1, description="slots that its jobs may hold together")
     max_runtime: float = Field(default=inf, gt=0, description="s that a job may ask for and run")
     max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
+
+
+class RoundsSpec(Part):
+    """Scheduling rounds: jobs that come in while one lasts wait for the next (OAR; BatCiGri, section 4.5)."""
+
+    gap: float = Field(default=5.0, ge=0, description="s between the beginnings of two rounds, at least")
+    period: float = Field(
+        default=60.0, gt=0, description="s after which a round begins even if nothing has happened"
+    )
+    duration: Law = Field(default=Constant(value=0.0), description="s until its decisions take effect")
+
+
+class FileSystemSpec(Part):
+    """A file server shared by all jobs of a site."""
+
+    threads: float = Field(
+        default=inf, gt=0, description="processes served at full speed; more slow each other down"
+    )
+    time_constant: float = Field(default=60.0, gt=0, description="s over which the load is averaged")
+    io_share: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="of its time that a job submitted to the site would spend in I/O if it were alone",
+    )
 
 
 class SiteSpec(VresFields):
@@ -61,6 +87,11 @@ class SiteSpec(VresFields):
     overrun: Overrun = Field(
         default="extend", description="whether a job that runs longer than promised is left to run or killed"
     )
+    tags: list[str] = Field(default_factory=list, description="properties that tasks may require")
+    rounds: RoundsSpec | None = Field(
+        default=None, description="of the scheduler; left out, it acts whenever something has happened"
+    )
+    file_system: FileSystemSpec | None = None
 
     @model_validator(mode="after")
     def _speeds(self) -> SiteSpec:
@@ -89,7 +120,7 @@ class SiteSpec(VresFields):
         queues = [Queue(**queue.model_dump()) for queue in self.queue] or [Queue()]
         services = Services(
             *(
-                _delay(law, grid, f"{purpose}:{self.name}")
+                delay(law, grid, f"{purpose}:{self.name}")
                 for purpose, law in (
                     ("mu_rec", self.mu_rec),
                     ("mu_send", self.mu_send),
@@ -97,8 +128,22 @@ class SiteSpec(VresFields):
                 )
             )
         )
+        rounds, files = self.rounds, self.file_system
         site = BatchSite(
-            grid, self.name, self.pool(), self.policy, queues=queues, services=services, overrun=self.overrun
+            grid,
+            self.name,
+            self.pool(),
+            self.policy,
+            queues=queues,
+            services=services,
+            overrun=self.overrun,
+            rounds=WHENEVER_NEEDED
+            if rounds is None
+            else Rounds(rounds.gap, rounds.period, delay(rounds.duration, grid, f"round:{self.name}")),
+            file_system=None
+            if files is None
+            else FileSystem(grid.agenda, files.threads, files.time_constant),
+            io_share=0.0 if files is None else files.io_share,
         )
         grid.record.probe(f"{self.name}.running", lambda: site.running)
         grid.record.probe(f"{self.name}.waiting", lambda: site.depth)
@@ -113,11 +158,17 @@ def check(spec: ScenarioSpec) -> None:
         ValueError: a workload names no site of the scenario.
     """
     sites = [site.name for site in spec.site]
+    if spec.platform is not None:
+        sites += spec.platform.names
     for workload in spec.workload:
         if isinstance(workload, JobWorkload):
             if not sites:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
-            if workload.site is None and len(sites) > 1 and not (spec.wms or spec.portal):
+            if workload.site == EVERY or (workload.site is None and spec.middleware is not None):
+                continue
+            if taken_elsewhere(spec, workload):
+                continue
+            if workload.site is None and len(sites) > 1:
                 raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
             if workload.site is not None and workload.site not in sites:
                 raise ValueError(
@@ -126,19 +177,37 @@ def check(spec: ScenarioSpec) -> None:
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
-    """Put all sites on the grid, and have the jobs of all workloads submitted to them."""
-    sites = {site.name: site.place(grid) for site in spec.site if site.vres is None}
+    """Put all sites on the grid, and have the jobs of their own users submitted to them."""
+    for part in spec.site:
+        if part.vres is None:
+            part.place(grid)
+    sites = sites_of(grid)
     streams = [
-        arrivals(grid, workload, sites[workload.site or spec.site[0].name])
+        stream
         for workload in spec.workload
         if isinstance(workload, JobWorkload)
-        and not receives(spec, workload)
-        and not (workload.site is None and (spec.wms or spec.portal))
+        and workload.best_effort is None
+        and (workload.site or spec.middleware is None)
+        and not taken_elsewhere(spec, workload)
+        for stream in _local(grid, workload, sites)
     ]
     if len(streams) == 1:
         grid.agenda.feed(streams[0])
     elif streams:
         grid.agenda.feed(merge(*streams, key=itemgetter(0)))
+
+
+def _local(
+    grid: Grid, workload: JobWorkload, sites: dict[str, BatchSite]
+) -> Iterator[Iterator[tuple[float, Action, Task]]]:
+    """The jobs of a workload at its site, or drawn anew for each site."""
+    if workload.site != EVERY:
+        site = sites[workload.site] if workload.site else next(iter(sites.values()))
+        yield arrivals(grid, workload, site)
+        return
+    for name, site in sites.items():
+        own = workload.model_copy(update={"name": f"{workload.name}-{name}"})
+        yield arrivals(grid, own, site)
 
 
 def sites_of(grid: Grid) -> dict[str, BatchSite]:
@@ -161,6 +230,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
     """
     create, submit, role = grid.record.job, receiver.submit, workload.role
     patience = inf if workload.deadline is None else workload.deadline
+    requires = frozenset(workload.requires) or None
 
     def arrive(task: Task) -> None:
         submit(
@@ -173,13 +243,14 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
                 estimate=task.estimate,
                 group=task.group,
                 deadline=task.submit + patience,
+                data=requires,
             )
         )
 
     return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
 
 
-def _delay(law: Law, grid: Grid, purpose: str) -> Delay:
+def delay(law: Law, grid: Grid, purpose: str) -> Delay:
     """Draws from a law, one at each call."""
     if isinstance(law, Constant):
         value = law.value

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from agents.client import Session
 from model.streams import Streams
+from scenarios.automatic_trace import AUTOMATIC, DEFAULT_TRACE, logged_jobs, origin
 from scenarios.trace_file import TraceFile
-from scenarios.traces import TraceError, TraceJob, embedded_jobs, find_trace, read_trace, sessions_from_jobs
+from scenarios.traces import sessions_from_jobs
 from scenarios.workloads import SessionWorkload
-
-AUTOMATIC = "auto"
-DEFAULT_TRACE = "excerpt-lpc-egee-busy-week.swf.gz"
-# About a third of a day of work for a hundred servers, so that the shipped scenario has contention here too.
-EMBEDDED: dict[str, Any] = {"jobs": 1500, "users": 12, "length": 21600.0}
 
 
 class BurstSessions(SessionWorkload):
@@ -46,7 +41,7 @@ class BurstSessions(SessionWorkload):
             TraceError: the trace cannot be found or read.
         """
         return sessions_from_jobs(
-            self._jobs(streams),
+            logged_jobs(self.trace, streams.stream(f"workload:{self.name}")),
             gap=self.gap,
             max_requests=self.max_requests,
             mandatory_share=self.mandatory_share,
@@ -57,19 +52,4 @@ class BurstSessions(SessionWorkload):
 
     def provenance(self) -> str:
         """What the sessions are made from, in words."""
-        if self.trace != AUTOMATIC:
-            return f"the trace {find_trace(self.trace)}"
-        try:
-            return f"the trace {find_trace(DEFAULT_TRACE)}"
-        except TraceError:
-            missing = f"{DEFAULT_TRACE} was not found; GRIDTUNE_DATA may name its folder"
-            return f"a small generated workload ({missing})"
-
-    def _jobs(self, streams: Streams) -> Sequence[TraceJob]:
-        if self.trace != AUTOMATIC:
-            return read_trace(find_trace(self.trace)).jobs
-        try:
-            path = find_trace(DEFAULT_TRACE)
-        except TraceError:
-            return embedded_jobs(streams.stream(f"workload:{self.name}"), **EMBEDDED)
-        return read_trace(path).jobs
+        return origin(self.trace)

@@ -7,7 +7,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from agents.monitor import Monitor
 from agents.scheduler import SchedulingAgent, measure
@@ -19,13 +19,14 @@ from model.grid import Grid
 from model.platform import Machine, Steps
 from model.policy import make
 from scenarios.courses import Course
-from scenarios.laws import Law
+from scenarios.laws import Constant, Law
 from scenarios.parts import Part, policy_of
 from scenarios.tasks import Arrival, ListedTasks, TaskWorkload
 
 if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
 
+LEAST_SPEED = 0.001
 LEAST_AVAILABILITY = 0.01
 LEAST_BANDWIDTH = 1.0
 
@@ -36,7 +37,9 @@ class ServerSpec(Part):
     name: str = "server"
     count: int = Field(default=1, ge=1, description="servers; a lone one bears the group's name")
     speed: Law = Field(
-        default=1.0, validate_default=True, description="run time at speed 1 over run time here; above 0"
+        default=1.0,
+        validate_default=True,
+        description="run time at speed 1 over run time here; above 0 (drawn values: at least 0.001)",
     )
     availability: Course = Field(
         default=1.0,
@@ -48,6 +51,12 @@ class ServerSpec(Part):
     )
     memory: Law = Field(default=float("inf"), validate_default=True, description="bytes")
     software: list[str] = Field(default_factory=list, description="installed")
+
+    @model_validator(mode="after")
+    def _moves(self) -> ServerSpec:
+        if isinstance(self.speed, Constant) and self.speed.value == 0:
+            raise ValueError("speed: 0.0: a server must have a speed above 0")
+        return self
 
 
 class AgentSpec(Part):
@@ -150,7 +159,7 @@ def _machines(grid: Grid, spec: ScenarioSpec) -> Iterator[Machine]:
             link = grid.streams.stream(f"platform:{name}:bandwidth")
             yield Machine(
                 name,
-                speed=float(speeds[k]),
+                speed=max(float(speeds[k]), LEAST_SPEED),
                 availability=group.availability.steps(load, LEAST_AVAILABILITY, 1.0),
                 bandwidth=(
                     group.bandwidth.steps(link, LEAST_BANDWIDTH, float("inf"))

@@ -14,6 +14,8 @@ from model.streams import Streams
 from scenarios.laws import Constant, Law, draws
 from scenarios.parts import Part
 
+EVERY = "*"  # as the site of a workload: each site has its own
+
 
 class Task(NamedTuple):
     """A job that is still to be submitted.
@@ -34,12 +36,38 @@ class Task(NamedTuple):
     estimate: float
 
 
+class BestEffortSpec(Part):
+    """What makes jobs best-effort: they wait in bags, run in holes, and make way for premium jobs."""
+
+    overhead: Law = Field(
+        default=Constant(value=0.0), description="s of commission and decommission around each execution"
+    )
+    io_share: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="of its time that a job would spend on the shared file system if it were alone",
+    )
+    weight: float = Field(default=1.0, gt=0, description="of its campaign where the harvest is shared")
+
+
 class JobWorkload(Part):
     """What workloads of jobs have in common."""
 
     name: str = "workload"
-    site: str | None = Field(default=None, description="name of the site; not needed where there is only one")
+    site: str | None = Field(
+        default=None,
+        description="name of the site, or * for every site, each with its own jobs; left out, the jobs go to "
+        "the middleware if there is one, else to the only site",
+    )
     role: str = Field(default="job", description="what its jobs are called in results (column `kind`)")
+    requires: list[str] = Field(
+        default_factory=list, description="tags of the only sites to which a middleware may bring its jobs"
+    )
+
+    best_effort: BestEffortSpec | None = Field(
+        default=None, description="left out, its jobs are submitted to the site; else to a [[harvester]]"
+    )
 
     deadline: float | None = Field(
         default=None,
@@ -83,3 +111,22 @@ class GeneratedJobs(JobWorkload):
         for submit, runtime, promise, processors in islice(drawn, self.count):
             user = names[int(owners.integers(self.users))] if self.users > 1 else names[0]
             yield Task(submit, user, self.group, runtime, max(1, ceil(processors)), promise * runtime)
+
+
+class Campaign(JobWorkload):
+    """A bag of tasks: independent jobs of one user, all there at once."""
+
+    kind: Literal["campaign"]
+    user: str | None = Field(default=None, description="owner; the name of the campaign if left out")
+    count: int = Field(ge=1, description="jobs")
+    submit: float = Field(default=0.0, ge=0, description="s at which they come")
+    runtime: Law = Field(description="s at speed 1, or length in NCU where speeds are in NCU/s")
+    processors: int = Field(default=1, ge=1, description="slots of each job")
+    role: str = "best-effort"
+    best_effort: BestEffortSpec = BestEffortSpec()
+
+    def tasks(self, streams: Streams) -> Iterator[Task]:
+        """All of them at one time."""
+        runtimes = self.runtime.draw(streams.stream(f"workload:{self.name}:runtime"), self.count)
+        for runtime in runtimes.tolist():
+            yield Task(self.submit, self.user or self.name, self.name, runtime, self.processors, runtime)

@@ -12,6 +12,7 @@ from agents.portal import Portal
 from model.arbitration import DeadlineFair
 from model.grid import Grid
 from model.metrics import define
+from scenarios.batch import arrivals
 from scenarios.job_workloads import JobWorkload
 from scenarios.parts import Part, policy_of
 from scenarios.vres import vres_sites
@@ -53,8 +54,6 @@ def check(spec: ScenarioSpec) -> None:
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put the portal on the grid, if the scenario has one, and have its jobs submitted to it."""
-    from scenarios.batch import arrivals
-
     if spec.portal is None:
         return
     sites = list(vres_sites(grid).values())

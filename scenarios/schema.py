@@ -6,27 +6,43 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, deadline, gridrpc, overlay, portal, queueing, vres, wms
+from scenarios import (
+    batch,
+    deadline,
+    gridrpc,
+    harvesting,
+    middleware,
+    overlay,
+    platform,
+    portal,
+    queueing,
+    vres,
+    wms,
+)
 from scenarios.batch import SiteSpec
 from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
 from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
-from scenarios.job_workloads import GeneratedJobs
+from scenarios.harvesting import BagsSpec, HarvesterSpec
+from scenarios.job_workloads import Campaign, GeneratedJobs
+from scenarios.middleware import MiddlewareSpec
 from scenarios.overlay import OverlaySpec
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
+from scenarios.platform import PlatformSpec
 from scenarios.portal import PortalSpec
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
+from scenarios.trace_tasks import TraceTasks
 from scenarios.wms import WmsSpec
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "server", "site", "overlay", "workload")
+ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "workload")
 
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
-    | GeneratedJobs | TraceJobs
-    | DrawnTasks | ListedTasks,
+    | GeneratedJobs | TraceJobs | Campaign
+    | DrawnTasks | ListedTasks | TraceTasks,
     Field(discriminator="kind"),
 ]  # fmt: skip
 
@@ -49,7 +65,11 @@ class ScenarioSpec(Part):
         default_factory=list
     )
     site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    harvester: Annotated[list[HarvesterSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    bags: BagsSpec = BagsSpec()
     queue: QueueingSpec | None = None
+    platform: PlatformSpec | None = None
+    middleware: MiddlewareSpec | None = None
     server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     agent: AgentSpec | None = None
     wms: WmsSpec | None = None
@@ -70,7 +90,10 @@ class ScenarioSpec(Part):
         wms.check(self)
         portal.check(self)
         overlay.check(self)
+        harvesting.check(self)
         queueing.check(self)
+        platform.check(self)
+        middleware.check(self)
         deadline.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import inf
 from typing import Literal
@@ -38,6 +38,9 @@ class TraceJobs(JobWorkload):
         default=1.0, gt=0, description="factor by which submissions come closer: the load grows by it"
     )
 
+    queues: list[str] = Field(
+        default_factory=list, description="names or numbers of the queues to replay; all if empty"
+    )
     shortest: float = Field(default=0.0, ge=0, description="s; jobs with shorter run times are left out")
     longest: float = Field(default=inf, gt=0, description="s; jobs with longer run times are left out")
 
@@ -56,17 +59,23 @@ class TraceJobs(JobWorkload):
             ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
         """
         logged = islice(self._logged(streams), self.first - 1, self.last)
-        chosen = [task for task in logged if self.start <= task.submit < self.end]
-        if not chosen:
+        chosen = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
+        # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
+        # part its queues or run times between them stay in step.
+        origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
+        tasks = [task for task, queue in chosen if self._wanted(task, queue)]
+        if not tasks:
             raise ScenarioError(
-                f"workload.{self.name}: no job of {self.trace} lies within first, last, start and end"
+                f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end, queues, "
+                "shortest and longest"
             )
-        origin = self.start if self.start > 0 else chosen[0].submit
-        # By run time last: workloads of one trace that part its jobs among them stay in step.
-        kept = [task for task in chosen if self.shortest <= task.runtime <= self.longest]
         if origin == 0 and self.compression == 1:
-            return iter(kept)
-        return (task._replace(submit=(task.submit - origin) / self.compression) for task in kept)
+            return iter(tasks)
+        return (task._replace(submit=(task.submit - origin) / self.compression) for task in tasks)
+
+    def _wanted(self, task: Task, queue: str | None) -> bool:
+        """Whether a job of the chosen part is replayed."""
+        return self.shortest <= task.runtime <= self.longest and (not self.queues or queue in self.queues)
 
     def provenance(self) -> str:
         """The file that is replayed."""
@@ -74,17 +83,19 @@ class TraceJobs(JobWorkload):
             "a small generated workload" if self.trace == EMBEDDED else f"the trace {find_trace(self.trace)}"
         )
 
-    def _logged(self, streams: Streams) -> Iterator[Task]:
-        """All jobs of the trace, by submission."""
+    def _logged(self, streams: Streams) -> Iterator[tuple[Task, str | None]]:
+        """All jobs of the trace with their queues, by submission."""
         if self.trace == EMBEDDED:
-            return map(_task, embedded_jobs(streams.stream(f"workload:{self.name}")))
-        path = find_trace(self.trace)
-        if path.suffix == ".csv":
-            return (
-                Task(row.submit, "user", "", row.runtime, row.processors, row.walltime)
-                for row in read_schedule(path)
-            )
-        return map(_task, read_trace(path).jobs)
+            rows: Iterable[TraceJob] = embedded_jobs(streams.stream(f"workload:{self.name}"))
+        else:
+            path = find_trace(self.trace)
+            if path.suffix == ".csv":
+                for row in read_schedule(path):
+                    yield Task(row.submit, "user", "", row.runtime, row.processors, row.walltime), None
+                return
+            rows = read_trace(path).jobs
+        for job in rows:
+            yield _task(job), job.queue
 
 
 def _task(job: TraceJob) -> Task:

@@ -179,6 +179,13 @@ def receives(spec: ScenarioSpec, workload: JobWorkload) -> bool:
     return workload.site in reserved
 
 
+def taken_elsewhere(spec: ScenarioSpec, workload: JobWorkload) -> bool:
+    """Whether the jobs of a workload go to brokers, a portal or virtual reservations, not to a queue."""
+    if workload.site is None and (spec.wms is not None or spec.portal is not None):
+        return True
+    return receives(spec, workload)
+
+
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put all sites with virtual reservations on the grid, and have their own users' jobs submitted."""
     from scenarios.batch import arrivals

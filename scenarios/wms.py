@@ -17,6 +17,7 @@ from model.grid import Grid
 from model.job import DONE
 from model.metrics import define
 from model.ranking import LeastTraversalTime, formula
+from scenarios.batch import arrivals, delay
 from scenarios.job_workloads import JobWorkload
 from scenarios.laws import Constant, Law
 from scenarios.parts import Part, policy_of
@@ -79,8 +80,6 @@ def check(spec: ScenarioSpec) -> None:
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put the brokers on the grid, if the scenario has any, and have jobs submitted to them."""
-    from scenarios.batch import arrivals
-
     if spec.wms is None:
         return
     wms = place(grid, spec.wms, list(vres_sites(grid).values()))
@@ -101,11 +100,9 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
 
 def place(grid: Grid, spec: WmsSpec, sites: list[VresSite]) -> Wms:
     """Put brokers on the grid; their looks at the sites are spread over the period."""
-    from scenarios.batch import _delay
-
     latencies = Latencies(
         *(
-            _delay(law, grid, f"wms:{purpose}")
+            delay(law, grid, f"wms:{purpose}")
             for purpose, law in (
                 ("submission", spec.submission),
                 ("scheduling", spec.scheduling),

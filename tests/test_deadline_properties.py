@@ -260,6 +260,7 @@ def test_the_latest_server_that_meets_the_deadline_keeps_the_fast_ones_free():
     [
         ({"agent": None}, "needs \\[\\[server\\]\\] and \\[agent\\]"),
         ({"agent": {"routing": "prioritty"}}, "no routing policy 'prioritty'"),
+        ({"server": [{"name": "S1", "speed": 0}]}, "server.S1: speed: 0.0: a server must"),
         ({"server": [{"name": "S1"}]}, "no server is called 'S2'"),
         ({"server": [{"name": "S1", "availability": {"course": "listed", "steps": [[1, 1]]}}]}, "begin at 0"),
     ],

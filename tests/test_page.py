@@ -78,8 +78,8 @@ def test_every_parameter_has_bars_on_linear_and_logarithmic_scales():
 
     points = tuple(evaluation(k, THREE, (0, k, k)) for k in range(1, 200))
     drawing = vl_convert.vegalite_to_svg(spec(page(front(replace(archive(THREE), evaluations=points)))))
-    assert 'aria-label="log10 n_submit (binned): ' in drawing
-    assert 'aria-label="dispatch: ethic' in vl_convert.vegalite_to_svg(spec(page(front(search()))))
+    assert 'aria-label="log10 n_submit: 0 – 0.2; points: 1"' in drawing
+    assert 'aria-label="dispatch: ethic; points: ' in vl_convert.vegalite_to_svg(spec(page(front(search()))))
 
 
 def test_hostile_names_stay_text():

@@ -1,90 +1,136 @@
-"""Machines and links whose performance changes: exact integrals of piecewise-constant functions."""
+"""Generated platforms: slots, speeds, networks."""
 
-from itertools import count
-from math import inf
+from collections import Counter
+from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from model.job import Job
-from model.platform import Machine, Service, Steps, Task
-
-
-def test_a_course_is_looked_up_and_drawn_only_as_far_as_needed():
-    drawn = []
-
-    def changes():
-        for k in count():
-            drawn.append(k)
-            yield 10.0 * k, 1.0 + k
-
-    steps = Steps(changes())
-    assert [steps.at(t) for t in (0.0, 9.9, 10.0, 25.0, 5.0)] == [1.0, 1.0, 2.0, 3.0, 1.0]
-    assert steps.until(25.0) == 30.0
-    assert steps.until(3.0) == 10.0
-    assert not steps.is_constant
-    assert len(drawn) == 4
+from model.network import Link
+from model.streams import Streams
+from model.topology import routes
+from scenarios.errors import ScenarioError
+from scenarios.platform import OBSERVED, PlatformSpec, draw_speeds, slots
+from scenarios.scenario import Scenario, load
+from scenarios.simulate import build, simulate
+from scenarios.traces import TraceError, find_trace
 
 
-def test_a_constant_course_never_changes():
-    steps = Steps.constant(2.0)
-    assert steps.is_constant
-    assert steps.until(0.0) == inf
-    assert steps.elapsed(0.1, 0.6) == 0.3
-    assert Steps.constant(inf).elapsed(5.0, 1e12) == 0.0
+def platform(**facts):
+    return PlatformSpec.model_validate({"sites": 3, "nodes": 20, **facts})
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ([(1.0, 1.0)], "begin at 0 s"),
-        ([(0.0, 0.0)], "above 0"),
-        ([(0.0, 1.0), (0.0, 2.0)], "forward in time"),
-    ],
-)
-def test_courses_that_make_no_sense_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        Steps(changes)
+def test_a_population_as_large_as_the_platform_is_drawn_whole():
+    made = platform(node_class=[{"speed": 50.0, "weight": 1.0}, {"speed": 100.0, "weight": 2.0}])
+    assert Counter(draw_speeds(made, 60, np.random.default_rng(1))) == {50.0: 20, 100.0: 40}
 
 
-@given(
-    gaps=st.lists(st.floats(0.1, 20), min_size=1, max_size=8),
-    values=st.lists(st.floats(0.1, 5), min_size=9, max_size=9),
-    start=st.floats(0, 100),
-    amount=st.floats(0, 200),
-)
-def test_elapsed_time_inverts_the_integral(gaps, values, start, amount):
-    times = [0.0]
-    for gap in gaps:
-        times.append(times[-1] + gap)
-    changes = list(zip(times, values, strict=False))
-    steps = Steps(changes)
-    end = start + steps.elapsed(start, amount)
-    integral = sum(
-        value * max(0.0, min(end, until) - max(start, since))
-        for (since, value), until in zip(changes, [*times[1:], inf], strict=True)
+def test_a_larger_population_leaves_some_nodes_out():
+    made = platform(
+        node_class=[{"speed": 50.0, "weight": 1.0}, {"speed": 100.0, "weight": 1.0}], population=100
     )
-    assert integral == pytest.approx(amount, abs=1e-6)
+    drawn = Counter(draw_speeds(made, 60, np.random.default_rng(1)))
+    assert sum(drawn.values()) == 60
+    assert max(drawn.values()) <= 50
 
 
-def test_an_execution_sends_computes_and_receives_one_after_the_other():
-    machine = Machine(
-        "s",
-        speed=2.0,
-        availability=Steps([(0.0, 1.0), (12.0, 0.5)]),
-        bandwidth=Steps([(0.0, 10.0), (20.0, 5.0)]),
-        latency=1.0,
-    )
-    job = Job(1, "user", 0.0, 20.0)
-    # Sent 1-11 s; 1 s of work at full and 9 s at half speed until 30 s; received at the lower bandwidth.
-    assert machine.service(job, Task(input=100.0, output=50.0), 0.0) == Service(11.0, 19.0, 11.0)
+def test_speeds_are_rescaled_to_a_mean():
+    made = platform(node_class=[{"speed": 1.0}, {"speed": 3.0}], mean_speed=96.0)
+    assert np.mean(draw_speeds(made, 61, np.random.default_rng(1))) == pytest.approx(96.0)
 
 
-def test_a_machine_does_only_what_it_has_the_means_for():
-    machine = Machine("s", memory=100.0, software=frozenset({"blas"}))
-    assert machine.can_do(Task(memory=100.0, software="blas"))
-    assert not machine.can_do(Task(memory=101.0))
-    assert not machine.can_do(Task(software="fft"))
-    assert machine.can_do(Task(times={"s": 1.0}))
-    assert not machine.can_do(Task(times={"t": 1.0}))
+def test_observed_sites_are_used_and_scaled(tmp_path: Path):
+    file = tmp_path / "sites.csv"
+    file.write_text(f"site,{OBSERVED}\na,3\nb,100\nc,0\n")
+    assert slots(platform(observed=str(file), scale=0.5), Streams(1)) == [50, 2, 1]
+
+
+def test_more_sites_than_observed_begin_anew(tmp_path: Path):
+    file = tmp_path / "sites.csv"
+    file.write_text(f"{OBSERVED}\n8\n4\n")
+    assert slots(platform(observed=str(file)), Streams(1)) == [8, 4, 8]
+
+
+def test_missing_observations_give_way_to_the_law_and_say_so():
+    with pytest.warns(UserWarning, match="generated by the law"):
+        assert slots(platform(observed="nowhere.csv"), Streams(1)) == [20, 20, 20]
+
+
+def test_a_file_without_the_column_is_refused(tmp_path: Path):
+    file = tmp_path / "sites.csv"
+    file.write_text("a,b\n1,2\n")
+    with pytest.raises(ScenarioError, match=OBSERVED):
+        slots(platform(observed=str(file)), Streams(1))
+
+
+def test_the_law_of_the_lcg_grid_fits_what_was_observed():
+    spec = load("grid/lcg").spec.platform
+    try:
+        find_trace("lcg_sites.csv")
+    except TraceError as error:
+        pytest.skip(str(error))
+    observed = slots(spec.model_copy(update={"scale": 1.0}), Streams(1))
+    law = spec.model_copy(update={"scale": 1.0, "observed": None})
+    drawn = [size for seed in range(30) for size in slots(law, Streams(seed))]
+    assert np.mean(drawn) == pytest.approx(np.mean(observed), rel=0.25)
+    assert np.median(drawn) == pytest.approx(np.median(observed), rel=0.3)
+
+
+def test_a_star_has_one_wide_link_to_each_site():
+    wan, lan = Link(0.01, 125e6), Link(0.001, 12.5e6)
+    made = routes(3, 1, 0, wan, lan, np.random.default_rng(1))
+    assert [route.delay(30_000) for route in made] == pytest.approx([0.01 + 0.001 + 0.00024 + 0.0024] * 3)
+
+
+def test_redundant_links_make_no_way_longer():
+    wan, lan = Link(1.0), Link(0.0)
+    tree = routes(40, 40, 0, wan, lan, np.random.default_rng(2))
+    mesh = routes(40, 40, 3, wan, lan, np.random.default_rng(2))
+    assert all(a.delay() >= b.delay() >= 1.0 for a, b in zip(tree, mesh, strict=True))
+    assert sum(route.delay() for route in mesh) < sum(route.delay() for route in tree)
+    assert max(route.delay() for route in tree) > 3
+
+
+def test_every_site_has_local_jobs_of_its_own():
+    run = simulate(load("dirac/shared").override({"workload.local.count": 20, "workload.meta.count": 5}), 1)
+    local = [job for job in run.record.jobs if job.kind == "local"]
+    assert Counter(job.site for job in local) == {"site-000": 20, "site-001": 20, "site-002": 20}
+    assert len({job.runtime for job in local}) == 60
+
+
+def faults(**changes):
+    document = load("dirac/dedicated").document | changes
+    with pytest.raises(ScenarioError) as caught:
+        _ = Scenario(
+            "mine", {key: value for key, value in document.items() if value is not None}, Path()
+        ).spec
+    return "; ".join(caught.value.faults)
+
+
+def test_faults_are_found_before_anything_runs():
+    assert "need a [[site]]" in faults(platform=None)
+    workload = load("dirac/dedicated").document["workload"][0]
+    assert "without `site`" in faults(workload=[workload | {"site": "site-001"}])
+    assert "no site 'moon'" in faults(workload=[workload, workload | {"name": "b", "site": "moon"}])
+    assert "middleware.kind" in faults(middleware={"kind": "shove"})
+    assert "routing" in faults(middleware={"kind": "push", "routing": "nowhere"})
+
+
+@pytest.mark.parametrize("kind", ["push", "pull", "pilot"])
+def test_a_few_hours_of_the_lcg_grid(kind):
+    scenario = load("grid/lcg-day").override({"middleware.kind": kind, "workload.last": 400})
+    try:
+        grid = build(scenario)
+    except ScenarioError as error:
+        pytest.skip(str(error))
+    with grid:
+        grid.run()
+        assert len(grid.record.jobs) == 400
+        assert {job.state for job in grid.record.jobs} == {"done"}
+
+
+def test_a_missing_trace_is_said_in_one_line():
+    scenario = load("grid/lcg-day").override({"workload.trace": "nowhere.swf"})
+    with pytest.raises(ScenarioError, match=r"nowhere\.swf") as caught:
+        simulate(scenario)
+    assert "\n" not in str(caught.value)

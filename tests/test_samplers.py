@@ -118,6 +118,12 @@ def test_a_missing_library_is_named_with_its_remedy(monkeypatch):
             samplers()[name](SPACE, OBJECTIVES, 1, 8)
 
 
+def test_a_generation_of_one_is_refused():
+    for name in ("nsga3", "pymoo-smsemoa"):
+        with pytest.raises(ScenarioError, match=f"batch 1: the sampler {name} proposes at least 2"):
+            samplers()[name](SPACE, OBJECTIVES, 1, 1)
+
+
 def test_generations_grow_with_the_budget():
     sizes = [samplers()["nsga2"].batch_for(budget) for budget in (1, 50, 200, 1000, 100_000)]
     assert sizes == sorted(sizes)

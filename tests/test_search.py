@@ -205,3 +205,9 @@ def test_the_shortlist_keeps_the_extremes_and_drops_crowded_points():
     assert line[-1] in few
     assert not (close in few and line[5] in few)
     assert shortlist([], objectives) == []
+
+
+def test_the_shortlist_of_a_single_objective_is_its_ties():
+    archive = run(load("diet/day-regular"), budget=1, objectives=["unfairness"]).archive
+    tied = [replace(archive.evaluations[0], number=number) for number in range(5)]
+    assert shortlist(tied, archive.objectives, limit=3) == tied[:3]

@@ -14,7 +14,7 @@ from search_toys import VARY, toy
 
 from optimize.search import search
 from optimize.storage import JOURNAL
-from optimize.study import load_archive
+from optimize.study import Settings, load_archive
 from scenarios import ScenarioError, load
 
 SAMPLERS = ["random", "qmc", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -143,6 +143,15 @@ def test_a_study_is_not_resumed_as_something_else(scenario, tmp_path, options, m
         run(scenario, out=tmp_path, resume=True, **options)
 
 
+def test_a_resumed_search_that_takes_another_way_says_so(scenario, tmp_path, monkeypatch):
+    run(scenario, out=tmp_path, budget=12, validation_replications=0)
+    monkeypatch.setattr(Settings, "differences", lambda *_: [])
+    resumed = run(scenario, out=tmp_path, budget=30, resume=True, seed=2, validation_replications=0)
+    assert resumed.notes[0].startswith("note: 12 evaluations of the study were not proposed again")
+    assert len(resumed.notes) == 1
+    assert len(resumed.archive.evaluations) == 30
+
+
 def test_a_changed_scenario_is_not_resumed_but_a_changed_title_is_no_matter(scenario, tmp_path):
     run(scenario, out=tmp_path, budget=3)
     with pytest.raises(ScenarioError, match="cannot be resumed: the scenario changed"):
@@ -225,6 +234,9 @@ def test_a_directory_that_cannot_be_written_is_refused_before_anything_is_evalua
     for out in (file, file / "below"):
         with pytest.raises(ScenarioError, match=r"cannot be written: (File exists|Not a directory)"):
             run(scenario, out=out, work=_never)
+        with pytest.raises(ScenarioError, match=r"cannot be written: (File exists|Not a directory)"):
+            run(scenario, out=out, storage=f"sqlite:///{tmp_path}/studies.db", work=_never)
+    assert not (tmp_path / "studies.db").exists()
     assert file.read_text() == "not a directory"
 
 

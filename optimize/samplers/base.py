@@ -32,18 +32,27 @@ class Sampler(ABC):
     Attributes:
         name: by which it is chosen.
         title: one line for users.
+        least_batch: points that it proposes at once, at least.
 
     Args:
         space: where points come from.
         objectives: what is traded off.
         seed: of its random choices; non-negative.
         batch: points per batch.
+
+    Raises:
+        ScenarioError: the batch is too small, or a library is missing.
     """
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
+    least_batch: ClassVar[int] = 1
 
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+        if batch < self.least_batch:
+            raise ScenarioError(
+                f"batch {batch}: the sampler {self.name} proposes at least {self.least_batch} points at once"
+            )
         self.space = space
         self.objectives = tuple(objectives)
         self.seed = seed

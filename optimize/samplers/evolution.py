@@ -1,63 +1,15 @@
-"""Samplers that breed points from good ones, generation by generation."""
+"""pymoo's genetic algorithms on mixed variables, generation by generation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from optimize.archive import Objective
-from optimize.samplers.asktell import OptunaSampler
 from optimize.samplers.base import Result, Sampler, population, register, require
 from optimize.space import Parameter, Point, Space
-
-if TYPE_CHECKING:
-    from optuna.samplers import BaseSampler
-
-
-class OptunaGenetic(OptunaSampler):
-    """Base of Optuna's genetic samplers; a batch is a generation."""
-
-    @classmethod
-    def batch_for(cls, budget: int) -> int:
-        """The size of a generation."""
-        return population(budget)
-
-    def _operators(self) -> dict[str, Any]:
-        """Settings that all of them share.
-
-        Simulated binary crossover and polynomial mutation: Optuna's default, uniform crossover, finds much
-        worse fronts.
-        """
-        from optuna.samplers.nsgaii import PolynomialMutation, SBXCrossover
-
-        return {
-            "population_size": self.batch,
-            "crossover": SBXCrossover(),
-            "mutation": PolynomialMutation(),
-            "seed": self.seed,
-        }
-
-
-@register("nsga2", "NSGA-II (Optuna): best beyond about 1,000 evaluations")
-class Nsga2(OptunaGenetic):
-    """NSGA-II with simulated binary crossover and polynomial mutation."""
-
-    def _make(self) -> BaseSampler:
-        from optuna.samplers import NSGAIISampler
-
-        return NSGAIISampler(**self._operators())
-
-
-@register("nsga3", "NSGA-III (Optuna): reference directions, for three objectives and more")
-class Nsga3(OptunaGenetic):
-    """NSGA-III with simulated binary crossover and polynomial mutation."""
-
-    def _make(self) -> BaseSampler:
-        from optuna.samplers import NSGAIIISampler
-
-        return NSGAIIISampler(**self._operators())
 
 
 class PymooSampler(Sampler):
@@ -66,6 +18,8 @@ class PymooSampler(Sampler):
     pymoo knows no conditions: its individuals hold a gene for every parameter, and those that do not
     count are passed on silently. Numbers on a logarithmic scale are bred as logarithms.
     """
+
+    least_batch: ClassVar[int] = 2
 
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
         super().__init__(space, objectives, seed, batch)

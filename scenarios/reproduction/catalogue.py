@@ -10,8 +10,13 @@ from scenarios.reproduction.claims import Paper
 # Name: (module that defines PAPER, title).
 PAPERS: dict[str, tuple[str, str]] = {
     "diet": ("scenarios.reproduction.diet", "DIET-ethic: fair scheduling of optional computations (RR-7959)"),
+    "dirac": ("scenarios.reproduction.dirac", "DIRAC: push, pull and pilots over batch sites (RR-5576)"),
     "oar": ("scenarios.reproduction.oar", "Batch policies against real OAR schedules (Grid'5000)"),
     "deadline": ("scenarios.reproduction.deadline", "Deadline scheduling with priority (RR-5335)"),
+    "batcigri": (
+        "scenarios.reproduction.batcigri",
+        "BatCiGri: simulating a multi-layered grid middleware (hal-04101015)",
+    ),
 }
 
 

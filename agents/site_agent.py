@@ -1,0 +1,128 @@
+"""Agents of the middleware at the sites: they see that there is room, and ask for work."""
+
+from __future__ import annotations
+
+import mesa
+
+from agents.matchmaker import MatchMaker, Query
+from agents.pilot import Pilot, PilotHabits
+from agents.post import Member, Post
+from model.agenda import DECISION, OBSERVATION
+from model.grid import Grid
+from model.job import CREATED, QUEUED, Job
+
+
+class SiteAgent(mesa.Agent):
+    """Asks the match-maker for one task after the other while its site is available.
+
+    A site is available while the tasks waiting there (whoever owns them) number less than epsilon times
+    its slots (RR-5576, equation 5). The agent looks every `period` seconds; a look ends when the site is no
+    longer available or the match-maker has nothing.
+
+    Args:
+        grid: where it lives.
+        member: its site.
+        match_maker: whom it asks.
+        epsilon: criterion of availability.
+        post: carries its messages.
+    """
+
+    def __init__(
+        self, grid: Grid, member: Member, match_maker: MatchMaker, epsilon: float, post: Post
+    ) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.member = member
+        self.site = member.site
+        self.match_maker = match_maker
+        self.post = post
+        self.resource = member.resource
+        self.room = epsilon * member.site.nodes.slots
+        self._travelling: list[Job] = []
+        self._looking = False
+
+    def work(self, period: float, start: float) -> None:
+        """Look every `period` seconds from `start` (s) on, at a site that is done with what comes then."""
+        self.match_maker.every(period, self._poll, start, OBSERVATION)
+
+    @property
+    def available(self) -> bool:
+        """Whether the site has room for a waiting task, those on their way to its queue counted."""
+        depth = self.site.cluster.depth
+        if self._travelling:
+            self._travelling = [job for job in self._travelling if self._is_outside(job)]
+            depth += len(self._travelling)
+        return depth < self.room
+
+    def _poll(self, _: object) -> None:
+        if not self._looking:
+            self._look(None)
+
+    def _look(self, _: object) -> None:
+        """Ask, if there is room."""
+        self._looking = self.available
+        if self._looking:
+            self.post.send("query", self.member.delay, self._ask, None)
+
+    def _ask(self, _: object) -> None:
+        self.match_maker.probe(Query(self.resource, self._reply))
+
+    def _reply(self, task: Job | None) -> None:
+        self.post.send("answer", self.member.delay, self._answered, task)
+
+    def _answered(self, task: Job | None) -> None:
+        """Submit a task locally, and look again once the local scheduler has had its say."""
+        self._looking = task is not None
+        if task is not None:
+            self._submit(task)
+            self.grid.agenda.at(self.grid.now, self._look, None, DECISION)
+
+    def _submit(self, task: Job) -> None:
+        self.site.submit(task, self.match_maker.ended)
+        if self._is_outside(task):
+            self._travelling.append(task)
+
+    def _is_outside(self, job: Job) -> bool:
+        """Whether a job has been submitted to the site but not yet entered its queue."""
+        return job.site != self.site.name and (job.state is QUEUED or job.state is CREATED)
+
+
+class PilotAgent(SiteAgent):
+    """Asks whether there is work, and submits a pilot to its site for it (RR-5576, section 7).
+
+    Args:
+        grid, member, match_maker, epsilon, post: as for any site agent.
+        habits: of its pilots.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        member: Member,
+        match_maker: MatchMaker,
+        epsilon: float,
+        post: Post,
+        habits: PilotHabits,
+    ) -> None:
+        super().__init__(grid, member, match_maker, epsilon, post)
+        self.habits = habits
+        self.resource = habits.resource(member)
+        self.waiting = 0  # pilots that have not started
+        for counter in ("pilots", "aborted_pilots", "killed_pilots"):
+            grid.record.counters[counter] += 0
+
+    @property
+    def available(self) -> bool:
+        """Whether the site has room, and not too many pilots wait there."""
+        return self.waiting < self.habits.cap and super().available
+
+    def _ask(self, _: object) -> None:
+        self.match_maker.inquire(Query(self.resource, self._reply))
+
+    def _submit(self, task: Job) -> None:
+        """Submit a pilot; the task stays with the match-maker for whoever asks first."""
+        self.waiting += 1
+        pilot = Pilot(self)
+        self.site.submit(pilot.job, pilot.ended, pilot.started)
+        if self._is_outside(pilot.job):
+            self._travelling.append(pilot.job)

@@ -1,0 +1,119 @@
+"""Submission rules without a reference: batches, CiGri's tap, and steps for identification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, nan
+from typing import NamedTuple
+
+from model.harvest.control import Control, Decision, Memory, Reading
+from model.policy import parameter, register
+
+TAP = "CiGri v3, runner"
+
+
+def _initial() -> int:
+    value: int = parameter(
+        3, help="jobs of the first submission", unit="jobs", low=1, high=100, minimum=1, source=TAP
+    )
+    return value
+
+
+def _factor() -> float:
+    value: float = parameter(
+        1.5, help="growth of the submissions", low=1.0, high=4.0, minimum=1.0, source=TAP
+    )
+    return value
+
+
+def _maximum() -> int:
+    value: int = parameter(
+        100,
+        help="jobs of one submission at most",
+        unit="jobs",
+        low=10,
+        high=2000,
+        log=True,
+        minimum=1,
+        source=TAP,
+    )
+    return value
+
+
+@register("control", "wait-batch", source="BatCiGri, section 2.2")
+@dataclass(frozen=True)
+class WaitBatch(Control):
+    """Submit a batch, wait for the completion of all its jobs, submit a larger one."""
+
+    initial: int = _initial()
+    factor: float = _factor()
+    maximum: int = _maximum()
+
+    def decide(self, reading: Reading, memory: Memory) -> Decision:
+        """The next batch once nothing waits or runs; its size is remembered."""
+        size = self.initial if memory is None else memory
+        outstanding = reading.waiting + reading.running
+        if outstanding:
+            return Decision(0.0, size, nan, outstanding)
+        return Decision(float(size), min(self.maximum, int(size * self.factor)), nan, 0.0)
+
+
+class Flow(NamedTuple):
+    """Memory of the tap: jobs per submission, and since when (s) it is closed, if it is."""
+
+    rate: int
+    closed: float | None
+
+
+@register("control", "tap", source=TAP)
+@dataclass(frozen=True)
+class Tap(Control):
+    """CiGri's production rule: a tap that closes while any job waits, and opens with a lower rate.
+
+    While open, `rate` jobs are submitted in each cycle and the rate grows. A tap that was closed for less
+    than the grace period opens with its rate unchanged.
+    """
+
+    initial: int = _initial()
+    factor: float = _factor()
+    maximum: int = _maximum()
+    grace: float = parameter(
+        60.0,
+        help="a tap closed for less keeps its rate",
+        unit="s",
+        low=0.0,
+        high=600.0,
+        minimum=0.0,
+        source=TAP,
+    )
+
+    def decide(self, reading: Reading, memory: Memory) -> Decision:
+        """Nothing while own jobs wait, else the present rate."""
+        rate, closed = memory or Flow(min(self.initial, self.maximum), None)
+        if reading.waiting:
+            since = reading.time if closed is None else closed
+            return Decision(0.0, Flow(rate, since), nan, reading.waiting)
+        if closed is not None and reading.time - closed >= self.grace:
+            rate = max(min(self.initial, self.maximum), int(rate / self.factor))
+        submitted = min(rate, reading.left)
+        following = rate
+        if rate < submitted * self.factor + 1:
+            following = min(self.maximum, int(rate * self.factor))
+        return Decision(float(submitted), Flow(following, None), nan, 0.0)
+
+
+@register("control", "step", source="identification of CiGri (ICSTCC 2021)")
+@dataclass(frozen=True)
+class Step(Control):
+    """Open loop: a constant submission that steps to another value, to identify the plant."""
+
+    low: float = parameter(0.0, help="submission before the step", unit="jobs per cycle", minimum=0.0)
+    high: float = parameter(10.0, help="submission after the step", unit="jobs per cycle", minimum=0.0)
+    at: float = parameter(0.0, help="time of the step", unit="s", minimum=0.0)
+    until: float = parameter(inf, help="time at which submission ends", unit="s", minimum=0.0)
+
+    def decide(self, reading: Reading, memory: Memory) -> Decision:
+        """Nothing is measured."""
+        if reading.time >= self.until:
+            return Decision(0.0, None)
+        return Decision(self.high if reading.time >= self.at else self.low, None)

@@ -1,0 +1,202 @@
+"""Harvesting of idle processors: CiGri over a batch site (BatCiGri)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import nan
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+import model.harvest  # noqa: F401 - importing it registers the controllers
+from agents.bags import Bag, Bags, Sharing
+from agents.best_effort import BestEffortQueue, Manners
+from agents.harvester import Harvester
+from model.agenda import Action
+from model.grid import Grid
+from model.harvest.control import Control
+from model.job import DONE
+from model.metrics import define
+from scenarios.batch import delay, sites_of
+from scenarios.job_workloads import BestEffortSpec, Campaign, JobWorkload, Task
+from scenarios.laws import Constant, Law, draws
+from scenarios.parts import Part, policy_of
+
+if TYPE_CHECKING:
+    from scenarios.schema import ScenarioSpec
+
+define("best_effort_completed", "jobs", "maximize", "completed best-effort jobs")
+define("best_effort_work", "s", "maximize", "work of completed best-effort jobs, slot-seconds at speed 1")
+define(
+    "campaign_unfairness",
+    "",
+    "minimize",
+    "largest minus least share of the harvest that campaigns got, relative to equal shares",
+)
+define(
+    "premium_slowdown",
+    "",
+    "minimize",
+    "mean over completed jobs that are not best-effort of response time over run time (of 10 s at least)",
+)
+define(
+    "tracking_error", "", "minimize", "root of the mean squared control error over the cycles of a harvester"
+)
+
+SHORTEST = 10.0  # s; a slow-down relative to less would measure nothing but the delays of very short jobs
+
+
+class HarvesterSpec(Part):
+    """A harvester of one site."""
+
+    name: str = "harvester"
+    site: str | None = Field(default=None, description="name of the site; not needed where there is only one")
+    controller: policy_of("control")  # type: ignore[valid-type]
+    cycle: float = Field(default=30.0, gt=0, description="s between two submissions")
+    start_delay: float = Field(
+        default=0.0, ge=0, description="s from the first submission to the first start at the site"
+    )
+    kill_delay: Law = Field(
+        default=Constant(value=0.0),
+        description="s that cleaning up after a kill adds to the execution of the premium job",
+    )
+    grace: float = Field(
+        default=0.0, ge=0, description="s between notice and kill, for which premium jobs wait"
+    )
+    lifetime: float = Field(default=0.0, ge=0, description="s from its start in which a job is not killed")
+
+
+class BagsSpec(Part):
+    """How the bags of tasks are emptied."""
+
+    sharing: Sharing = Field(
+        default="fair", description="bag after bag, or that with the fewest processors at sites first"
+    )
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether harvesters and best-effort workloads fit together, and to the sites.
+
+    Raises:
+        ValueError: one without the other, or a site that cannot be harvested.
+    """
+    workloads = [*_harvested(spec)]
+    if workloads and not spec.harvester:
+        raise ValueError(f"workload {workloads[0].name}: best-effort jobs need a [[harvester]]")
+    if spec.harvester and not workloads:
+        raise ValueError(
+            "a [[harvester]] needs a best-effort [[workload]] (kind: campaign, or with best_effort)"
+        )
+    sites = {site.name: site for site in spec.site}
+    taken: set[str] = set()
+    for harvester in spec.harvester:
+        known = ", ".join(sites) or "none"
+        if harvester.site is None and len(sites) != 1:
+            raise ValueError(f"harvester {harvester.name}: site: name one of the sites; there are {known}")
+        name = harvester.site or spec.site[0].name
+        if name not in sites:
+            raise ValueError(f"harvester {harvester.name}: site: no site {name!r}; there are {known}")
+        if name in taken:
+            raise ValueError(f"harvester {harvester.name}: site {name} has a harvester already")
+        taken.add(name)
+        if isinstance(sites[name].speed, list) and len({*sites[name].speed}) > 1:  # type: ignore[misc]
+            raise ValueError(
+                f"harvester {harvester.name}: the nodes of {name} have different speeds; a site can be "
+                "harvested unseen by its own jobs only where it does not matter which nodes they get"
+            )
+    for workload in workloads:
+        room = min(sites[name].nodes * sites[name].slots for name in taken)
+        if isinstance(workload, Campaign) and workload.processors > room:
+            raise ValueError(
+                f"workload {workload.name}: processors: {workload.processors} do not fit into {room} slots"
+            )
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Put the harvesters on the grid, and have the best-effort jobs of all workloads put into bags."""
+    if not spec.harvester:
+        return
+    sites = sites_of(grid)
+    bags = Bags(lambda: grid.now, spec.bags.sharing)
+    harvesters = []
+    for part in spec.harvester:
+        site = sites[part.site or spec.site[0].name]
+        manners = Manners(
+            delay(part.kill_delay, grid, f"kill_delay:{part.name}"),
+            part.grace,
+            part.lifetime,
+            part.start_delay,
+        )
+        queue = BestEffortQueue(site, manners)
+        control: Control = part.controller
+        harvesters.append(Harvester(grid, part.name, queue, bags, control, part.cycle))
+    room = min(harvester.queue.site.nodes.slots for harvester in harvesters)
+    for workload in _harvested(spec):
+        grid.agenda.feed(_arrivals(grid, workload, bags, room))
+    _measure(grid, bags, harvesters)
+
+
+def _harvested(spec: ScenarioSpec) -> Iterator[JobWorkload]:
+    """Workloads of best-effort jobs."""
+    for workload in spec.workload:
+        if isinstance(workload, JobWorkload) and workload.best_effort is not None:
+            yield workload
+
+
+def _arrivals(
+    grid: Grid, workload: JobWorkload, bags: Bags, room: int
+) -> Iterator[tuple[float, Action, Task]]:
+    """The jobs of a workload as a stream for the agenda; each user's go into a bag of their own."""
+    facts: BestEffortSpec | None = workload.best_effort
+    assert facts is not None
+    # A stream of their own, drawn in order of arrival: what the controller does changes no overhead.
+    overheads = draws(facts.overhead, grid.streams.stream(f"workload:{workload.name}:overhead"))
+    known: dict[str, Bag] = {}
+
+    def arrive(task: Task) -> None:
+        job = grid.record.job(
+            task.user,
+            task.submit,
+            task.runtime,
+            kind=workload.role,
+            mandatory=False,
+            processors=task.processors,
+            estimate=task.estimate,
+            group=task.group,
+        )
+        overhead = next(overheads)
+        if task.processors > room:
+            job.reject(grid.now)
+            return
+        bag = known.get(task.user)
+        if bag is None:
+            name = f"{workload.name}/{task.user}"
+            bag = known[task.user] = Bag(name, facts.io_share, facts.weight)
+        bags.add(bag, job, overhead)
+
+    for task in workload.tasks(grid.streams):
+        yield task.submit, arrive, task
+
+
+def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
+    """Have the metrics worked out when the run is over."""
+
+    def unfairness() -> float:
+        bags.settle()
+        return bags.unfairness
+
+    def slowdown() -> float:
+        slow = [
+            max(1.0, (job.end - job.submit) / max(job.runtime, SHORTEST))
+            for job in grid.record.jobs
+            if job.mandatory and job.state is DONE
+        ]
+        return sum(slow) / len(slow) if slow else nan
+
+    grid.record.measures.update(
+        best_effort_completed=lambda: bags.completed,
+        best_effort_work=lambda: bags.work,
+        campaign_unfairness=unfairness,
+        premium_slowdown=slowdown,
+        tracking_error=lambda: max(harvester.tracking_error for harvester in harvesters),
+    )

@@ -1,0 +1,88 @@
+"""Small grids with a middleware, for tests."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+from agents.batch_site import BatchSite
+from agents.entrance import Entrance
+from agents.post import Member
+from model.agenda import ARRIVAL
+from model.batch.cluster import Queue
+from model.batch.nodes import Named
+from model.batch.policies import Fcfs
+from model.grid import Grid
+from scenarios.middleware import MiddlewareSpec, hand_in, place
+
+
+class Task(NamedTuple):
+    """A task to come: `site` is the index of the site of a local one, None for a meta-task."""
+
+    submit: float
+    runtime: float
+    estimate: float | None = None
+    site: int | None = None
+    user: str = "user"
+    group: str = ""
+    processors: int = 1
+    requires: frozenset[str] | None = None
+
+
+class Played(NamedTuple):
+    """A finished run."""
+
+    grid: Grid
+    entrance: Entrance
+    sites: list[BatchSite]
+
+    @property
+    def tasks(self):
+        return self.entrance.tasks
+
+    @property
+    def counters(self):
+        return self.grid.record.counters
+
+
+def play(
+    kind, slots, tasks, *, limit=inf, delay=0.0, speeds=None, tags=None, horizon=inf, **options
+) -> Played:
+    """Run tasks through a middleware over sites with these numbers of slots."""
+    grid = Grid(horizon=horizon)
+    sites = [
+        BatchSite(
+            grid,
+            f"s{k}",
+            Named(f"s{k}", speeds[k] if speeds else [1.0] * count),
+            Fcfs(),
+            queues=(Queue(max_runtime=limit),),
+        )
+        for k, count in enumerate(slots)
+    ]
+    members = [
+        Member(site, delay, frozenset(tags[k]) if tags else frozenset(), limit)
+        for k, site in enumerate(sites)
+    ]
+    entrance = place(grid, MiddlewareSpec(kind=kind, **options), members)
+
+    def arrive(task: Task) -> None:
+        job = grid.record.job(
+            task.user,
+            task.submit,
+            task.runtime,
+            kind="meta" if task.site is None else "local",
+            estimate=task.estimate,
+            group=task.group,
+            processors=task.processors,
+            data=task.requires,
+        )
+        (entrance if task.site is None else sites[task.site]).submit(job)
+
+    ordered = sorted(tasks, key=lambda task: task.submit)
+    hand_in(grid, entrance, [(task.submit, arrive, task) for task in ordered if task.site is None])
+    for task in ordered:
+        if task.site is not None:
+            grid.agenda.at(task.submit, arrive, task, ARRIVAL)
+    grid.run()
+    return Played(grid, entrance, sites)

@@ -1,0 +1,171 @@
+"""The shipped scenarios of deadline scheduling, the laws behind them, and the paper's claims."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.streams import Streams
+from scenarios import ScenarioError, build, load, simulate
+from scenarios.reproduction.catalogue import load_paper
+from scenarios.reproduction.claims import Workbench
+from scenarios.simulate import notes
+from scenarios.trace_tasks import TraceTasks
+from tests.test_deadline import scenario
+
+DATA = Path("../shared/data/excerpt-lpc-egee-busy-week.swf.gz")
+
+
+def executed(name, seed=1, **values):
+    made = load(name).override({key.replace("__", "."): value for key, value in values.items()})
+    return simulate(made, seed).metrics["executed"].value
+
+
+@pytest.mark.parametrize("count", [300, 1000])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_fallback_among_equal_priorities_changes_nothing(count, seed):
+    values = {"workload__count": count}
+    without = executed("deadline/fig4a", seed, **values, agent__routing__fallback="none")
+    assert executed("deadline/fig4a", seed, **values) == without
+
+
+@pytest.mark.parametrize("name", ["fig4b", "fig4c", "fig4d"])
+def test_random_priorities_execute_more_and_fallback_more_still_under_overload(name):
+    equal = executed(f"deadline/{name}", workload__priority=5)
+    without = executed(f"deadline/{name}", agent__routing__fallback="none")
+    with_ = executed(f"deadline/{name}")
+    assert with_ > without
+    assert with_ > equal
+
+
+def test_random_priorities_execute_more_without_fallback_too():
+    assert executed("deadline/fig3") > 1.2 * executed("deadline/fig3", workload__priority=5)
+
+
+def test_sizes_over_many_decades_reverse_the_gain_of_fallback():
+    values = {"workload__count": 2000}
+    without = executed("deadline/wide-sizes", **values, agent__routing__fallback="none")
+    assert executed("deadline/wide-sizes", **values) < without
+
+
+def test_priorities_and_sizes_never_change_what_arrives_when():
+    first, second = (
+        load("deadline/fig4b").override(values).spec.workload[0].arrivals(Streams(1))
+        for values in ({}, {"workload.priority": 3, "workload.input": {"law": "exponential", "mean": 5.0}})
+    )
+    assert [task[:3] for task in first] == [task[:3] for task in second]
+    assert {task.priority for task in first} == set(range(1, 11))
+    assert {task.priority for task in second} == {3}
+    assert all(task.deadline == task.time + 5 * task.runtime for task in first)
+
+
+def test_a_server_keeps_its_course_whoever_else_there_is():
+    def availabilities(count):
+        made = load("deadline/search").override({"server.count": count, "workload.count": 1})
+        with build(made) as grid:
+            servers = [agent for agent in grid.agents if type(agent).__name__ == "TaskServer"]
+            return [[server.machine.availability.at(t) for t in range(0, 9000, 500)] for server in servers]
+
+    few, many = availabilities(3), availabilities(5)
+    assert many[:3] == few
+    assert len({tuple(course) for course in many}) == 5
+
+
+def test_correction_brings_biased_forecasts_back_to_the_truth():
+    ratio = {}
+    for correction in ("none", "average", "listing"):
+        made = load("deadline/forecast-error").override(
+            {
+                "workload.count": 1500,
+                "workload.window": 21600.0,
+                "agent.forecast": {"kind": "nws", "bias": 0.5},
+                "agent.correction": correction,
+            }
+        )
+        ratio[correction] = simulate(made).metrics["forecast_ratio"].value
+    assert ratio["none"] == pytest.approx(0.5, abs=0.05)
+    assert ratio["average"] == pytest.approx(1.0, abs=0.12)
+    assert ratio["listing"] == pytest.approx(0.5**0.5, abs=0.06)
+
+
+def test_a_trace_gives_times_and_owners_and_the_rest_is_generated(tmp_path):
+    (tmp_path / "t.swf").write_text(
+        "; MaxProcs: 4\n"
+        "1 100 0 60 1 -1 -1 1 90 -1 1 7 1 1 1 1 -1 -1\n"
+        "2 130 0 10 2 -1 -1 2 90 -1 1 8 1 1 1 1 -1 -1\n"
+        "3 500 0 30 1 -1 -1 1 90 -1 1 7 1 1 1 1 -1 -1\n"
+    )
+    workload = TraceTasks(
+        name="t", kind="trace-tasks", trace=str(tmp_path / "t.swf"), end=300.0, compression=3.0
+    )
+    made = workload.arrivals(Streams(1))
+    assert [(task.time, task.user, task.runtime, task.deadline) for task in made] == [
+        (0.0, "7", 60.0, 300.0),
+        (10.0, "8", 10.0, 60.0),
+    ]
+    assert str(tmp_path / "t.swf") in workload.provenance()
+    with pytest.raises(ScenarioError, match="submitted between start and end"):
+        TraceTasks(name="t", kind="trace-tasks", trace=str(tmp_path / "t.swf"), start=900.0).arrivals(
+            Streams(1)
+        )
+
+
+def test_without_the_log_a_generated_workload_stands_in_and_a_note_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GRIDTUNE_DATA", raising=False)
+    made = load("deadline/trace")
+    (note,) = notes(made)
+    assert "a small generated workload (excerpt-lpc-egee-busy-week.swf.gz was not found" in note
+    assert "deadlines, priorities and data sizes are generated" in note
+    metrics = simulate(made).metrics
+    assert metrics["executed"].value + metrics["missed"].value == 1500
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="needs ../shared/data/excerpt-lpc-egee-busy-week.swf.gz")
+def test_a_real_week_with_priorities():
+    made = load("deadline/trace").override({"workload.end": 86400.0})
+    (note,) = notes(made)
+    assert "excerpt-lpc-egee-busy-week" in note
+    run = simulate(made)
+    assert run.metrics["executed"].value > 300
+    assert len({job.user for job in run.record.jobs}) > 5
+
+
+@pytest.mark.parametrize(
+    ("course", "expected"),
+    [
+        (0.5, [0.5, 0.5]),
+        ({"course": "listed", "steps": [[0, 2.0], [10, 0.001]]}, [1.0, 0.01]),
+        ({"law": "uniform", "low": 0.2, "high": 0.4}, None),
+    ],
+)
+def test_courses_are_kept_within_sense(course, expected):
+    document = load("deadline/fig4c").document
+    server = {**document["server"][0], "availability": course}
+    spec = scenario({**document, "server": [server]}).spec
+    steps = spec.server[0].availability.steps(np.random.default_rng(1), 0.01, 1.0)
+    values = [steps.at(t) for t in (0.0, 20.0)]
+    if expected is None:
+        assert values[0] == values[1]
+        assert 0.2 <= values[0] < 0.4
+    else:
+        assert values == expected
+
+
+@pytest.mark.parametrize("experiment", ["example", "fig4a"])
+def test_claims_of_the_paper_are_met_and_drawn(experiment, tmp_path, monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+
+    def evaluate(scenario, points, replications):
+        made = []
+        for point in points:
+            runs = [simulate(scenario.override(point), 1, k).metrics for k in range(replications)]
+            made.append({name: [run[name].value for run in runs] for name in runs[0]})
+        return made
+
+    bench = Workbench(evaluate, 1, 1, tmp_path)
+    (chosen,) = (known for known in load_paper("deadline").experiments if known.name == experiment)
+    claims = chosen.run(bench)
+    assert claims
+    assert {claim.verdict for claim in claims} == {"met"}
+    assert all(path.stat().st_size > 5000 for path in bench.figures)

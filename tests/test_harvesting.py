@@ -1,0 +1,314 @@
+"""Harvesting: the published scenario, and what must hold whatever premium and best-effort jobs do."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.bags import Bag, Bags
+from agents.batch_site import BatchSite, Rounds
+from agents.best_effort import BestEffortQueue, Manners
+from agents.harvester import Harvester
+from model.batch.nodes import Counted, Named, hosts_in
+from model.grid import Grid
+from model.job import State
+from model.policy import make
+from scenarios import ScenarioError, load, simulate
+from scenarios.identify import identify
+from scenarios.reproduction.harvest import executions, quality, signals
+from scenarios.traces.find import find_trace
+
+
+def harvest(
+    works,
+    tasks,
+    capacity=4,
+    *,
+    policy="easy",
+    nodes=None,
+    cycle=5.0,
+    control="tap",
+    manners=None,
+    rounds=None,
+):
+    """Premium works (submit, runtime, processors, estimate) over tasks (time, runtime, processors, user)."""
+    grid = Grid(keep_events=True)
+    facts = {} if rounds is None else {"rounds": rounds}
+    site = BatchSite(grid, "site", nodes or Counted(capacity), make("batch", policy), **facts)
+
+    def arrive(work):
+        submit, runtime, processors, estimate = work
+        site.submit(
+            grid.record.job(
+                "premium", submit, runtime, kind="premium", processors=processors, estimate=estimate
+            )
+        )
+
+    grid.agenda.feed((work[0], arrive, work) for work in sorted(works))
+    if tasks:
+        bags = Bags(lambda: grid.now)
+        Harvester(
+            grid, "h", BestEffortQueue(site, manners or Manners()), bags, make("control", control), cycle
+        )
+        bag_of = {user: Bag(user) for _, _, _, user in tasks}
+
+        def drop(task):
+            submit, runtime, processors, user = task
+            job = grid.record.job(user, submit, runtime, kind="task", mandatory=False, processors=processors)
+            bags.add(bag_of[user], job, 0.0)
+
+        grid.agenda.feed((task[0], drop, task) for task in sorted(tasks))
+        grid.bags = bags
+    grid.run()
+    grid.close()
+    return grid
+
+
+premium_works = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(1, 20), st.integers(1, 4), st.integers(1, 25)), max_size=12
+).map(lambda rows: [(float(a), float(b), c, float(d)) for a, b, c, d in rows])
+best_effort_tasks = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(1, 30), st.integers(1, 3), st.sampled_from("ab")),
+    min_size=1,
+    max_size=15,
+).map(lambda rows: [(float(a), float(b), c, user) for a, b, c, user in rows])
+controllers = st.sampled_from(
+    ["tap", "wait-batch", {"kind": "p", "reference": 9.0, "kp": 1.0}, {"kind": "pi", "reference": 6.0}]
+)
+civil = st.builds(
+    Manners,
+    grace=st.sampled_from([0.0, 3.0]),
+    lifetime=st.sampled_from([0.0, 8.0]),
+    start_delay=st.sampled_from([0.0, 7.0]),
+)
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "fair-share"])
+@settings(max_examples=60, deadline=None)
+@given(works=premium_works, tasks=best_effort_tasks, control=controllers)
+def test_premium_jobs_start_and_end_as_if_nobody_harvested(policy, works, tasks, control):
+    alone = harvest(works, [], policy=policy)
+    crowded = harvest(works, tasks, policy=policy, control=control)
+    mine = [(job.submit, job.start, job.end) for job in alone.record.jobs]
+    assert mine == [(job.submit, job.start, job.end) for job in crowded.record.jobs if job.kind == "premium"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    works=premium_works,
+    tasks=best_effort_tasks,
+    control=controllers,
+    manners=civil,
+    rounds=st.sampled_from([None, Rounds(gap=5.0, period=60.0), Rounds(5.0, 60.0, lambda: 4.0)]),
+    named=st.booleans(),
+)
+def test_no_job_is_lost_and_no_slot_is_held_twice(works, tasks, control, manners, rounds, named):
+    nodes = Named("site", [1.0] * 4) if named else None
+    grid = harvest(works, tasks, nodes=nodes, control=control, manners=manners, rounds=rounds)
+    jobs = grid.record.jobs
+    assert len(jobs) == len(works) + len(tasks)
+    assert all(job.state is State.DONE for job in jobs)
+    held = Counter()
+    begun, busy = {}, 0.0
+    slots: dict[str, list[tuple[float, float]]] = {}
+    by_id = {job.id: job for job in jobs}
+    for time, event, number, _, node in grid.record.journal:
+        if event == "started":
+            begun[number] = (time, node)
+        elif event in ("done", "killed"):
+            start, nodes_held = begun.pop(number)
+            processors = by_id[number].processors
+            busy += (time - start) * processors
+            held[start] += processors
+            held[time] -= processors
+            for host in hosts_in(nodes_held):
+                slots.setdefault(host, []).append((start, time))
+    assert not begun
+    # Work done and work wasted make up all the time that processors were busy.
+    done = sum((job.end - job.start) * job.processors for job in jobs)
+    assert busy == pytest.approx(done + sum(job.wasted for job in jobs))
+    level = 0
+    for time in sorted(held):
+        level += held[time]
+        assert 0 <= level <= 4
+    for intervals in slots.values():
+        assert all(end <= begin for (_, end), (begin, _) in pairwise(sorted(intervals)))
+    assert sum(bag.received for bag in grid.bags.bags.values()) == pytest.approx(
+        sum((job.end - job.start) * job.processors + job.wasted for job in jobs if job.kind == "task")
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(works=premium_works, tasks=best_effort_tasks, manners=civil)
+def test_nobody_is_killed_before_the_guaranteed_lifetime_or_without_notice(works, tasks, manners):
+    grid = harvest(works, tasks, manners=manners)
+    begun = {}
+    for time, event, number, _, _ in grid.record.journal:
+        if event == "started":
+            begun[number] = time
+        elif event == "killed":
+            assert time - begun[number] >= max(manners.lifetime, manners.grace) - 1e-9
+            assert any(submit <= time - manners.grace for submit, *_ in works)
+
+
+def test_the_youngest_make_way():
+    # Two tasks start at 0, one at 5; the premium job at 7 needs two of the four processors, one is idle.
+    tasks = [(0.0, 100.0, 1, "a"), (0.0, 100.0, 1, "a"), (5.0, 100.0, 1, "a")]
+    grid = harvest([(7.0, 10.0, 2, 10.0)], tasks, control={"kind": "p", "reference": 9.0, "kp": 1.0})
+    first, second, young = sorted(
+        (job for job in grid.record.jobs if job.kind == "task"), key=lambda job: job.submit
+    )
+    assert (first.kills, second.kills, young.kills) == (0, 0, 1)
+    assert young.wasted == 2.0
+
+
+def test_a_kill_delays_the_execution_of_the_premium_job():
+    works, tasks = [(7.0, 10.0, 4, 10.0)], [(0.0, 100.0, 1, "a")]
+    grid = harvest(works, tasks, manners=Manners(kill_delay=lambda: 3.0))
+    premium = next(job for job in grid.record.jobs if job.kind == "premium")
+    assert (premium.start, premium.end) == (7.0, 20.0)
+
+
+def test_a_job_that_ends_within_its_grace_is_not_lost():
+    works, tasks = [(7.0, 10.0, 4, 10.0)], [(0.0, 9.0, 1, "a")]
+    grid = harvest(works, tasks, manners=Manners(grace=5.0))
+    task = next(job for job in grid.record.jobs if job.kind == "task")
+    premium = next(job for job in grid.record.jobs if job.kind == "premium")
+    assert (task.kills, task.end) == (0, 9.0)
+    assert premium.start == 9.0
+
+
+def test_what_comes_in_during_a_round_waits_for_the_next():
+    works = [(0.0, 10.0, 1, 10.0), (2.0, 10.0, 1, 10.0)]
+    grid = harvest(works, [], rounds=Rounds(gap=5.0, duration=lambda: 4.0))
+    # The first round lasts from 0 to 4 s; the next begins 5 s after it and takes effect at 9 s.
+    assert [job.start for job in grid.record.jobs] == [4.0, 9.0]
+
+
+def test_campaigns_that_are_served_in_turn_are_treated_equally():
+    tasks = [(0.0, 10.0, 1, user) for user in "aaaaaaaabbbbbbbb"]
+    grid = harvest([], tasks, control={"kind": "p", "reference": 4.0, "kp": 1.0})
+    grid.bags.settle()
+    assert grid.bags.unfairness == pytest.approx(0.0, abs=0.01)
+
+
+def test_batcigri_is_reproduced():
+    run = simulate(load("cigri/batcigri"), keep_events=True)
+    made = quality(run, "cigri")
+    best_effort = [job for job in run.record.jobs if job.kind == "best-effort"]
+    assert sum(job.state is State.DONE for job in best_effort) == 500
+    assert min(execution.start for execution in executions(run)) == 90.0
+    assert 4700 <= made.end <= 5050
+    assert run.metrics["killed"].value == 16
+    assert 60 <= made.mean <= 68
+    assert made.full >= 0.97
+
+
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_batcigri_does_not_depend_on_the_seed(seed):
+    run = simulate(load("cigri/batcigri"), seed)
+    made = quality(run, "cigri")
+    assert 4700 <= made.end <= 5050
+    assert 60 <= made.mean <= 68
+    assert run.metrics["killed"].value == 16
+
+
+def test_ciGris_own_rules_use_the_cluster_less_than_a_pi_controller():  # noqa: N802
+    made = {
+        name: quality(simulate(load("cigri/batcigri").override(values)), "cigri")
+        for name, values in {
+            "pi": {},
+            "tap": {"harvester.controller": "tap"},
+            "batch": {"harvester.controller": "wait-batch"},
+        }.items()
+    }
+    assert made["pi"].utilisation > made["tap"].utilisation > made["batch"].utilisation
+    assert made["pi"].end < made["tap"].end < made["batch"].end
+
+
+def test_a_signal_of_every_kind_is_recorded_in_every_cycle():
+    run = simulate(load("cigri/batcigri"))
+    made = signals(run, "cigri")
+    assert {len(series) for series in made.values()} == {len(made["time"])}
+    assert made["time"][:4].tolist() == [0.0, 30.0, 60.0, 90.0]
+    assert made["error"][0] == made["reference"][0] - made["measured"][0] == 64.0
+    assert made["input"][0] == int(0.551 * 64 + 0.225 * 64)
+
+
+def test_a_controller_that_wants_less_than_a_job_for_ever_is_left_alone():
+    shy = {"kind": "p", "reference": 9.0, "kp": 0.1}
+    run = simulate(load("cigri/batcigri").override({"harvester.controller": shy}))
+    assert run.metrics["best_effort_completed"].value == 0
+    assert run.metrics["completed"].value == 1
+    assert all(job.state is State.CREATED for job in run.record.jobs if job.kind == "best-effort")
+
+
+def test_the_load_of_the_file_system_is_held_at_its_reference():
+    quiet = load("cigri/file-system").override({"site.file_system.io_share": 0.0, "workload.bag.count": 2000})
+    made = signals(simulate(quiet), "cigri")
+    settled = made["load"][(made["time"] > 600) & (made["time"] < 3000)]
+    assert settled.mean() == pytest.approx(3.0, abs=0.02)
+    assert made["load"].max() < 3.0 * 1.10
+
+
+def test_harvesting_without_restraint_slows_premium_jobs_down():
+    bold = {"harvester.controller": {"kind": "p", "reference": 200.0, "kp": 1.0}}
+    careful = simulate(load("cigri/file-system")).metrics["premium_slowdown"].value
+    assert (
+        simulate(load("cigri/file-system").override(bold)).metrics["premium_slowdown"].value > careful + 0.01
+    )
+
+
+def test_identification_finds_the_plant_of_the_file_system():
+    found = identify(load("cigri/file-system").override({"site.file_system.io_share": 0.0}))
+    assert found.plant == pytest.approx((0.6065, 0.0704), rel=0.01)
+    assert found.fit == pytest.approx(1.0, abs=1e-6)
+
+
+def test_identification_needs_a_harvester_and_an_answer():
+    with pytest.raises(ScenarioError, match="needs one harvester"):
+        identify(load("diet/day-regular"))
+    with pytest.raises(ScenarioError, match="tell a and b apart"):
+        identify(load("cigri/batcigri"), sensor="load")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"harvester.controller": "pie"}, "no control policy 'pie'"),
+        ({"harvester.controller.kp": -1.0}, "at least 0"),
+        ({"harvester.site": "moon"}, "no site 'moon'"),
+        ({"harvester.cycle": 0}, "greater than 0"),
+        ({"site.speed": [1.0] * 31 + [2.0]}, "different speeds"),
+        ({"workload.bag.processors": 33}, "do not fit"),
+        ({"workload.bag.best_effort.io_share": 1.0}, "less than 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(values, message):
+    with pytest.raises(ScenarioError, match=message):
+        load("cigri/batcigri").override(values)
+
+
+def test_the_holes_of_a_real_cluster_are_harvested_unseen():
+    try:
+        find_trace("UniLu-Gaia-2014-2.swf.gz")
+    except ValueError as error:
+        pytest.skip(f"the trace is not there: {error}")
+    slice_ = {
+        "workload.premium.last": 3000,
+        "workload.best-effort.last": 3000,
+        "workload.campaign.count": 500,
+        "site.nodes": 600,
+    }
+    unseen = load("cigri/gaia").override({**slice_, "harvester.kill_delay": 0.0})
+    crowded = simulate(unseen)
+    idle = {"kind": "step", "high": 0.0}
+    alone = simulate(unseen.override({"harvester.controller": idle}))
+
+    def starts(run):
+        return [(job.submit, job.start, job.end) for job in run.record.jobs if job.kind == "premium"]
+
+    assert crowded.metrics["killed"].value > 0
+    assert starts(crowded) == starts(alone)

@@ -1,0 +1,94 @@
+"""Progress is said in plain lines off a terminal, and as a bar on one."""
+
+import io
+from itertools import count
+
+import pytest
+from search_toys import VARY, toy
+
+from optimize import progress
+from optimize.archive import Estimate, Evaluation, Objective
+from optimize.progress import Bar, Heartbeat, Volume, reporter
+from optimize.search import search
+from scenarios import load
+
+OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def evaluation(cost, gain):
+    means = {"cost": cost, "gain": gain}
+    return Evaluation(0, {}, {name: Estimate(mean, None, (mean,)) for name, mean in means.items()}, {})
+
+
+def test_a_heartbeat_is_a_line_now_and_then(monkeypatch):
+    clock = count(step=4.0)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
+    stream = io.StringIO()
+    beat = Heartbeat(stream)
+    beat.start("evaluations", 100, 20)
+    for done in range(21, 61):
+        beat.update(done, 1.5, done // 50)
+    beat.note("note: something")
+    beat.finish()
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "evaluations: 20/100"
+    assert 10 < len(lines) < 25, "not one per update"
+    assert lines[-2] == "note: something"
+    assert lines[-1].startswith("evaluations: 60/100, hypervolume 1.5, 1 failed, ")
+    assert lines[-1].endswith(" left")
+
+
+def test_a_bar_shows_on_a_terminal_only():
+    assert isinstance(reporter(Terminal()), Bar)
+    assert isinstance(reporter(io.StringIO()), Heartbeat)
+    terminal = Terminal()
+    bar = reporter(terminal)
+    bar.start("evaluations", 10)
+    bar.update(7, 0.25)
+    bar.note("note: [brackets] stay")
+    bar.finish()
+    bar.note("afterwards")
+    shown = terminal.getvalue()
+    assert "evaluations" in shown
+    assert "7/10" in shown
+    assert "hypervolume 0.25" in shown
+    assert "note: [brackets] stay" in shown
+    assert shown.endswith("afterwards\n")
+
+
+def test_a_search_tells_how_it_goes():
+    stream = io.StringIO()
+    vary = [*VARY, "client.dispatch=ethic", "sed.count=-3:20"]
+    search(
+        load("diet/day-regular"),
+        budget=30,
+        vary=vary,
+        work=toy,
+        sampler="random",
+        progress=Heartbeat(stream, period=0),
+    )
+    lines = stream.getvalue().splitlines()
+    assert "sed.count = -3 is refused" in lines[0]
+    assert lines[1] == "evaluations: 0/30"
+    assert any("30/30" in line for line in lines)
+    assert any(line.startswith("front on fresh seeds: ") for line in lines)
+
+
+def test_the_hypervolume_shown_is_that_of_the_front_and_only_grows():
+    volume = Volume(OBJECTIVES, first=2)
+    volume.add(evaluation(1.0, 0.0))
+    assert volume.value() is None
+    volume.add(evaluation(0.0, 1.0))
+    # The reference point is (1.1, -0.1): a tenth of the range beyond the worst.
+    assert volume.value() == pytest.approx(1.1 * 1.1)
+    volume.add(evaluation(0.5, 0.5))
+    assert volume.value() == pytest.approx(1.1 * 1.1)
+    volume.add(evaluation(0.5, 2.0))
+    assert volume.value() == pytest.approx(1.1 * 1.1 + 0.6 * 1.0)
+    volume.add(evaluation(50.0, -50.0))
+    assert volume.value() == pytest.approx(1.1 * 1.1 + 0.6 * 1.0)
