@@ -59,15 +59,18 @@ class Worker:
         job: its job in the grid.
         site: where.
         task: that it computes or that is on its way; None while it is idle.
+        alive: whether it can work.
+        crash: handle of the event at which it crashes; 0 if it does not.
     """
 
-    __slots__ = ("alive", "job", "site", "task")
+    __slots__ = ("alive", "crash", "job", "site", "task")
 
     def __init__(self, job: Job, site: VresSite) -> None:
         self.job = job
         self.site = site
         self.task: Job | None = None
         self.alive = True
+        self.crash = 0
 
 
 class Master(mesa.Agent):
@@ -150,7 +153,7 @@ class Master(mesa.Agent):
             return
         worker = self.workers[job.id] = Worker(job, site)
         if self.habits.lifetime is not None:
-            self.grid.agenda.after(self.habits.lifetime(), self._crash, worker, DECISION)
+            worker.crash = self.grid.agenda.after(self.habits.lifetime(), self._crash, worker, DECISION)
         self._idle.append(worker)
         self._serve()
 
@@ -163,13 +166,14 @@ class Master(mesa.Agent):
             self._pending -= 1
 
     def _crash(self, worker: Worker) -> None:
+        worker.crash = 0
         if worker.alive and worker.job.state is RUNNING:
             worker.site.cancel(worker.job)
             self._lose(worker)
 
     def _lose(self, worker: Worker) -> None:
         """Take a worker out of the pool, and its task back."""
-        worker.alive = False
+        self._bury(worker)
         del self.workers[worker.job.id]
         if worker in self._idle:
             self._idle.remove(worker)
@@ -179,9 +183,15 @@ class Master(mesa.Agent):
         task = worker.task
         if task is not None and task.state in (RUNNING, QUEUED):
             if task.state is RUNNING:
-                # What it computed last is lost up to the end of its worker, who may be known to be dead later.
+                # It was lost when its worker ended, who may be known to be dead only later.
                 task.kill(min(self.grid.now, worker.job.end))
             self.grid.agenda.after(self.habits.detection, self._again, task, DECISION)
+
+    def _bury(self, worker: Worker) -> None:
+        worker.alive = False
+        if worker.crash:
+            self.grid.agenda.cancel(worker.crash)
+            worker.crash = 0
 
     def _again(self, task: Job) -> None:
         self._ready.appendleft(task)
@@ -222,7 +232,7 @@ class Master(mesa.Agent):
     def _disband(self) -> None:
         """All is done: the overlay dissolves."""
         for worker in list(self.workers.values()):
-            worker.alive = False
+            self._bury(worker)
             if worker.job.state is RUNNING:
                 worker.site.finish(worker.job)
 

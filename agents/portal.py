@@ -102,7 +102,7 @@ class Portal(mesa.Agent):
         total = sum(
             account.weight for account in self.accounts.values() if account.queue or account.in_flight
         )
-        user, account = waiting[self.arbitration.choose(claimants, total, self.slots, now)]
+        _, account = waiting[self.arbitration.choose(claimants, total, self.slots, now)]
         job = account.queue[0]
         # It counts as in flight before it is offered: it may end within the offer.
         account.queue.popleft()

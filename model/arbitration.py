@@ -50,7 +50,7 @@ class Arbitration(Policy):
 class DeadlineFair(Arbitration):
     """Earliest pseudo-deadline first among the quanta that are due to begin, and work-conserving beyond.
 
-    The m-th quantum of a user with weight w = slots phi / sum(phi), at most 1, may begin after
+    The m-th quantum of a user with weight w = slots phi / sum(phi) may begin after
     floor((m - 1) / w) quanta and is due after ceil(m / w).
     """
 
@@ -78,7 +78,8 @@ class DeadlineFair(Arbitration):
 
     def window(self, claimant: Claimant, total_weight: float, slots: int) -> tuple[float, float]:
         """When the next quantum of a user may begin and when it is due, s."""
-        weight = min(1.0, slots * claimant.weight / total_weight)
+        # No bound at 1 as for sequential tasks: the jobs of one user run beside each other.
+        weight = slots * claimant.weight / total_weight
         quanta = floor(claimant.served / self.quantum + 1e-9)
         begins = floor(quanta / weight + 1e-9)
         due = ceil((quanta + 1) / weight - 1e-9)

@@ -196,6 +196,9 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     grid.record.measure("sdj_rejection", lambda: _rejection(list(sites.values())))
     grid.record.measure("batch_slowdown", lambda: _slowdown(list(sites.values())))
     grid.record.measure("batch_slowdown_worst", lambda: _worst(list(sites.values())))
+    if all(site.vres is not None for site in spec.site):
+        # Slots that share a processor are not each a whole one: what counts is the work that was got.
+        grid.record.measure("utilisation", lambda: _utilisation(grid, list(sites.values())))
     streams = [
         arrivals(grid, workload, sites[workload.site or spec.site[0].name])
         for workload in spec.workload
@@ -219,6 +222,15 @@ def _slowdown(sites: list[VresSite]) -> float:
     classes = _of(sites, "wait")
     count = sum(known.stretched for known in classes)
     return sum(known.stretch for known in classes) / count if count else nan
+
+
+def _utilisation(grid: Grid, sites: list[VresSite]) -> float:
+    span = grid.now - min((job.submit for job in grid.record.jobs), default=grid.now)
+    for site in sites:
+        for known in site.classes:
+            known.accrue(grid.now)
+    got = sum(known.service for site in sites for known in site.classes)
+    return got / (span * sum(site.power for site in sites)) if span > 0 else 0.0
 
 
 def _worst(sites: list[VresSite]) -> float:
