@@ -201,7 +201,9 @@ class Master(mesa.Agent):
         """Dispatch tasks to idle workers, one after the other."""
         now, habits = self.grid.now, self.habits
         while self._idle and self._ready:
-            worker, task = self._idle.popleft(), self._ready.popleft()
+            # The one that came last: the one idle for longest is the nearest to the limit of its site, and a
+            # long task that always went there would never end.
+            worker, task = self._idle.pop(), self._ready.popleft()
             worker.task = task
             self._free_at = max(now, self._free_at) + habits.dispatch_time
             self.grid.agenda.at(self._free_at + habits.latency, self._arrive, (worker, task), ARRIVAL)
