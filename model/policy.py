@@ -42,6 +42,8 @@ FAMILIES: dict[str, str] = {
     "dispatch": "client: what to submit where and when",
     "batch": "local scheduler of a batch site",
     "routing": "broker: the site that a job is pushed to",
+    "ranking": "broker of a computing grid: which of the published queues a job prefers",
+    "arbitration": "dispatcher of a portal: whose job gets the next slot granted to it",
     "matching": "match-maker: the waiting job that a site agent or pilot gets",
     "control": "harvester: how many best-effort jobs to submit in each cycle",
     "forecast": "what is believed of a server's speed, load and links",

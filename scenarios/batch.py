@@ -20,6 +20,7 @@ from model.job import Job
 from scenarios.job_workloads import EVERY, JobWorkload, Task
 from scenarios.laws import Constant, Law, draws
 from scenarios.parts import Part, one_or_more, policy_of
+from scenarios.vres import VresFields, taken_elsewhere
 
 if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
@@ -60,7 +61,7 @@ class FileSystemSpec(Part):
     )
 
 
-class SiteSpec(Part):
+class SiteSpec(VresFields):
     """A site with a local batch scheduler."""
 
     name: str = "site"
@@ -165,6 +166,8 @@ def check(spec: ScenarioSpec) -> None:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
             if workload.site == EVERY or (workload.site is None and spec.middleware is not None):
                 continue
+            if taken_elsewhere(spec, workload):
+                continue
             if workload.site is None and len(sites) > 1:
                 raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
             if workload.site is not None and workload.site not in sites:
@@ -176,7 +179,8 @@ def check(spec: ScenarioSpec) -> None:
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put all sites on the grid, and have the jobs of their own users submitted to them."""
     for part in spec.site:
-        part.place(grid)
+        if part.vres is None:
+            part.place(grid)
     sites = sites_of(grid)
     streams = [
         stream
@@ -184,6 +188,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         if isinstance(workload, JobWorkload)
         and workload.best_effort is None
         and (workload.site or spec.middleware is None)
+        and not taken_elsewhere(spec, workload)
         for stream in _local(grid, workload, sites)
     ]
     if len(streams) == 1:
@@ -224,6 +229,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, submit, role = grid.record.job, receiver.submit, workload.role
+    patience = inf if workload.deadline is None else workload.deadline
     requires = frozenset(workload.requires) or None
 
     def arrive(task: Task) -> None:
@@ -236,6 +242,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
                 processors=task.processors,
                 estimate=task.estimate,
                 group=task.group,
+                deadline=task.submit + patience,
                 data=requires,
             )
         )

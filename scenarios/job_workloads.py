@@ -69,6 +69,12 @@ class JobWorkload(Part):
         default=None, description="left out, its jobs are submitted to the site; else to a [[harvester]]"
     )
 
+    deadline: float | None = Field(
+        default=None,
+        gt=0,
+        description="s from submission within which its jobs must be done; none if left out",
+    )
+
     @abstractmethod
     def tasks(self, streams: Streams) -> Iterator[Task]:
         """The jobs of one run, by time of submission."""

@@ -6,7 +6,19 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import batch, deadline, gridrpc, harvesting, middleware, platform, queueing
+from scenarios import (
+    batch,
+    deadline,
+    gridrpc,
+    harvesting,
+    middleware,
+    overlay,
+    platform,
+    portal,
+    queueing,
+    vres,
+    wms,
+)
 from scenarios.batch import SiteSpec
 from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
@@ -14,15 +26,18 @@ from scenarios.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from scenarios.harvesting import BagsSpec, HarvesterSpec
 from scenarios.job_workloads import Campaign, GeneratedJobs
 from scenarios.middleware import MiddlewareSpec
+from scenarios.overlay import OverlaySpec
 from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSpec, one_or_more
 from scenarios.platform import PlatformSpec
+from scenarios.portal import PortalSpec
 from scenarios.queueing import QueueingSpec
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
 from scenarios.trace_tasks import TraceTasks
+from scenarios.wms import WmsSpec
 from scenarios.workloads import DiurnalSessions, PoissonSessions, RegularSessions
 
-ARRAYS = ("sed", "client", "server", "site", "harvester", "workload")
+ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "workload")
 
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
@@ -57,6 +72,9 @@ class ScenarioSpec(Part):
     middleware: MiddlewareSpec | None = None
     server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     agent: AgentSpec | None = None
+    wms: WmsSpec | None = None
+    portal: PortalSpec | None = None
+    overlay: Annotated[list[OverlaySpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
@@ -64,10 +82,14 @@ class ScenarioSpec(Part):
 
     @model_validator(mode="after")
     def _complete(self) -> ScenarioSpec:
-        if not self.workload and self.queue is None:
+        if not self.workload and not self.overlay and self.queue is None:
             raise ValueError("a scenario needs at least one [[workload]]")
         gridrpc.check(self)
         batch.check(self)
+        vres.check(self)
+        wms.check(self)
+        portal.check(self)
+        overlay.check(self)
         harvesting.check(self)
         queueing.check(self)
         platform.check(self)

@@ -41,6 +41,8 @@ class TraceJobs(JobWorkload):
     queues: list[str] = Field(
         default_factory=list, description="names or numbers of the queues to replay; all if empty"
     )
+    shortest: float = Field(default=0.0, ge=0, description="s; jobs with shorter run times are left out")
+    longest: float = Field(default=inf, gt=0, description="s; jobs with longer run times are left out")
 
     @model_validator(mode="after")
     def _ordered(self) -> TraceJobs:
@@ -58,17 +60,22 @@ class TraceJobs(JobWorkload):
         """
         logged = islice(self._logged(streams), self.first - 1, self.last)
         chosen = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
-        # The run starts with the chosen part, whatever queues are replayed: two workloads of one trace, each
-        # with other queues, stay in step.
+        # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
+        # part its queues or run times between them stay in step.
         origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
-        tasks = [task for task, queue in chosen if not self.queues or queue in self.queues]
+        tasks = [task for task, queue in chosen if self._wanted(task, queue)]
         if not tasks:
             raise ScenarioError(
-                f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end and queues"
+                f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end, queues, "
+                "shortest and longest"
             )
         if origin == 0 and self.compression == 1:
             return iter(tasks)
         return (task._replace(submit=(task.submit - origin) / self.compression) for task in tasks)
+
+    def _wanted(self, task: Task, queue: str | None) -> bool:
+        """Whether a job of the chosen part is replayed."""
+        return self.shortest <= task.runtime <= self.longest and (not self.queues or queue in self.queues)
 
     def provenance(self) -> str:
         """The file that is replayed."""

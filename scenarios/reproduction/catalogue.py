@@ -17,6 +17,7 @@ PAPERS: dict[str, tuple[str, str]] = {
         "scenarios.reproduction.batcigri",
         "BatCiGri: simulating a multi-layered grid middleware (hal-04101015)",
     ),
+    "egee": ("scenarios.reproduction.egee", "Scheduling for responsive grids (EGEE, DIANE, gPTM3D)"),
 }
 
 

@@ -1,0 +1,166 @@
+"""A class of jobs at a site with virtual reservations: its slots, limits and queue."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Literal
+
+from model.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRules:
+    """What a site grants to a class.
+
+    Attributes:
+        name: of the class.
+        kinds: kinds of jobs that may enter; all if empty.
+        groups: groups whose jobs may enter; all if empty.
+        full: whether a job that finds no slot waits or is rejected (short deadline jobs).
+        wall_limit: s that a job may hold a slot; it is killed then.
+        node_cap, site_cap: jobs of the class that may run at once on a node and at the site.
+    """
+
+    name: str
+    kinds: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+    full: Literal["wait", "reject"] = "wait"
+    wall_limit: float = inf
+    node_cap: float = inf
+    site_cap: float = inf
+
+    def admits(self, job: Job) -> bool:
+        """Whether a job may enter."""
+        return (not self.kinds or job.kind in self.kinds) and (not self.groups or job.group in self.groups)
+
+
+class SlotClass:
+    """The present state of a class.
+
+    Args:
+        rules: what it is granted.
+        dealt: its slots on each shared processor.
+        units_per_node: shared processors of one node.
+
+    Attributes:
+        slots: that it owns.
+        open: bit mask of the processors on which a job of it could start now.
+        queue: waiting jobs, first come first.
+        running: jobs that hold slots.
+        active: jobs that compute, and `active_at` the same by processor.
+        held_at: slots held, by processor.
+        rate: work per s that it is getting.
+        service: work that it has got, s at speed 1.
+        saturated_time, saturated_service: s during which all its slots computed, and what it got then.
+        started, ended, rejected, expired: counts of jobs.
+        stretch: sum over completed jobs of execution time over run time at full speed; `stretched` of them.
+        waiting_work: promised run times of waiting jobs, s; `running_work` of running ones.
+    """
+
+    __slots__ = (
+        "_dealt",
+        "_node_used",
+        "_since",
+        "_units_per_node",
+        "active",
+        "active_at",
+        "ended",
+        "expired",
+        "held_at",
+        "open",
+        "queue",
+        "rate",
+        "rejected",
+        "rules",
+        "running",
+        "running_work",
+        "saturated_service",
+        "saturated_time",
+        "service",
+        "slots",
+        "started",
+        "stretch",
+        "stretched",
+        "waiting_work",
+        "worst_stretch",
+    )
+
+    def __init__(self, rules: ClassRules, dealt: Sequence[int], units_per_node: int) -> None:
+        self.rules = rules
+        self.slots = sum(dealt)
+        self.queue: deque[Job] = deque()
+        self.running = self.active = 0
+        self.active_at = [0] * len(dealt)
+        self.held_at = [0] * len(dealt)
+        self.rate = self.service = self.saturated_time = self.saturated_service = 0.0
+        self.started = self.ended = self.rejected = self.expired = 0
+        self.stretch, self.stretched, self.worst_stretch = 0.0, 0, 0.0
+        self.waiting_work = self.running_work = 0.0
+        self.open = sum(1 << unit for unit, slots in enumerate(dealt) if slots)
+        self._dealt = list(dealt)
+        self._node_used = [0] * (len(dealt) // units_per_node)
+        self._units_per_node = units_per_node
+        self._since = 0.0
+
+    @property
+    def free(self) -> int:
+        """Jobs that could start now, as far as slots and the cap of the site go."""
+        return int(min(self.slots, self.rules.site_cap)) - self.running
+
+    @property
+    def may_start(self) -> bool:
+        """Whether a job could start now."""
+        return self.open != 0 and self.running < self.rules.site_cap
+
+    @property
+    def mean_stretch(self) -> float:
+        """Mean slow-down of completed jobs; nan before the first."""
+        return self.stretch / self.stretched if self.stretched else nan
+
+    def take(self, unit: int) -> None:
+        """Hold a slot on a processor."""
+        self.running += 1
+        self.started += 1
+        self.held_at[unit] += 1
+        node = unit // self._units_per_node
+        self._node_used[node] += 1
+        if self._node_used[node] >= self.rules.node_cap:
+            for other in self._units_of(node):
+                self.open &= ~(1 << other)
+        elif self.held_at[unit] == self._dealt[unit]:
+            self.open &= ~(1 << unit)
+
+    def give_back(self, unit: int) -> None:
+        """Release a slot on a processor."""
+        self.running -= 1
+        self.held_at[unit] -= 1
+        node = unit // self._units_per_node
+        self._node_used[node] -= 1
+        if self._node_used[node] < self.rules.node_cap:
+            for other in self._units_of(node):
+                if self.held_at[other] < self._dealt[other]:
+                    self.open |= 1 << other
+
+    def accrue(self, now: float) -> None:
+        """Count what it has got since the last time."""
+        passed = now - self._since
+        if passed > 0:
+            got = passed * self.rate
+            self.service += got
+            if self.active == self.slots:
+                self.saturated_time += passed
+                self.saturated_service += got
+        self._since = now
+
+    def note_stretch(self, stretch: float) -> None:
+        """Count the slow-down of a completed job."""
+        self.stretch += stretch
+        self.stretched += 1
+        if stretch > self.worst_stretch:
+            self.worst_stretch = stretch
+
+    def _units_of(self, node: int) -> range:
+        return range(node * self._units_per_node, (node + 1) * self._units_per_node)

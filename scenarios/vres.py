@@ -1,0 +1,237 @@
+"""Virtual reservations of a site: shares of classes, their limits, and the jobs that come directly."""
+
+from __future__ import annotations
+
+from heapq import merge
+from math import inf, nan
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from agents.vres_site import VresSite
+from model.grid import Grid
+from model.metrics import define
+from model.vres import ClassRules, ShareError, SlotClass, slot_counts
+from scenarios.job_workloads import JobWorkload
+from scenarios.parts import Part
+
+if TYPE_CHECKING:
+    from scenarios.batch import SiteSpec
+    from scenarios.schema import ScenarioSpec
+
+define("sdj_rejection", "", "minimize", "jobs that a class without queue refused, over those offered to it")
+define("batch_slowdown", "", "minimize", "mean execution time over run time of jobs of classes with queues")
+define("batch_slowdown_worst", "", "minimize", "the largest of these")
+
+
+class ClassSpec(Part):
+    """What a site grants to a class of jobs."""
+
+    name: str
+    kinds: list[str] = Field(default_factory=list, description="`role` of workloads admitted; all if empty")
+    groups: list[str] = Field(default_factory=list, description="groups admitted; all if empty")
+    full: Literal["wait", "reject"] = Field(
+        default="wait", description="what becomes of a job that finds no slot"
+    )
+    wall_limit: float = Field(default=inf, gt=0, description="s after which a job is killed")
+    node_cap: float = Field(default=inf, ge=1, description="jobs that may run at once on a node")
+    site_cap: float = Field(default=inf, ge=1, description="jobs that may run at once at the site")
+
+    def rules(self) -> ClassRules:
+        """The same for the site."""
+        facts = self.model_dump()
+        facts["kinds"], facts["groups"] = frozenset(self.kinds), frozenset(self.groups)
+        return ClassRules(**facts)
+
+
+class VresFields(Part):
+    """What a site needs to have virtual reservations."""
+
+    vres: dict[str, float] | None = Field(
+        default=None,
+        description="share of the virtual slots by class; one class of `classes` may be left out and takes "
+        "the rest. Left out altogether, the site has no virtual reservations",
+    )
+    virtual_slots: float = Field(default=1.0, ge=1, description="k, virtual slots of each processor")
+    sharing: Literal["processor", "node"] = Field(
+        default="processor",
+        description="whether jobs share the processor on which they start, or the kernel moves them between "
+        "the processors of a node",
+    )
+    classes: list[ClassSpec] = Field(
+        default_factory=list, description="of the virtual reservations, in the order in which jobs look"
+    )
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether all virtual reservations can be had.
+
+    Raises:
+        ValueError: naming the place and what would be right.
+    """
+    for site in spec.site:
+        if site.vres is None:
+            if site.classes:
+                raise ValueError(f"site.{site.name}.classes: need shares in site.{site.name}.vres")
+            continue
+        place = f"site.{site.name}"
+        if site.policy.kind != "fcfs":
+            raise ValueError(f"{place}.policy: classes with slots of their own are served first come: fcfs")
+        try:
+            counts_of(site)
+        except ShareError as error:
+            name = f".{error.name}" if error.name else ""
+            raise ValueError(f"{place}.vres{name}: {error}") from None
+
+
+def counts_of(site: SiteSpec) -> dict[str, int]:
+    """Slots of each class.
+
+    Raises:
+        ShareError: shares or slots that are not whole.
+        ValueError: classes and shares do not fit together.
+    """
+    assert site.vres is not None
+    place = f"site.{site.name}"
+    unit = _capacity(site) * site.virtual_slots
+    if abs(unit - round(unit)) > 1e-6:
+        raise ValueError(
+            f"{place}.virtual_slots: {site.virtual_slots:g} for each of {_capacity(site)} processors that "
+            f"share is {unit:g} slots, not a whole number"
+        )
+    for name, share in site.vres.items():
+        if not 0 <= share <= 1:
+            raise ShareError(name, f"{share:g} is no share; it must be between 0 and 1")
+    names = [known.name for known in site.classes] or list(site.vres)
+    unknown = sorted(set(site.vres) - set(names))
+    if unknown:
+        raise ShareError(unknown[0], f"no such class in {place}.classes; there are {', '.join(names)}")
+    left_out = [name for name in names if name not in site.vres]
+    if len(left_out) > 1:
+        raise ShareError("", f"shares needed for {', '.join(left_out)}; one of them may be left out")
+    slots = round(site.nodes * site.slots * site.virtual_slots)
+    return slot_counts({name: site.vres.get(name) for name in names}, slots)
+
+
+def _capacity(site: SiteSpec) -> int:
+    return site.slots if site.sharing == "node" else 1
+
+
+def place(grid: Grid, site: SiteSpec) -> VresSite:
+    """Put a site with virtual reservations on the grid, with its signals and metrics."""
+    counts = counts_of(site)
+    capacity = _capacity(site)
+    per_node = site.slots // capacity
+    speeds = site.speed if isinstance(site.speed, list) else [site.speed] * site.nodes
+    known = {part.name: part for part in site.classes}
+    rules = [known[name].rules() if name in known else ClassRules(name, frozenset({name})) for name in counts]
+    made = VresSite(
+        grid,
+        site.name,
+        [speed for speed in speeds for _ in range(per_node)],
+        rules,
+        list(counts.values()),
+        capacity=capacity,
+        units_per_node=per_node,
+    )
+    for slot_class in made.classes:
+        name = f"{site.name}.{slot_class.rules.name}"
+        _probe(grid, name, slot_class)
+        for metric, unit, better, meaning, value in _class_metrics(made, slot_class):
+            define(f"{metric}.{name}", unit, better, meaning)
+            grid.record.measure(f"{metric}.{name}", value)
+    return made
+
+
+def _probe(grid: Grid, name: str, slot_class: SlotClass) -> None:
+    grid.record.probe(f"{name}.running", lambda: slot_class.running)
+    grid.record.probe(f"{name}.waiting", lambda: len(slot_class.queue))
+
+
+def _class_metrics(site: VresSite, known: SlotClass) -> list[tuple[str, str, Any, str, Any]]:
+    """Name, unit, direction, meaning and value of what is measured of each class."""
+
+    def share() -> float:
+        known.accrue(site.grid.now)
+        return known.saturated_service / (known.saturated_time * site.power) if known.saturated_time else nan
+
+    return [
+        ("slowdown", "", "minimize", "mean execution over run time of the class", lambda: known.mean_stretch),
+        ("share", "", "maximize", "of the processors, received while all slots of the class computed", share),
+        ("started", "jobs", "maximize", "jobs of the class that were started", lambda: known.started),
+        ("rejected", "jobs", "minimize", "jobs of the class that found no slot", lambda: known.rejected),
+    ]  # fmt: skip
+
+
+def vres_sites(grid: Grid) -> dict[str, VresSite]:
+    """The sites with virtual reservations that stand on a grid, by name."""
+    return {agent.name: agent for agent in grid.agents if isinstance(agent, VresSite)}
+
+
+def receives(spec: ScenarioSpec, workload: JobWorkload) -> bool:
+    """Whether the jobs of a workload go straight to a site with virtual reservations."""
+    if spec.portal is not None and workload.name in spec.portal.workloads:
+        return False
+    reserved = {site.name for site in spec.site if site.vres is not None}
+    if workload.site is None:
+        return spec.wms is None and len(spec.site) == 1 and bool(reserved)
+    return workload.site in reserved
+
+
+def taken_elsewhere(spec: ScenarioSpec, workload: JobWorkload) -> bool:
+    """Whether the jobs of a workload go to brokers, a portal or virtual reservations, not to a queue."""
+    if workload.site is None and (spec.wms is not None or spec.portal is not None):
+        return True
+    return receives(spec, workload)
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Put all sites with virtual reservations on the grid, and have their own users' jobs submitted."""
+    from scenarios.batch import arrivals
+
+    sites = {site.name: place(grid, site) for site in spec.site if site.vres is not None}
+    if not sites:
+        return
+    grid.record.measure("sdj_rejection", lambda: _rejection(list(sites.values())))
+    grid.record.measure("batch_slowdown", lambda: _slowdown(list(sites.values())))
+    grid.record.measure("batch_slowdown_worst", lambda: _worst(list(sites.values())))
+    if all(site.vres is not None for site in spec.site):
+        # Slots that share a processor are not each a whole one: what counts is the work that was got.
+        grid.record.measure("utilisation", lambda: _utilisation(grid, list(sites.values())))
+    streams = [
+        arrivals(grid, workload, sites[workload.site or spec.site[0].name])
+        for workload in spec.workload
+        if isinstance(workload, JobWorkload) and receives(spec, workload)
+    ]
+    if streams:
+        grid.agenda.feed(streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0)))
+
+
+def _of(sites: list[VresSite], full: str) -> list[SlotClass]:
+    return [known for site in sites for known in site.classes if known.rules.full == full]
+
+
+def _rejection(sites: list[VresSite]) -> float:
+    classes = _of(sites, "reject")
+    offered = sum(known.rejected + known.started for known in classes)
+    return sum(known.rejected for known in classes) / offered if offered else 0.0
+
+
+def _slowdown(sites: list[VresSite]) -> float:
+    classes = _of(sites, "wait")
+    count = sum(known.stretched for known in classes)
+    return sum(known.stretch for known in classes) / count if count else nan
+
+
+def _utilisation(grid: Grid, sites: list[VresSite]) -> float:
+    span = grid.now - min((job.submit for job in grid.record.jobs), default=grid.now)
+    for site in sites:
+        for known in site.classes:
+            known.accrue(grid.now)
+    got = sum(known.service for site in sites for known in site.classes)
+    return got / (span * sum(site.power for site in sites)) if span > 0 else 0.0
+
+
+def _worst(sites: list[VresSite]) -> float:
+    return max((known.worst_stretch for known in _of(sites, "wait")), default=nan)
