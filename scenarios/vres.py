@@ -11,6 +11,7 @@ from pydantic import Field
 
 from agents.vres_site import VresSite
 from model.grid import Grid
+from model.job import CANCELLED, DONE, REJECTED, Job
 from model.metrics import define
 from model.vres import ClassRules, ShareError, SlotClass, slot_counts
 from scenarios.job_workloads import JobWorkload
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
 
 define("sdj_rejection", "", "minimize", "jobs that a class without queue refused, over those offered to it")
+define(
+    "sdj_failed", "", "minimize",
+    "jobs of classes without queue that were refused, killed at the limit or late, over those submitted",
+)  # fmt: skip
+define(
+    "batch_response_ratio", "", "minimize",
+    "mean of response over run time, both at least 10 s, of jobs of classes with queues; waiting included",
+)  # fmt: skip
 define("batch_slowdown", "", "minimize", "mean execution time over run time of jobs of classes with queues")
 define("batch_slowdown_worst", "", "minimize", "the largest of these")
 
@@ -194,6 +203,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     if not sites:
         return
     grid.record.measure("sdj_rejection", lambda: _rejection(list(sites.values())))
+    grid.record.measure("sdj_failed", lambda: failed_fraction(grid, list(sites.values())))
+    grid.record.measure("batch_response_ratio", lambda: response_ratio(grid, list(sites.values())))
     grid.record.measure("batch_slowdown", lambda: _slowdown(list(sites.values())))
     grid.record.measure("batch_slowdown_worst", lambda: _worst(list(sites.values())))
     if all(site.vres is not None for site in spec.site):
@@ -216,6 +227,51 @@ def _rejection(sites: list[VresSite]) -> float:
     classes = _of(sites, "reject")
     offered = sum(known.rejected + known.started for known in classes)
     return sum(known.rejected for known in classes) / offered if offered else 0.0
+
+
+def failed_fraction(grid: Grid, sites: list[VresSite]) -> float:
+    """Jobs of classes without queue that failed, over those submitted; nan if there are none.
+
+    One fails that is refused in the end, ends before its work is done, or misses its deadline. A job that
+    brokers bring to a second site counts once.
+    """
+    jobs = _jobs_of(grid, sites, "reject")
+    return sum(_failed(job, grid.now) for job in jobs) / len(jobs) if jobs else nan
+
+
+def _failed(job: Job, now: float) -> bool:
+    if job.state is DONE:
+        return job.end > job.deadline
+    return job.state is REJECTED or job.state is CANCELLED or now > job.deadline
+
+
+def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> float:
+    """Mean of (end - submission) / run time over jobs of classes with queues; nan if there are none.
+
+    Jobs that have not ended count with the time that they have taken so far: else a site that never comes
+    round to them would look good.
+
+    Args:
+        grid: after its run.
+        sites: all with virtual reservations.
+        bound: s that response and run time count at least, so that jobs of a second do not outweigh all.
+    """
+    ratios = [
+        max((job.end if job.state is DONE else grid.now) - job.submit, bound) / max(job.runtime, bound)
+        for job in _jobs_of(grid, sites, "wait")
+        if job.state is not REJECTED and job.state is not CANCELLED
+    ]
+    return sum(ratios) / len(ratios) if ratios else nan
+
+
+def _jobs_of(grid: Grid, sites: list[VresSite], full: str) -> list[Job]:
+    """Jobs whose class, at the first site that has one for them, treats them so when it is full."""
+    found = []
+    for job in grid.record.jobs:
+        known = next((known for site in sites if (known := site.class_for(job)) is not None), None)
+        if known is not None and known.rules.full == full:
+            found.append(job)
+    return found
 
 
 def _slowdown(sites: list[VresSite]) -> float:
