@@ -31,8 +31,12 @@ def usage(bench: Workbench) -> list[Claim]:
     law = lawful(bench.seed)
     found = [log for log in (logged(LPC, "LPC log, one EGEE site"), logged(LCG, "LCG log, 170 sites")) if log]
     months = next((log for log in found if log.waits), law)
-    draw_usage(bench.figure("figure-1"), by_class(months), f"Completed jobs: {months.name}")
-    names = " and ".join(log.name.partition(",")[0] for log in found)
+    draw_usage(
+        bench.figure("figure-1"),
+        by_class(months),
+        f"Completed jobs: {months.name}; above the bars those below 5 min",
+    )
+    names = " and the ".join(log.name.partition(",")[0] for log in found)
     draw_distribution(
         bench.figure("figure-2"), {log.name: log.runtimes for log in (law, *found)}, "Execution time (s)",
         f"The law of the broker's jobs against the {names}" if found else f"Execution times: {law.name}",
@@ -173,7 +177,9 @@ def itu(bench: Workbench) -> list[Claim]:
         "40,000 tasks: law with median 8 s and sigma 1.25, cut at 1200 s", [10.0, 1000.0],
     )  # fmt: skip
     names = {"itu.pool": "available workers", "itu.busy": "busy workers"}
-    draw_signals(bench.figure("figure-10"), run, names, "Workers")
+    draw_signals(
+        bench.figure("figure-10"), run, names, "Workers", "Simulated; task durations by the law of figure 9"
+    )
     makespan = run.metrics["makespan"].value
     busy, pool = (_mean_between(run, f"itu.{name}", 500, 3000) for name in ("busy", "pool"))
     return [
@@ -199,7 +205,7 @@ def geant4(bench: Workbench) -> list[Claim]:
     curves = {"A: user-level": _ends(simulate(scenario, bench.seed))}
     for k in range(3):
         curves[f"B{k + 1}: plain grid"] = _ends(simulate(plain, bench.seed, k))
-    draw_completion(bench.figure("figure-11"), curves, 207)
+    draw_completion(bench.figure("figure-11"), curves, 207, "Simulated: 207 tasks, uniform from 280 to 520 s")
     ours, *others = (max(ends) for ends in curves.values())
     return [
         Claim("R9", "geant4", "the user-level scheduler ends before the plain grid", "figure 11",
@@ -252,7 +258,7 @@ def gptm3d(bench: Workbench) -> list[Claim]:
             makespan = run.metrics["makespan"].value
             rows[size][workers] = alone / makespan
             took[size] = alone, makespan
-    draw_speedup(bench.figure("figure-12"), rows)
+    draw_speedup(bench.figure("figure-12"), rows, "Simulated; slices by a law")
     alone, grid = took["large"]
     small_alone, small_grid = took["small"]
     return [

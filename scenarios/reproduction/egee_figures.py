@@ -12,19 +12,29 @@ if TYPE_CHECKING:
     from scenarios.simulate import Run
 
 
+SHORT = 2  # classes of execution time below 5 minutes, the first ones
+
+
 def draw_usage(path: Path, rows: Mapping[str, Mapping[str, int]], title: str) -> None:
-    """Jobs of each month, stacked by class of execution time (figure 1)."""
+    """Jobs of each month, stacked by class of execution time, with the share of short ones (figure 1)."""
     import matplotlib.pyplot as plt
     import numpy as np
     import seaborn as sns
 
     figure, axis = plt.subplots(figsize=(8, 3.8), layout="constrained")
     classes = list(next(iter(rows.values())))
+    long = len(classes) - SHORT
+    colours = sns.color_palette("Oranges_r", SHORT + 2)[:SHORT] + sns.color_palette("Blues", long + 1)[1:]
     bottom = np.zeros(len(rows))
-    for colour, name in zip(sns.color_palette("crest", len(classes)), classes, strict=True):
+    for colour, name in zip(colours, classes, strict=True):
         heights = np.array([row[name] / 1000 for row in rows.values()])
         axis.bar(list(rows), heights, bottom=bottom, width=0.7, color=colour, label=name)
         bottom += heights
+    for place, (row, top) in enumerate(zip(rows.values(), bottom, strict=True)):
+        share = sum(row[name] for name in classes[:SHORT]) / sum(row.values())
+        axis.text(place, top, f"{share:.0%}", ha="center", va="bottom", fontsize="small")
+    axis.tick_params(axis="x", labelsize="small")
+    axis.margins(y=0.1)
     axis.set(ylabel="Jobs (thousands)")
     axis.set_title(title, loc="left", fontsize="medium")
     axis.legend(
@@ -52,11 +62,13 @@ def draw_distribution(
         axis.axvline(line, color="grey", linewidth=0.8, linestyle=":")
     low = min(float(np.quantile(values, 1e-4)) for values in curves.values())
     high = max(max(values) for values in curves.values())
-    axis.set(xscale="log", xlabel=label, ylabel="Jobs (%)", ylim=(0, 1.02), xlim=(low, high * 1.2))
+    axis.set(
+        xscale="log", xlabel=label, ylabel="Up to that value (%)", ylim=(0, 1.02), xlim=(low, high * 1.2)
+    )
     axis.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0", "20", "40", "60", "80", "100"])
     axis.set_title(title, loc="left", fontsize="medium")
     if len(curves) > 1:
-        axis.legend(frameon=False, loc="lower right")
+        axis.legend(frameon=False, loc="upper left")
     sns.despine(ax=axis)
     save(figure, path)
 
@@ -108,7 +120,7 @@ def draw_queueing(path: Path, panels: Mapping[str, tuple[Sequence[float], Sequen
         jobs, _ = np.histogram(t, edges)
         with np.errstate(invalid="ignore"):
             share = np.where(jobs >= 20, 100 * np.histogram(t[waited], edges)[0] / jobs, np.nan)
-        column[1].stairs(share, edges, linewidth=1.2)
+        column[1].stairs(share, edges, baseline=None, linewidth=1.2)
         column[1].set(xlabel="Execution time (s)", ylim=(0, 105))
     axes[0, 0].set_ylabel("Queueing ratio q / t")
     axes[1, 0].set_ylabel("Queued (%)")
@@ -177,18 +189,19 @@ def draw_lanes(path: Path, run: Run, names: Mapping[str, str], title: str) -> No
     save(figure, path)
 
 
-def draw_signals(path: Path, run: Run, names: Mapping[str, str], label: str) -> None:
+def draw_signals(path: Path, run: Run, names: Mapping[str, str], label: str, title: str) -> None:
     """Sampled counts over time (figure 10)."""
     import matplotlib.pyplot as plt
     import seaborn as sns
 
     figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")
-    for colour, (name, title) in zip(sns.color_palette("colorblind"), names.items(), strict=False):
+    for colour, (name, shown) in zip(sns.color_palette("colorblind"), names.items(), strict=False):
         times, values = _series(run, name, 1.0)
-        axis.step(times, values, where="post", color=colour, label=title, linewidth=1)
+        axis.step(times, values, where="post", color=colour, label=shown, linewidth=1)
     axis.set(xlabel="Time (s)", ylabel=label, ylim=0)
     axis.set_xlim(left=0)
-    figure.legend(frameon=False, ncols=3, loc="outside upper center")
+    axis.set_title(title, loc="left", fontsize="medium")
+    axis.legend(frameon=False, loc="center")
     sns.despine(ax=axis)
     save(figure, path)
 
@@ -199,22 +212,30 @@ def _series(run: Run, signal: str, unit: float) -> tuple[list[float], list[float
     return [time for time, _ in series], [value for _, value in series]
 
 
-def draw_completion(path: Path, curves: Mapping[str, Sequence[float]], tasks: int) -> None:
-    """Completed tasks over time (figure 11)."""
+def draw_completion(path: Path, curves: Mapping[str, Sequence[float]], tasks: int, title: str) -> None:
+    """Completed tasks over time (figure 11); logarithmic, as the last tasks of a plain grid take so long."""
     import matplotlib.pyplot as plt
     import seaborn as sns
+    from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-    figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    figure, axis = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
     for colour, (name, ends) in zip(sns.color_palette("colorblind"), curves.items(), strict=False):
-        axis.step(sorted(ends), range(1, len(ends) + 1), where="post", label=name, color=colour)
+        axis.step(
+            sorted(ends), range(1, len(ends) + 1), where="post", label=name, color=colour, linewidth=1.2
+        )
+        axis.plot(max(ends), len(ends), "o", markersize=4, color=colour)
     axis.axhline(tasks, color="grey", linewidth=0.8, linestyle=":")
-    axis.set(xlabel="Time (s)", ylabel="Completed tasks", ylim=0, xlim=0)
+    axis.set(xlabel="Time (s)", ylabel="Completed tasks", ylim=(0, tasks * 1.06), xscale="log")
+    axis.set_xticks([300, 1000, 3000, 10000])
+    axis.xaxis.set_major_formatter(ScalarFormatter())
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.set_title(title, loc="left", fontsize="medium")
     axis.legend(frameon=False, loc="lower right")
     sns.despine(ax=axis)
     save(figure, path)
 
 
-def draw_speedup(path: Path, rows: Mapping[str, Mapping[int, float]]) -> None:
+def draw_speedup(path: Path, rows: Mapping[str, Mapping[int, float]], title: str) -> None:
     """Speed-up over workers for each size of reconstruction (figure 12)."""
     import matplotlib.pyplot as plt
     import seaborn as sns
@@ -224,6 +245,7 @@ def draw_speedup(path: Path, rows: Mapping[str, Mapping[int, float]]) -> None:
         axis.plot(list(curve), list(curve.values()), marker="o", markersize=4, label=name, color=colour)
     axis.axline((0, 0), slope=1, color="grey", linewidth=0.8, linestyle=":")
     axis.set(xlabel="Workers", ylabel="Speed-up over one after the other", xlim=(0, 15), ylim=(0, 15))
+    axis.set_title(title, loc="left", fontsize="medium")
     axis.legend(frameon=False, loc="upper left")
     sns.despine(ax=axis)
     save(figure, path)
