@@ -143,7 +143,8 @@ def note(front: Front) -> str:
     """What stands below the title of a picture of a front."""
     archive = front.archive
     seeds = "values on fresh seeds" if front.validated else "values as searched, not validated"
-    return f"{len(archive.evaluations)} evaluations, {archive.replications} replications each; front: {seeds}"
+    each = f"{archive.replications} replication{'s' if archive.replications != 1 else ''} each"
+    return f"{len(archive.evaluations)} evaluations, {each}; front: {seeds}"
 
 
 def draw_cloud(axes: Axes, x: Array, y: Array) -> None:
