@@ -31,10 +31,11 @@ def usage(bench: Workbench) -> list[Claim]:
     law = lawful(bench.seed)
     found = [log for log in (logged(LPC, "LPC log, one EGEE site"), logged(LCG, "LCG log, 170 sites")) if log]
     months = next((log for log in found if log.waits), law)
+    drawn = "Drawn jobs" if months is law else "Completed jobs"
     draw_usage(
         bench.figure("figure-1"),
         by_class(months),
-        f"Completed jobs: {months.name}; above the bars those below 5 min",
+        f"{drawn}: {months.name}; above the bars those below 5 min",
     )
     names = " and the ".join(log.name.partition(",")[0] for log in found)
     draw_distribution(
@@ -49,7 +50,7 @@ def usage(bench: Workbench) -> list[Claim]:
             "section 2.2, figure 1",
             "more than half", ", ".join(f"{name}: {share:.1%}" for name, share in shares.items()),
             verdict(min(shares.values()) > 0.5),
-            f"figure 1 rests on: {months.name}; figure 2 on: {', '.join(log.name for log in (law, *found))}",
+            f"figure 1 rests on: {months.name}; figure 2 on: {'; '.join(log.name for log in (law, *found))}",
         ),
     ]  # fmt: skip
 
@@ -86,7 +87,8 @@ def overhead(bench: Workbench) -> list[Claim]:
             "R6", "overhead", "the overhead of short jobs is an order of magnitude above their execution",
             "section 2.2, figures 3 and 4", "median overhead ratio of jobs below 10 s at least 10",
             round(middle, 1), verdict(middle >= 10),
-            f"figures 3 and 4 rest on the {LAW}, figure 5 on {' and on the '.join(panels)}",
+            f"figures 3 and 4 rest on the {LAW}, figure 5 on it"
+            + (" and on the LPC log" if len(panels) > 1 else ", as the LPC log was not found"),
         ),
         Claim(
             "R6", "overhead", "run times have mean 2 s and standard deviation of 10^4 s", "section 2.2",
