@@ -18,7 +18,7 @@ Formula = Callable[[Mapping[str, Any]], Any]
 _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
+    ast.Mult: lambda left, right: _product(left, right),
     ast.Div: lambda left, right: left / right if right else float("inf"),
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -27,6 +27,15 @@ _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+
+
+def _product(left: Any, right: Any) -> Any:
+    # A text times a number would be as long as the number is large.
+    if isinstance(left, str) or isinstance(right, str):
+        raise TypeError("a text cannot be multiplied")
+    return left * right
+
+
 _UNARY: dict[type[ast.AST], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -68,8 +77,7 @@ def compile_expression(text: str, names: Collection[str]) -> Formula:
 
 def _formula(node: ast.expr, names: frozenset[str]) -> Formula:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
-        value = node.value
-        return lambda _: value
+        return _constant(node.value)
     if isinstance(node, ast.Name):
         return _name(node.id, names)
     if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
@@ -89,6 +97,15 @@ def _formula(node: ast.expr, names: frozenset[str]) -> Formula:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
         return _call(node.func.id, node.args, names)
     raise ExpressionError(f"{ast.unparse(node)!r} is not understood in an expression")
+
+
+def _constant(value: Value) -> Formula:
+    if isinstance(value, int):
+        try:
+            float(value)
+        except OverflowError:
+            raise ExpressionError("a number of more than 308 digits is not understood") from None
+    return lambda _: value
 
 
 def _name(name: str, names: frozenset[str]) -> Formula:

@@ -36,6 +36,7 @@ class Advert(NamedTuple):
 
 
 ATTRIBUTES = Advert._fields
+_SAMPLE = Advert("", "", False, 1, 1, 1, 1, 1.0, 1.0, 1.0)
 
 
 @cache
@@ -87,9 +88,11 @@ class Expression(Ranking):
 
     def __post_init__(self) -> None:
         try:
-            formula(self.rank_by)
+            value = formula(self.rank_by)(_SAMPLE._asdict())
         except ExpressionError as error:
             raise PolicyError(f"rank_by: {error}") from None
+        if isinstance(value, str):
+            raise PolicyError(f"rank_by: {self.rank_by!r} is no number")
 
     def rank(self, advert: Advert, job: Job) -> float:
         """The value of the expression."""
