@@ -289,6 +289,11 @@ def reproduce(
     made = run_paper(paper, replications, seed, jobs or os.cpu_count() or 1, out)
     columns = ("id", "experiment", "claim", "expected", "measured", "verdict")
     _print(made, made["claims"], columns, format)
+    if format is Format.table:
+        for claim in made["claims"]:
+            if claim["verdict"] != "met" and claim["reason"]:
+                print(f"{claim['id']}, {claim['claim']}: {claim['verdict']}: {claim['reason']}")
+        print("figures: " + ", ".join(made["figures"]))
     if any(claim["verdict"] == "not met" for claim in made["claims"]):
         raise typer.Exit(1)
 
