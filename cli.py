@@ -293,7 +293,8 @@ def reproduce(
         for claim in made["claims"]:
             if claim["verdict"] != "met" and claim["reason"]:
                 print(f"{claim['id']}, {claim['claim']}: {claim['verdict']}: {claim['reason']}")
-        print("figures: " + ", ".join(made["figures"]))
+        if made["figures"]:
+            print("figures: " + ", ".join(made["figures"]))
     if any(claim["verdict"] == "not met" for claim in made["claims"]):
         raise typer.Exit(1)
 
