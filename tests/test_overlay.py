@@ -39,7 +39,8 @@ def test_every_task_is_done_once_whatever_workers_crash_or_meet_limits(runtimes,
         grid.run()
         done = sorted(job for _, event, job, _, _ in grid.record.journal if event == "done" and job > 0)
         assert done == [task.id for task in master.tasks]
-        assert master.left == 0 and not master.workers
+        assert master.left == 0
+        assert not master.workers
         assert max(task.end for task in master.tasks) >= sum(runtimes) / habits.workers
 
 
