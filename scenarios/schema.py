@@ -6,19 +6,6 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios import (
-    batch,
-    deadline,
-    gridrpc,
-    harvesting,
-    middleware,
-    overlay,
-    platform,
-    portal,
-    queueing,
-    vres,
-    wms,
-)
 from scenarios.batch import SiteSpec
 from scenarios.burst_sessions import BurstSessions
 from scenarios.deadline import AgentSpec, ServerSpec
@@ -31,6 +18,7 @@ from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSp
 from scenarios.platform import PlatformSpec
 from scenarios.portal import PortalSpec
 from scenarios.queueing import QueueingSpec
+from scenarios.systems import SYSTEMS
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
 from scenarios.trace_tasks import TraceTasks
@@ -84,17 +72,8 @@ class ScenarioSpec(Part):
     def _complete(self) -> ScenarioSpec:
         if not self.workload and not self.overlay and self.queue is None:
             raise ValueError("a scenario needs at least one [[workload]]")
-        gridrpc.check(self)
-        batch.check(self)
-        vres.check(self)
-        wms.check(self)
-        portal.check(self)
-        overlay.check(self)
-        harvesting.check(self)
-        queueing.check(self)
-        platform.check(self)
-        middleware.check(self)
-        deadline.check(self)
+        for system in SYSTEMS:
+            system.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):

@@ -9,24 +9,9 @@ from model.fairness import UserOutcome
 from model.grid import Grid
 from model.metrics import Metric, summarise
 from model.record import Record
-from scenarios import (
-    batch,
-    deadline,
-    gridrpc,
-    harvesting,
-    middleware,
-    overlay,
-    platform,
-    portal,
-    queueing,
-    vres,
-    wms,
-)
 from scenarios.scenario import Scenario
+from scenarios.systems import SYSTEMS
 from scenarios.trace_file import FromTrace
-
-# Each puts its actors on the grid where the scenario has its tables; their order is the order of ties.
-SYSTEMS = (gridrpc, platform, batch, vres, harvesting, queueing, deadline, middleware, wms, portal, overlay)
 
 
 @dataclass(frozen=True)
