@@ -56,6 +56,16 @@ class Evaluation:
     metrics: dict[str, float]
     validated: dict[str, Estimate] | None = None
 
+    @property
+    def replications(self) -> int:
+        """How many runs on the seeds of the search stand behind the objectives."""
+        return _count(self.objectives)
+
+    @property
+    def fresh_replications(self) -> int:
+        """How many runs on fresh seeds it was validated by."""
+        return _count(self.validated or {})
+
 
 @dataclass(frozen=True)
 class Archive:
@@ -69,8 +79,9 @@ class Archive:
         failures: points that could not be evaluated.
         sampler: name of the sampler.
         seed: of workloads and sampler.
-        replications: per evaluation.
+        replications: per evaluation, at least.
         budget: evaluations that were asked for.
+        max_replications: per evaluation, at most; None if all have `replications`.
     """
 
     study: str
@@ -82,3 +93,18 @@ class Archive:
     seed: int = 1
     replications: int = 1
     budget: int = 0
+    max_replications: int | None = None
+
+    @property
+    def runs(self) -> int:
+        """Runs on the seeds of the search behind all evaluations."""
+        return sum(evaluation.replications for evaluation in self.evaluations)
+
+    @property
+    def fixed_runs(self) -> int:
+        """Runs that as many evaluations take if each has the most replications."""
+        return len(self.evaluations) * (self.max_replications or self.replications)
+
+
+def _count(estimates: dict[str, Estimate]) -> int:
+    return min((len(estimate.values) for estimate in estimates.values()), default=0)
