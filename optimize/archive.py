@@ -97,6 +97,16 @@ class Evaluation:
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     validated_cases: dict[str, dict[str, Estimate]] | None = None
 
+    @property
+    def replications(self) -> int:
+        """How many runs on the seeds of the search stand behind the objectives."""
+        return _count(self.objectives)
+
+    @property
+    def fresh_replications(self) -> int:
+        """How many runs on fresh seeds it was validated by."""
+        return _count(self.validated or {})
+
 
 @dataclass(frozen=True)
 class Archive:
@@ -110,11 +120,12 @@ class Archive:
         failures: points that could not be evaluated.
         sampler: name of the sampler.
         seed: of workloads and sampler.
-        replications: per evaluation.
+        replications: per evaluation, at least.
         budget: evaluations that were asked for.
         cases: names of the cases that every point was evaluated in; empty if there was one.
         robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
         constraints: what a point must keep, in every case.
+        max_replications: per evaluation, at most; None if all have `replications`.
     """
 
     study: str
@@ -129,3 +140,18 @@ class Archive:
     cases: tuple[str, ...] = ()
     robust: str = "mean"
     constraints: tuple[Constraint, ...] = ()
+    max_replications: int | None = None
+
+    @property
+    def runs(self) -> int:
+        """Runs on the seeds of the search behind all evaluations."""
+        return sum(evaluation.replications for evaluation in self.evaluations)
+
+    @property
+    def fixed_runs(self) -> int:
+        """Runs that as many evaluations take if each has the most replications."""
+        return len(self.evaluations) * (self.max_replications or self.replications)
+
+
+def _count(estimates: dict[str, Estimate]) -> int:
+    return min((len(estimate.values) for estimate in estimates.values()), default=0)

@@ -4,8 +4,8 @@ A trial has the values of active parameters, the means of the objectives, and as
 (mean, standard error and values per replication), `metrics` (means of all others), `replications`, in a
 search with several cases or constraints `cases` (the same by case, and of what is constrained), and for a
 failed one `failure`. What it breaks constraints by is where Optuna looks for that. The study has as user
-attributes `gridtune` (what was searched, and how), `validated` (objectives of front members on fresh seeds, by trial
-number) and `validated_cases`.
+attributes `gridtune` (what was searched, and how), `validated` (objectives of front members on fresh seeds, by
+trial number) and `validated_cases`.
 """
 
 from __future__ import annotations
