@@ -9,6 +9,7 @@ failed one `failure`. The study has as user attributes `gridtune` (what was sear
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
@@ -130,6 +131,9 @@ def create(storage: BaseStorage, name: str, settings: Settings, budget: int) -> 
         optuna.delete_study(study_name=name, storage=storage)
     directions = [objective.direction for objective in settings.objectives]
     study = optuna.create_study(storage=storage, study_name=name, directions=directions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names([objective.name for objective in settings.objectives])
     study.set_user_attr(SETTINGS, {**settings.as_json(), "budget": budget})
     return study
 
