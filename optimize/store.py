@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optimize.archive import Archive, Evaluation
+from optimize.database import reason
 from optimize.distributions import distribution
 from optimize.recorder import Recorder
 from optimize.space import key
@@ -166,8 +167,7 @@ class StudyStore(Store):
 
     def _write(self, entries: Sequence[Entry]) -> None:
         trials = [trial_of(entry, self.settings, self._distributions) for entry in entries]
-        with self._opened.together():
-            self._study.add_trials(trials)
+        self._opened.add_trials(self._study, trials)
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
@@ -177,10 +177,8 @@ class StudyStore(Store):
         except ScenarioError:
             raise
         except Exception as error:
-            reason = " ".join(str(error).split())
-            raise ScenarioError(
-                f"{self._where}: cannot be written: {reason}; what was written stays, --resume continues"
-            ) from error
+            problem = f"{self._where}: cannot be written: {reason(error)}"
+            raise ScenarioError(f"{problem}; what was written stays, --resume continues") from error
 
 
 def stored_choice(where: str | Path, name: str) -> tuple[str, int] | None:

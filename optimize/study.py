@@ -4,13 +4,14 @@ A trial has the values of active parameters, the means of the objectives, and as
 (mean, standard error and values per replication), `metrics` (means of all others), `replications`, in a
 search with several cases or constraints `cases` (the same by case, and of what is constrained), and for a
 failed one `failure`. What it breaks constraints by is where Optuna looks for that. The study has as user
-attributes `gridtune` (what was searched, and how), `validated` (objectives of front members on fresh seeds, by
-trial number) and `validated_cases`.
+attributes `gridtune` (what was searched, and how), `validated` (objectives of front members on fresh seeds,
+by trial number) and `validated_cases`.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
@@ -160,6 +161,9 @@ def create(storage: BaseStorage, name: str, settings: Settings, budget: int) -> 
         optuna.delete_study(study_name=name, storage=storage)
     directions = [objective.direction for objective in settings.objectives]
     study = optuna.create_study(storage=storage, study_name=name, directions=directions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names([objective.name for objective in settings.objectives])
     study.set_user_attr(SETTINGS, {**settings.as_json(), "budget": budget})
     return study
 
