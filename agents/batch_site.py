@@ -173,6 +173,7 @@ class BatchSite(mesa.Agent):
         self.overrun = overrun
         self.cluster = Cluster(nodes.slots, pace=nodes.pace, queues=queues, ledger=policy.ledger())
         self._executions: dict[int, Execution] = {}
+        self._computing: dict[int, int] = {}
         self._owners: dict[int, Ended] = {}
         self._watchers: dict[int, Started] = {}
         self.rounds = rounds
@@ -187,6 +188,21 @@ class BatchSite(mesa.Agent):
         grid.add_slots(nodes.slots, nodes.power / nodes.slots)
         for counter in ("killed_by_limit", "refused"):
             grid.record.counters[counter] += 0
+
+    @property
+    def slots(self) -> int:
+        """Processors."""
+        return self.nodes.slots
+
+    @property
+    def widest(self) -> int:
+        """Processors that one job can get."""
+        return self.nodes.slots
+
+    @property
+    def pace(self) -> float:
+        """Work per s of the slowest node."""
+        return self.nodes.pace
 
     @property
     def depth(self) -> int:
@@ -220,6 +236,11 @@ class BatchSite(mesa.Agent):
             self.grid.agenda.after(delay, self._received, (job, done), ARRIVAL)
         else:
             self._enter(job, done)
+
+    def compute(self, job: Job, work: float, then: Ended) -> None:
+        """Have a running placeholder do `work` s at speed 1, and call `then` with it when that is done."""
+        speed = self._executions[job.id].placement.speed
+        self._computing[job.id] = self.timer.after(work / speed, self._computed, (job, then), COMPLETION)
 
     def finish(self, job: Job) -> None:
         """A running placeholder has done its work: it completes now."""
@@ -378,6 +399,11 @@ class BatchSite(mesa.Agent):
         if job.state is RUNNING:
             started(job, speed)
 
+    def _computed(self, what: tuple[Job, Ended]) -> None:
+        job, then = what
+        del self._computing[job.id]
+        then(job)
+
     def _forget_end(self, job: Job) -> None:
         event = self._executions[job.id].event
         if event is not None:
@@ -413,6 +439,9 @@ class BatchSite(mesa.Agent):
     def _release(self, job: Job) -> None:
         """Take back the processors of a job that has ended, and tell its owner."""
         execution = self._executions.pop(job.id)
+        computing = self._computing.pop(job.id, None)
+        if computing is not None:
+            self.timer.cancel(computing)
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self.grid.now, execution.planned_end)
         done = self._owners.pop(job.id, None)

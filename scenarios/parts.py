@@ -25,6 +25,20 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def one_or_more(value: Any) -> Any:
+    """A lone element stands for an array of one."""
+    return [value] if isinstance(value, dict | str) else value
+
+
+class Switchable(Part):
+    """A table that belongs to parts of a grid that can be switched off."""
+
+    part: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
+        default_factory=list,
+        description="names in [parts]: it stands in the grid while one of them is on; left out, always",
+    )
+
+
 def policy_of(family: str) -> Any:
     """The type of a field that holds a policy, written as its name or as a table with `kind`."""
 
@@ -46,11 +60,6 @@ def policy_of(family: str) -> Any:
             }
         ),
     ]
-
-
-def one_or_more(value: Any) -> Any:
-    """A lone table stands for an array of one."""
-    return [value] if isinstance(value, dict) else value
 
 
 class NetworkSpec(Part):
