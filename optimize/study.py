@@ -240,7 +240,42 @@ def archive_of(
     )
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What a search has left in a storage.
+
+    Attributes:
+        settings: what was searched, and how; as `Settings.as_json`.
+        archive: every evaluation.
+    """
+
+    settings: Mapping[str, Any]
+    archive: Archive
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was searched.
+
+        Raises:
+            ScenarioError: it is not valid any more, for a file that it names is gone.
+        """
+        stored = self.settings
+        scenario = Scenario(stored["scenario"], stored["document"], Path(stored["base"]))
+        _ = scenario.spec
+        return scenario
+
+    @property
+    def space(self) -> Space:
+        """What was varied."""
+        return Space.of_json(self.settings["space"])
+
+
 def load_archive(study: str | Path, name: str | None = None) -> Archive:
+    """The evaluations that a search has left in a storage; see `load`."""
+    return load(study, name).archive
+
+
+def load(study: str | Path, name: str | None = None) -> Kept:
     """What a search has left in a storage.
 
     Args:
@@ -268,7 +303,7 @@ def load_archive(study: str | Path, name: str | None = None) -> Archive:
             problem = "name one of its studies with --study" if name is None and found else "no such study"
             raise ScenarioError(f"{shown(study)}: {problem}; it holds {known}")
         entries = entries_of(optuna.load_study(study_name=name, storage=storage))
-        return archive_of(name, found[name], entries, found[name]["budget"])
+        return Kept(found[name], archive_of(name, found[name], entries, found[name]["budget"]))
     finally:
         storage.remove_session()
 
