@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from math import isfinite
 
 from model.metrics import METRICS, Metric
@@ -11,7 +10,7 @@ from optimize.archive import Estimate, Evaluation, Objective
 from optimize.space import Point
 from optimize.study import Failed
 from scenarios.errors import ScenarioError
-from scenarios.replicate import Summary, summarise
+from scenarios.replicate import Summary, known_metrics, summarise
 
 
 def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
@@ -22,14 +21,9 @@ def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
     """
     if not names:
         raise ScenarioError("a search needs at least one --objective")
-    for name in names:
-        if name not in METRICS:
-            near = get_close_matches(name, METRICS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METRICS)}"
-            raise ScenarioError(f"{name}: no such objective; {hint}")
-        if names.count(name) > 1:
-            raise ScenarioError(f"{name}: an objective counts once; it was named {names.count(name)} times")
-    return tuple(Objective(name, METRICS[name].direction, METRICS[name].unit) for name in names)
+    return tuple(
+        Objective(name, METRICS[name].direction, METRICS[name].unit) for name in known_metrics(names)
+    )
 
 
 def evaluated(
