@@ -90,7 +90,7 @@ def _simulate(
         if outcome.failure is not None:
             entry = Failed(outcome.index, point, str(outcome.failure))
         else:
-            entry = evaluated(outcome.index, point, outcome.value, objectives)
+            entry = evaluated(outcome.index, point, [outcome.value], settings)
         failures += isinstance(entry, Failed)
         found[key(point)] = entry
         progress.update(len(found), failures=failures)
