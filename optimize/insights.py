@@ -1,4 +1,4 @@
-"""What `gridtune sensitivity` does: find out what it was given, analyse, write, draw."""
+"""What `gridtune sensitivity` and `gridtune explain` do: find out what is meant, analyse, write, draw."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from optimize.evaluate import objectives_of
+from optimize.explain import Explanation
 from optimize.progress import reporter
 from optimize.sensitivity import Sensitivity
 from optimize.space import Space
@@ -103,6 +104,38 @@ def run_sensitivity(
             )
     _leave(found, plot, out)
     return found
+
+
+def run_explain(
+    study: str, point: str, *, replications: int | None, jobs: int | None, ablate: bool
+) -> Explanation:
+    """Explain a point of a search that was kept; see `optimize.explain.explain`.
+
+    Args:
+        study: a search's folder, journal file, or storage URL.
+        point: its number, or the name of a recommendation.
+        replications: fresh runs per point; as many as the front has if left out.
+        jobs: worker processes; all cores if left out.
+        ablate: whether to put its settings back one by one.
+
+    Raises:
+        ScenarioError: there is no such study or point, or it cannot be run.
+    """
+    from optimize.explain import explain, find_point
+    from optimize.front import front
+    from optimize.study import load
+
+    kept = load(study)
+    find_point(front(kept.archive), point)  # before traces are read
+    prepare(kept.scenario)
+    progress = reporter()
+    try:
+        with sigterm_as_interrupt(), Pool(jobs or os.cpu_count() or 1) as pool:
+            return explain(
+                kept, point, replications=replications, ablate=ablate, pool=pool, progress=progress
+            )
+    finally:
+        progress.finish()
 
 
 def is_study(subject: str) -> bool:
