@@ -225,6 +225,16 @@ class Space:
                         notes.append(note)
         return list(dict.fromkeys(notes))
 
+    def branches(self, scenario: Scenario) -> Iterator[Scenario]:
+        """The scenario itself, then at a point of every branch that it takes.
+
+        Raises:
+            ScenarioError: see `check`.
+        """
+        yield scenario
+        for branch in self._branches():
+            yield scenario.override(self._accepted(scenario, branch))
+
     def _accepted(self, scenario: Scenario, branch: Point) -> Point:
         """A point of the branch that the scenario takes."""
         first: ScenarioError | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -17,6 +18,7 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from model.policy import FAMILIES, Policy, make, spec
+from scenarios.requirements import requirement
 
 
 class Part(BaseModel):
@@ -130,8 +132,12 @@ class SearchSpec(Part):
     """What a search varies and what it trades off.
 
     `space` maps paths to a list of choices, to `{low, high, log}`, or to `{choices}`; `when` makes a
-    parameter exist only where others have given values.
+    parameter exist only where others have given values. A point that breaks a constraint of `require` is
+    never on the front.
     """
 
     objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
+    require: list[Annotated[str, AfterValidator(requirement)]] = Field(
+        default_factory=list, description="constraints, e.g. `utilisation>=0.8`, on the mean of any metric"
+    )
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)
