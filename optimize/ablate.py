@@ -8,6 +8,7 @@ from typing import Any
 
 from optimize.archive import Objective, Value
 from optimize.changes import Change, Runs, changes
+from optimize.fresh import Fresh
 from optimize.space import Point, Space
 from scenarios.errors import ScenarioError
 from scenarios.meaning import meaning
@@ -83,7 +84,7 @@ def ablations(
     objectives: Sequence[Objective],
     here: Runs,
     removed: Sequence[Removal],
-    results: Sequence[Runs | str],
+    results: Sequence[Fresh | str],
     spans: Mapping[str, float],
 ) -> tuple[Ablation, ...]:
     """What each removal does, that with the largest effect first.
@@ -102,7 +103,7 @@ def ablations(
         if isinstance(result, str):
             found.append(Ablation(removal, (), result))
         else:
-            found.append(Ablation(removal, changes(objectives, here, result)))
+            found.append(Ablation(removal, changes(objectives, here, result.values)))
     return tuple(sorted(found, key=lambda one: -one.effect(spans)))
 
 

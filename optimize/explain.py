@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from optimize.ablate import Ablation, ablations, removals
-from optimize.archive import Evaluation, Value
+from optimize.archive import Constraint, Estimate, Evaluation, Value
 from optimize.changes import Change, changes, other_changes
-from optimize.choose import recommend
+from optimize.choose import Recommendation, recommend
+from optimize.compare import costs
+from optimize.constraints import tightest
 from optimize.fresh import FreshRuns
-from optimize.front import Front, Member, comparable, costs, front
+from optimize.front import Front, Member, comparable, front
 from optimize.progress import Progress
 from optimize.study import Kept
 from optimize.surroundings import Surroundings, surroundings
@@ -57,6 +59,26 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """Whether a constraint holds, on fresh seeds, in the case that comes closest to breaking it.
+
+    Attributes:
+        constraint: which.
+        case: name of that case.
+        value: of the metric there, at the point.
+    """
+
+    constraint: Constraint
+    case: str
+    value: Estimate
+
+    @property
+    def holds(self) -> bool:
+        """Whether the mean keeps the bound."""
+        return self.constraint.excess(self.value.mean) <= 0
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Why a point.
 
@@ -64,7 +86,8 @@ class Explanation:
         front: of the search.
         evaluation: the point.
         member: the point, or the one that it equals, as a member of the front; None if there is none.
-        names: of the recommendations that it is.
+        advice: the recommendations that it is.
+        bounds: constraints of the search, and whether the point keeps them.
         settings: what it sets.
         changes: from the scenario as it stands to the point, in each objective; empty if that fails.
         other_changes: clear ones in other metrics, the largest first.
@@ -78,7 +101,8 @@ class Explanation:
     front: Front
     evaluation: Evaluation
     member: Member | None
-    names: tuple[str, ...]
+    advice: tuple[Recommendation, ...]
+    bounds: tuple[Bound, ...]
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
     other_changes: tuple[Change, ...]
@@ -100,13 +124,24 @@ class Explanation:
             "study": self.front.archive.study,
             "scenario": self.front.archive.scenario,
             "number": self.evaluation.number,
-            "names": list(self.names),
+            "recommended": [{"name": one.name, "reason": one.reason} for one in self.advice],
+            "constraints": [
+                {
+                    "constraint": str(one.constraint),
+                    "holds": one.holds,
+                    "case": one.case,
+                    "mean": one.value.mean,
+                    "standard_error": one.value.standard_error,
+                }
+                for one in self.bounds
+            ],
             "on_front": self.on_front,
             "probability_non_dominated": member.probability_non_dominated if member else None,
             "settings": [one.as_json() for one in self.settings],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
             "beaten_by": list(around.beaten_by),
+            "beaten_in_search": list(around.beaten_in_search),
             "dominators": [one.as_json() for one in around.dominators],
             "neighbours": [one.as_json() for one in around.neighbours],
             "ablations": None if self.ablations is None else [one.as_json() for one in self.ablations],
@@ -141,55 +176,60 @@ def explain(
         ScenarioError: there is no such point, or it fails on fresh seeds.
     """
     found = front(kept.archive)
-    evaluation, names = find_point(found, point)
-    scenario, number = kept.scenario, evaluation.number
-    fresh = FreshRuns(kept, replications or _fresh_count(found), pool, progress, work)
-    removed = removals(scenario, kept.space, evaluation.values) if ablate else []
+    evaluation, advice = find_point(found, point)
+    settings, number = kept.settings, evaluation.number
+    scenario = settings.scenario
+    fresh = FreshRuns(settings, replications or _fresh_count(found), pool, progress, work)
+    removed = removals(scenario, settings.space, evaluation.values) if ablate else []
     asked = [evaluation.values, {}, *(one.left for one in removed if not one.refused)]
     here, base, *rest = fresh.run(asked)
-    lacking = [o.name for o in found.objectives if not isinstance(here, str) and o.name not in here]
-    if isinstance(here, str) or lacking:
-        reason = here if isinstance(here, str) else f"{lacking[0]} has no finite value"
-        raise ScenarioError(f"{found.archive.study}: point {number} fails on fresh seeds: {reason}")
-    around = surroundings(found, evaluation, here, fresh)
-    start = {} if isinstance(base, str) else base
+    if isinstance(here, str):
+        raise ScenarioError(f"{found.archive.study}: point {number} fails on fresh seeds: {here}")
+    around = surroundings(found, evaluation, here.values, fresh)
+    start = {} if isinstance(base, str) else base.values
     notes = [f"the scenario as it stands fails: {base}"] if isinstance(base, str) else []
     changed = scenario.override(evaluation.values)
     return Explanation(
         found,
         evaluation,
         next((m for m in found.members if number in (m.evaluation.number, *m.equivalents)), None),
-        names,
+        advice,
+        tuple(Bound(one, *tightest(one, here.cases)) for one in settings.constraints),
         tuple(
             Setting(path, value, meaning(scenario, path).value, meaning(changed, path))
             for path, value in evaluation.values.items()
         ),
-        changes(found.objectives, start, here),
-        other_changes(found.objectives, start, here, fresh.units),
+        changes(found.objectives, start, here.values),
+        other_changes(found.objectives, start, here.values, fresh.units),
         around,
-        ablations(found.objectives, here, removed, rest, _spans(found)) if ablate else None,
+        ablations(found.objectives, here.values, removed, rest, _spans(found)) if ablate else None,
         fresh.replications,
         fresh.count,
         (*notes, *around.failures),
     )
 
 
-def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[str, ...]]:
-    """The evaluation that a number or the name of a recommendation stands for, and all names it has.
+def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
+    """The evaluation that a number or the name of a recommendation stands for, and how it is recommended.
 
     Raises:
         ScenarioError: there is none; names those that there are.
     """
-    names = {item.name.replace("_", " "): item.member.evaluation for item in recommend(found)}
-    wanted = text.strip().strip("()").replace("_", " ").replace("-", " ").lower()
-    chosen = names.get(ALIASES.get(wanted, wanted))
-    if chosen is None and wanted.isdigit():
-        chosen = next((e for e in found.archive.evaluations if e.number == int(wanted)), None)
+    advice = recommend(found)
+    names = {_spoken(item.name): item.member.evaluation for item in advice}
+    chosen = names.get(ALIASES.get(_spoken(text), _spoken(text)))
+    number = text.strip().strip("()")
+    if chosen is None and number.isdecimal():
+        chosen = next((e for e in found.archive.evaluations if e.number == int(number)), None)
     if chosen is None:
         numbers = ", ".join(str(member.evaluation.number) for member in found.members) or "none"
         also = f", also called {', '.join(names)}" if names else ""
         raise ScenarioError(f"{found.archive.study}: no point {text}; its front has {numbers}{also}")
-    return chosen, tuple(name for name, evaluation in names.items() if evaluation.number == chosen.number)
+    return chosen, tuple(item for item in advice if item.member.evaluation.number == chosen.number)
+
+
+def _spoken(name: str) -> str:
+    return name.strip().lower().replace("_", " ").replace("-", " ")
 
 
 def _fresh_count(found: Front) -> int:

@@ -9,7 +9,7 @@ from optimize.archive import Value
 from optimize.changes import Change
 from optimize.explain import Explanation, Setting
 from optimize.export import cell
-from optimize.numerals import plain, spoken, with_unit
+from optimize.numerals import estimated, plain, spoken, with_unit
 from optimize.paired import CLEARLY, INTERVAL, PROBABLY
 from optimize.surroundings import Neighbour
 
@@ -27,14 +27,18 @@ def told(found: Explanation) -> str:
 
 def _where(found: Explanation) -> Iterator[str]:
     archive, number = found.front.archive, found.evaluation.number
-    also = f" ({', '.join(found.names)})" if found.names else ""
+    also = f" ({', '.join(item.name.replace('_', ' ') for item in found.advice)})" if found.advice else ""
     yield f"Point {number}{also} of {archive.study}"
-    member, beaten_by = found.member, found.surroundings.beaten_by
-    if beaten_by:
-        names = ", ".join(map(str, beaten_by))
-        yield f"Not on the front: on the same fresh seeds it is beaten by {_counted(beaten_by)} {names}."
+    for one in found.bounds:
+        where = f" in {one.case}" if len(archive.cases) > 1 else ""
+        yield f"It {'keeps' if one.holds else 'breaks'} {one.constraint}: {estimated(one.value)}{where}."
+    member, around = found.member, found.surroundings
+    rivals = around.beaten_in_search
+    if around.beaten_by:
+        yield f"Not on the front: on the same fresh seeds it is beaten by {_points(around.beaten_by)}."
     elif member is None:
-        yield "Not on the front of the search, but on fresh seeds no point of the front beats it."
+        beaten = f"in the search it was beaten by {_points(rivals)}, " if rivals else ""
+        yield f"Not on the front: {beaten}on fresh seeds no point of the front beats it."
     else:
         if member.evaluation.number != number:
             yield f"Gives the same as point {member.evaluation.number} in every replication."
@@ -42,6 +46,8 @@ def _where(found: Explanation) -> Iterator[str]:
         surely = "" if chance is None else f", with probability {chance:.2f}"
         seeds = "on fresh seeds" if found.front.validated else "as searched; the front is not validated"
         yield f"On the front: no other point beats it {seeds}{surely}."
+    for item in found.advice:
+        yield f"{item.name.replace('_', ' ').capitalize()}: {item.reason}"
 
 
 def _in_short(found: Explanation) -> Iterator[str]:
@@ -57,12 +63,14 @@ def _in_short(found: Explanation) -> Iterator[str]:
         )
         if some
     ]
-    text = " and ".join(sides) or "cannot be told from it in any objective"
+    if not sides:
+        yield "In short: it cannot be told from the scenario as it stands in any objective."
+        return
     first = next(
         (a.removal for a in found.ablations or () if any(c.difference.sure for c in a.changes)), None
     )
-    most = f" Of its settings {first.path} matters most." if first and sides else ""
-    yield f"In short: against the scenario as it stands it {text}.{most}"
+    most = f" Of its settings {first.path} matters most." if first else ""
+    yield f"In short: against the scenario as it stands it {' and '.join(sides)}.{most}"
 
 
 def _settings(settings: Sequence[Setting]) -> Iterator[str]:
@@ -200,5 +208,6 @@ def _shown(value: Value | None) -> str:
     return "what stands there" if value is None else cell(value)
 
 
-def _counted(numbers: Sequence[int]) -> str:
-    return "point" if len(numbers) == 1 else f"{len(numbers)} points:"
+def _points(numbers: Sequence[int]) -> str:
+    several = f"{len(numbers)} points: " if len(numbers) > 1 else "point "
+    return several + ", ".join(map(str, numbers))

@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from optimize.evaluate import objectives_of
+from optimize.cases import Case
+from optimize.evaluate import check_measured, objectives_of
 from optimize.explain import Explanation
 from optimize.progress import reporter
 from optimize.sensitivity import Sensitivity
@@ -77,7 +78,11 @@ def run_sensitivity(
         from optimize.study import load
 
         kept = load(subject)
-        chosen = objectives_of(objectives) if objectives else kept.archive.objectives
+        known = {objective.name: objective for objective in kept.archive.objectives}
+        if not known.keys() >= set(objectives):
+            check_measured(objectives, kept.settings.space, kept.settings.run_in)
+            known = {objective.name: objective for objective in objectives_of(objectives)}
+        chosen = tuple(known[name] for name in objectives or known)
         found = study_sensitivity(kept, chosen, seed)
     else:
         from optimize.designs import design
@@ -85,7 +90,9 @@ def run_sensitivity(
 
         scenario = load_scenario(subject).override(dict(map(parse_assignment, assignments)))
         space = Space.of(scenario, vary)
-        chosen = objectives_of(objectives or (scenario.spec.search or SearchSpec()).objectives)
+        names = objectives or (scenario.spec.search or SearchSpec()).objectives
+        check_measured(names, space, [Case(scenario.name, scenario, seed)])
+        chosen = objectives_of(names)
         plan = design(method or "morris", space, samples, seed)
         progress = reporter()
         for note in space.check(scenario):
@@ -127,7 +134,8 @@ def run_explain(
 
     kept = load(study)
     find_point(front(kept.archive), point)  # before traces are read
-    prepare(kept.scenario)
+    for case in kept.settings.run_in:
+        prepare(case.scenario)
     progress = reporter()
     try:
         with sigterm_as_interrupt(), Pool(jobs or os.cpu_count() or 1) as pool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Evaluation, Objective, Value
 from optimize.changes import Change, Runs, changes
+from optimize.compare import costs
 from optimize.fresh import FreshRuns
-from optimize.front import Front, Member, costs
+from optimize.front import Front, Member
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,12 +56,14 @@ class Surroundings:
     Attributes:
         dominators: points of the front that beat it, the nearest first, at most `DOMINATORS`.
         beaten_by: numbers of all points of the front that beat it, the nearest first.
+        beaten_in_search: numbers of those that did on the seeds of the search.
         neighbours: if none beats it, in each objective the nearest better and the nearest worse point.
         failures: points that could not be run again, a line each.
     """
 
     dominators: tuple[Neighbour, ...]
     beaten_by: tuple[int, ...]
+    beaten_in_search: tuple[int, ...]
     neighbours: tuple[Neighbour, ...]
     failures: tuple[str, ...]
 
@@ -81,12 +84,13 @@ def surroundings(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshR
 
     others = [m for m in found.kept if evaluation.number not in (m.evaluation.number, *m.equivalents)]
     if not others:
-        return Surroundings((), (), (), ())
+        return Surroundings((), (), (), (), ())
     places, place = _places(found, others, evaluation, here)
     span = np.ptp(np.vstack([places, place]), axis=0)
     gaps = (places - place) / np.where(span > 0, span, 1.0)
     near = np.argsort(np.sqrt((gaps**2).sum(axis=1)), kind="stable").tolist()
-    beating = [k for k in near if (gaps[k] <= 0).all() and (gaps[k] < 0).any()]
+    beating = [k for k in near if _beats(gaps[k])]
+    before = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
     better: dict[int, list[str]] = {}
     worse: dict[int, list[str]] = {}
     for column, objective in enumerate(found.objectives):
@@ -114,9 +118,15 @@ def surroundings(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshR
     return Surroundings(
         tuple(points) if beating else (),
         tuple(others[k].evaluation.number for k in beating),
+        tuple(others[k].evaluation.number for k in near if _beats(before[k] - before[-1])),
         () if beating else tuple(points),
         tuple(failures),
     )
+
+
+def _beats(gaps: Array) -> bool:
+    """Whether a point is nowhere worse and somewhere better, by its differences to another."""
+    return bool((gaps <= 0).all() and (gaps < 0).any())
 
 
 def _places(
@@ -145,12 +155,15 @@ def _runs(members: Sequence[Member], objectives: Sequence[Objective], fresh: Fre
     """Members on fresh seeds: as the search has kept them, or run now."""
     missing = [m for m in members if m.evaluation.validated is None]
     made = iter(fresh.run([m.evaluation.values for m in missing]))
-    return [
-        next(made)
-        if m.evaluation.validated is None
-        else {o.name: m.evaluation.validated[o.name].values for o in objectives}
-        for m in members
-    ]
+    found: list[Runs | str] = []
+    for member in members:
+        known = member.evaluation.validated
+        if known is not None:
+            found.append({o.name: known[o.name].values for o in objectives})
+        else:
+            new = next(made)
+            found.append(new if isinstance(new, str) else new.values)
+    return found
 
 
 def _differs(here: Evaluation, there: Evaluation) -> tuple[tuple[str, Value | None, Value | None], ...]:
