@@ -11,7 +11,7 @@ from optimize.evaluate import evaluated
 from optimize.progress import Progress
 from optimize.sensitivity import METHODS, Effect, Ranking, Sensitivity, ranked
 from optimize.space import Point, key
-from optimize.study import Failed
+from optimize.study import Failed, Settings
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, evaluate, metrics_of
@@ -55,8 +55,9 @@ def simulated_sensitivity(
         ScenarioError: points that fail leave less than two samples.
     """
     progress = progress or Progress()
+    settings = Settings(scenario, plan.space, tuple(objectives), plan.method, plan.block, seed, replications)
     try:
-        found = _simulate(scenario, plan.points, objectives, replications, seed, pool, progress, work)
+        found = _simulate(settings, plan.points, pool, progress, work)
     finally:
         progress.finish()
     blocks, notes = _complete(plan, found, METHODS[plan.method].counted)
@@ -70,21 +71,20 @@ def simulated_sensitivity(
 
 
 def _simulate(
-    scenario: Scenario,
+    settings: Settings,
     points: Sequence[Point],
-    objectives: Sequence[Objective],
-    replications: int,
-    seed: int,
     pool: Pool,
     progress: Progress,
     work: Callable[[Task], Metrics],
 ) -> dict[str, Evaluation | Failed]:
     """What became of each different point, by its key."""
     different = list({key(point): point for point in points}.values())
+    replications = settings.replications
     progress.start(f"points, {replications} runs each" if replications > 1 else "points", len(different))
     found: dict[str, Evaluation | Failed] = {}
     failures = 0
-    for outcome in evaluate(scenario, different, seed, range(replications), pool, work):
+    outcomes = evaluate(settings.scenario, different, settings.seed, range(replications), pool, work)
+    for outcome in outcomes:
         point = different[outcome.index]
         entry: Evaluation | Failed
         if outcome.failure is not None:
