@@ -67,6 +67,9 @@ Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0)]
 Replications = Annotated[int, typer.Option(help="Runs of each point, on common random numbers.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
 AllJobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
+Dask = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on instead.")
+]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
 Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
@@ -153,6 +156,7 @@ def run(
     seed: Seed = 1,
     replications: Replications = 1,
     jobs: Jobs = 1,
+    dask: Dask = None,
     out: Out = None,
     events: Annotated[bool, typer.Option("--events", help="Keep the event table.")] = False,
     format: Output = Format.table,
@@ -163,7 +167,7 @@ def run(
     """
     from scenarios.running import run_scenario
 
-    made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events)
+    made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events, dask=dask)
     _print(made, _metric_rows(made["metrics"]), ("metric", "mean", "standard error", "unit"), format)
 
 
@@ -175,6 +179,7 @@ def sweep(
     seed: Seed = 1,
     replications: Replications = 1,
     jobs: Jobs = 1,
+    dask: Dask = None,
     out: Out = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
@@ -192,7 +197,7 @@ def sweep(
 
     made, columns, rows = run_sweep(
         _scenario(scenario, set), vary or [], seed, replications, jobs,
-        out=out, plot=plot, objectives=objective or [],
+        out=out, plot=plot, dask=dask, objectives=objective or [],
     )  # fmt: skip
     _print(made, rows, columns, format)
 
@@ -206,6 +211,7 @@ def search(
     sampler: Annotated[str, typer.Option(help="auto, or a name; `--sampler list` prints them.")] = "auto",
     replications: Replications = 1,
     jobs: AllJobs = None,
+    dask: Dask = None,
     seed: Seed = 1,
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Optuna storage; a journal file by default.")
@@ -234,7 +240,7 @@ def search(
         _scenario(scenario, set),
         budget=budget, sampler=sampler, replications=replications, jobs=jobs or os.cpu_count() or 1,
         seed=seed, storage=storage, study=study, resume=resume, objectives=objective or [],
-        vary=vary or [], out=out,
+        vary=vary or [], out=out, dask=dask,
     )  # fmt: skip
     sys.stdout.write(front_text(found, format))
 

@@ -14,7 +14,7 @@ from optimize.samplers import samplers
 from optimize.search import search
 from optimize.study import load_archive
 from scenarios.results import replace, to_json, writable_folder, write_json
-from scenarios.running import prepare
+from scenarios.running import prepare, workers
 from scenarios.scenario import Scenario
 
 
@@ -32,8 +32,9 @@ def run_search(
     objectives: Sequence[str],
     vary: Sequence[str],
     out: Path | None,
+    dask: str | None = None,
 ) -> Front:
-    """Search a scenario; see `optimize.search.search` for the arguments.
+    """Search a scenario; see `optimize.search.search`, for `dask` `scenarios.running.workers`.
 
     With `out`, the front is left there as `front.json`, `front.csv`, a page and pictures.
 
@@ -42,21 +43,22 @@ def run_search(
         KeyboardInterrupt: what was finished is kept.
     """
     prepare(scenario)
-    result = search(
-        scenario,
-        budget=budget,
-        sampler=sampler,
-        replications=replications,
-        seed=seed,
-        objectives=objectives,
-        vary=vary,
-        out=out,
-        storage=storage,
-        study=study,
-        resume=resume,
-        jobs=jobs,
-        progress=reporter(),
-    )
+    with workers(scenario, jobs, dask) as pool:
+        result = search(
+            scenario,
+            budget=budget,
+            sampler=sampler,
+            replications=replications,
+            seed=seed,
+            objectives=objectives,
+            vary=vary,
+            out=out,
+            storage=storage,
+            study=study,
+            resume=resume,
+            pool=pool,
+            progress=reporter(),
+        )
     found = front(result.archive)
     if out is not None:
         leave(found, writable_folder(out))

@@ -48,8 +48,33 @@ def prepare(scenario: Scenario) -> None:
         print(f"gridtune: {note}", file=sys.stderr)
 
 
+def workers(scenario: Scenario, jobs: int, dask: str | None) -> Pool:
+    """Who runs a scenario: processes of this machine, or a Dask cluster.
+
+    Args:
+        scenario: what to run.
+        jobs: worker processes of this machine.
+        dask: address of a cluster's scheduler; its workers are used instead.
+
+    Raises:
+        ScenarioError: the cluster cannot be used.
+    """
+    if dask is None:
+        return Pool(jobs)
+    from scenarios.dask_workers import dask_pool
+
+    return dask_pool(dask, scenario)
+
+
 def run_scenario(
-    scenario: Scenario, seed: int, replications: int, jobs: int, *, out: Path | None, events: bool
+    scenario: Scenario,
+    seed: int,
+    replications: int,
+    jobs: int,
+    *,
+    out: Path | None,
+    events: bool,
+    dask: str | None = None,
 ) -> dict[str, Any]:
     """Run a scenario and write what it gives.
 
@@ -57,7 +82,7 @@ def run_scenario(
         scenario: what to run.
         seed: of the experiment.
         replications: how often.
-        jobs: worker processes.
+        jobs, dask: see `workers`.
         out: folder for tables, metrics and manifest; nothing is written without it.
         events: whether to keep the table of events.
 
@@ -68,9 +93,9 @@ def run_scenario(
         ScenarioError: the folder cannot be written, or a run fails.
     """
     prepare(scenario)
-    folder = None if out is None else writable_folder(out)
     runs: list[Metrics]
-    with Pool(min(jobs, replications)) as pool:
+    with workers(scenario, min(jobs, replications), dask) as pool:
+        folder = None if out is None else writable_folder(out)
         if folder is None:
             runs = replicate(scenario, seed, replications, pool)
         else:
@@ -99,6 +124,7 @@ def run_sweep(
     out: Path | None,
     plot: Path | None,
     objectives: Sequence[str] = (),
+    dask: str | None = None,
 ) -> tuple[dict[str, Any], Sequence[str], list[dict[str, Any]]]:
     """Run every combination of varied values.
 
@@ -107,7 +133,7 @@ def run_sweep(
         vary: `PATH=V1,V2,…` or `PATH=LOW:HIGH:COUNT[:log]`.
         seed: of the experiment.
         replications: runs of each point.
-        jobs: worker processes.
+        jobs, dask: see `workers`.
         out: folder for `sweep.json` and the manifest.
         plot: picture to draw.
         objectives: metrics to print and draw; those of the scenario's search if left out.
@@ -127,7 +153,7 @@ def run_sweep(
         picture_format(plot)
         writable_folder(plot.parent)
     made: list[dict[str, Any]] = [{} for _ in points]
-    with Pool(min(jobs, len(points) * replications)) as pool:
+    with workers(scenario, min(jobs, len(points) * replications), dask) as pool:
         done = sweep(scenario, points, seed, replications, pool)
         folder = None if out is None else writable_folder(out)
         for index, point in done:
