@@ -34,6 +34,14 @@ class Format(StrEnum):
     json = "json"
 
 
+class Table(StrEnum):
+    """How to print a table that is data, too."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
 class FrontFormat(StrEnum):
     """How to print a front."""
 
@@ -244,6 +252,42 @@ def front(
     from optimize.running import front_text, open_front
 
     sys.stdout.write(front_text(open_front(study, plot), format))
+
+
+@app.command()
+def sensitivity(
+    subject: Annotated[str, typer.Argument(metavar="STUDY|SCENARIO", help="A search's, or one to simulate.")],
+    method: Annotated[str | None, typer.Option(help="morris (default) or sobol; scenarios only.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Trajectories (20) or base samples (128).", min=1)
+    ] = None,
+    replications: Annotated[int | None, typer.Option(help="Runs of each point; 1.", min=1)] = None,
+    jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)] = None,
+    seed: Seed = 1,
+    objective: Annotated[list[str] | None, typer.Option(help="Metric; repeatable.")] = None,
+    vary: Vary = None,
+    set: Set = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture (png, svg, pdf).")] = None,
+    out: Out = None,
+    format: Annotated[Table, typer.Option(help="What goes to standard output.")] = Table.table,
+) -> None:
+    """Show which parameters matter for which objective: in a search, or in the simulator itself.
+
+    Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
+    """
+    from optimize.insights import run_sensitivity
+
+    found = run_sensitivity(
+        subject,
+        method=method, samples=samples, replications=replications, jobs=jobs, seed=seed,
+        objectives=objective or [], vary=vary or [], assignments=set or [], plot=plot, out=out,
+    )  # fmt: skip
+    if format is Table.csv:
+        sys.stdout.write(found.to_csv())
+        return
+    _print(found.to_dict(), found.rows(), found.columns(), Format(format))
+    if format is Table.table:
+        print("\n".join(found.summary()))
 
 
 @app.command()

@@ -55,6 +55,8 @@ METRICS: dict[str, Definition] = {
     "events": Definition("events", "minimize", "fired events"),
 }
 
+ALWAYS = tuple(METRICS)  # measured in every run; what `define` adds is measured where there is such a thing
+
 # What is measured of each class of jobs, where there are several: `unhappy_users.sdj`, ...
 CLASS_METRICS: dict[str, Definition] = {
     "users": Definition("users", "maximize", "users with jobs of the class"),
@@ -144,6 +146,13 @@ def _class_totals(parts: Collection[ClassOutcome]) -> dict[str, float]:
         "response_mean": sum(part.response for part in parts) / completed if completed else nan,
         "slowdown_mean": sum(part.slowdown for part in parts) / completed if completed else nan,
     }
+
+
+def measured(grid: Grid) -> list[str]:
+    """Names of the metrics that a run of a grid will give, known as soon as it is built."""
+    known = {*ALWAYS, *grid.record.counters, *grid.record.measures}
+    known.update(f"{name}.{kind}" for kind in grid.record.classes for name in CLASS_METRICS)
+    return [name for name in METRICS if name in known]
 
 
 def _totals(grid: Grid) -> dict[str, float]:

@@ -6,11 +6,13 @@ during the search flatter it (the optimiser's curse).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Archive, Estimate, Evaluation, Objective
+from optimize.compare import common_scale, costs, level, non_dominated, observed, replications, signs
 from scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -142,12 +144,12 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     point = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
     if not usable:
         return Front(archive, (), False, 0, point, 0.0, 0.0)
-    searched = [usable[k] for k in _non_dominated(costs([e.objectives for e in usable], objectives))]
+    searched = [usable[k] for k in non_dominated(costs([e.objectives for e in usable], objectives))]
     tested = [e for e in usable if e.validated is not None]
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     estimates = [evaluation.validated or evaluation.objectives for evaluation in shortlist]
     values = costs(estimates, objectives)
-    stay = set(_non_dominated(values))
+    stay = set(non_dominated(values))
     probabilities = probability_non_dominated(estimates, objectives, seed=archive.seed, resamples=resamples)
     order = sorted(range(len(shortlist)), key=lambda k: (k not in stay, *values[k], shortlist[k].number))
     members = tuple(Member(shortlist[k], k in stay, probabilities[k], equivalents[k]) for k in order)
@@ -176,18 +178,6 @@ def comparable(archive: Archive) -> list[Evaluation]:
     return sorted(chosen.values(), key=lambda evaluation: evaluation.number)
 
 
-def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
-    """Means as a matrix to be minimised, a row per point and a column per objective.
-
-    Maximised objectives are negated, and differences below 1e-12 of an objective's size are levelled, so
-    that two sums of the same numbers in another order are a tie.
-    """
-    import numpy as np
-
-    means = np.array([[row[o.name].mean for o in objectives] for row in estimates], dtype=float)
-    return _level(means.reshape(len(estimates), len(objectives)) * _signs(objectives))
-
-
 def probability_non_dominated(
     estimates: Sequence[dict[str, Estimate]],
     objectives: Sequence[Objective],
@@ -202,7 +192,8 @@ def probability_non_dominated(
 
     Args:
         estimates: objectives by name, one dict per point; replication k has the same seed in each. Where
-            their numbers of replications differ, those that all points have are used.
+            their numbers of replications differ, those that only some points have are drawn apart, and
+            points are compared on those that they share (see `optimize.compare.common_scale`).
         objectives: what is traded off.
         seed: of the samples drawn.
         resamples: number of samples.
@@ -215,17 +206,34 @@ def probability_non_dominated(
     import moocore
     import numpy as np
 
-    common = min((len(row[o.name].values) for row in estimates for o in objectives), default=0)
-    if common < 2:
+    counts = np.array([replications(row) for row in estimates])
+    if not len(counts) or counts.min() < 2:
         return [None] * len(estimates)
-    values = np.array([[row[o.name].values[:common] for o in objectives] for row in estimates], dtype=float)
-    values *= _signs(objectives)[:, None]
-    draws = np.random.default_rng([seed, len(estimates), common])
-    counts = draws.multinomial(common, np.full(common, 1 / common), size=resamples)
+    values = observed(estimates, objectives)
+    draws = np.random.default_rng([seed, len(estimates), int(counts.min())])
     wins = np.zeros(len(estimates))
-    for drawn in counts:
-        wins += moocore.is_nondominated(_level(values @ drawn), keep_weakly=True)
+    for means in _resampled_means(values, counts, resamples, draws):
+        wins += moocore.is_nondominated(level(means), keep_weakly=True)
     return [float(share) for share in wins / resamples]
+
+
+def _resampled_means(
+    values: Array, counts: Array, resamples: int, draws: np.random.Generator
+) -> Iterator[Array]:
+    """Bootstrap samples of the means, points x objectives; see `probability_non_dominated`."""
+    import numpy as np
+
+    bounds = [0, *np.unique(counts).tolist()]
+    strata = list(pairwise(bounds))
+    weights = np.hstack(
+        [draws.multinomial(b - a, np.full(b - a, 1 / (b - a)), size=resamples) for a, b in strata]
+    )
+    if len(strata) == 1:
+        yield from (values @ drawn for drawn in weights)
+        return
+    for drawn in weights:
+        sample = values[:, :, np.repeat(np.arange(bounds[-1]), drawn)]
+        yield common_scale(sample, counts)
 
 
 def reference_point(archive: Archive) -> tuple[float, ...]:
@@ -238,14 +246,14 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     import numpy as np
 
     usable = comparable(archive)
-    signs = _signs(archive.objectives)
+    turned = signs(archive.objectives)
     if not usable:
         return tuple(0.0 for _ in archive.objectives)
     values = costs([evaluation.objectives for evaluation in usable], archive.objectives)
     span = values.max(axis=0) - values.min(axis=0)
     size = np.maximum(np.abs(values).max(axis=0), 1.0)
     worst = values.max(axis=0) + 0.1 * np.where(span > 0, span, size)
-    return tuple(float(x) for x in worst * signs)
+    return tuple(float(x) for x in worst * turned)
 
 
 def hypervolume(
@@ -257,8 +265,8 @@ def hypervolume(
 
     if not estimates:
         return 0.0
-    signs = _signs(objectives)
-    return float(moocore.hypervolume(costs(estimates, objectives), ref=np.array(reference) * signs))
+    corner = np.array(reference) * signs(objectives)
+    return float(moocore.hypervolume(costs(estimates, objectives), ref=corner))
 
 
 def history(archive: Archive, reference: Sequence[float] | None = None) -> list[tuple[int, float]]:
@@ -272,14 +280,17 @@ def history(archive: Archive, reference: Sequence[float] | None = None) -> list[
     import numpy as np
 
     objectives = archive.objectives
-    corner = np.array(reference if reference is not None else reference_point(archive)) * _signs(objectives)
-    usable = {evaluation.number for evaluation in comparable(archive)}
+    corner = np.array(reference if reference is not None else reference_point(archive)) * signs(objectives)
+    usable = comparable(archive)
+    rows = dict(
+        zip([e.number for e in usable], costs([e.objectives for e in usable], objectives), strict=True)
+    )
     best = np.empty((0, len(objectives)))
     steps: list[tuple[int, float]] = []
     for count, evaluation in enumerate(archive.evaluations, start=1):
-        if evaluation.number not in usable:
+        if evaluation.number not in rows:
             continue
-        grown = np.vstack([best, costs([evaluation.objectives], objectives)])
+        grown = np.vstack([best, rows[evaluation.number]])
         keep = moocore.is_nondominated(grown)  # of equal points the first is kept
         if keep[-1]:
             best = grown[keep]
@@ -288,31 +299,6 @@ def history(archive: Archive, reference: Sequence[float] | None = None) -> list[
     if steps and steps[-1][0] < total:
         steps.append((total, steps[-1][1]))
     return steps
-
-
-def _signs(objectives: Sequence[Objective]) -> Array:
-    import numpy as np
-
-    return np.array([1.0 if objective.direction == "minimize" else -1.0 for objective in objectives])
-
-
-def _level(values: Array) -> Array:
-    """The values (points x objectives) rounded to 1e-12 of the largest in each column."""
-    import numpy as np
-
-    if not values.size:
-        return values
-    size = np.abs(values).max(axis=0)
-    unit = 10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)))
-    return np.asarray(np.round(values / unit, 12) * unit)
-
-
-def _non_dominated(values: Array) -> list[int]:
-    """Rows that no other row dominates; equal rows are all kept."""
-    import moocore
-    import numpy as np
-
-    return [int(k) for k in np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True))]
 
 
 def _without_equals(

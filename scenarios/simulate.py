@@ -51,7 +51,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
     Raises:
         ScenarioError: a file that the scenario names cannot be used.
     """
-    spec = scenario.spec
+    spec = scenario.spec.standing
     grid = Grid(
         seed,
         replication,
@@ -61,7 +61,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
         keep_events=keep_events,
     )
     grid.record.message_bin = spec.record.message_bin
-    announce(grid, spec)
+    announce(grid, scenario.spec)
     for system in SYSTEMS:
         system.build(grid, spec)
     return grid
@@ -80,6 +80,6 @@ def notes(scenario: Scenario) -> list[str]:
     """What a user should know of where the workloads come from, a line each."""
     return [
         f"workload {workload.name}: {workload.provenance()}"
-        for workload in scenario.spec.workload
+        for workload in scenario.spec.standing.workload
         if isinstance(workload, FromTrace)
     ]
