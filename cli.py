@@ -165,10 +165,14 @@ def run(
 
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
+    from scenarios.classes import split
     from scenarios.running import run_scenario
 
     made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events, dask=dask)
-    _print(made, _metric_rows(made["metrics"]), ("metric", "mean", "standard error", "unit"), format)
+    overall, classes = split(made)
+    _print(made, _metric_rows(overall), ("metric", "mean", "standard error", "unit"), format)
+    if classes and format is Format.table:
+        _table(list(classes[0]), classes)
 
 
 @app.command()

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scenarios.classes import by_class, classes_of
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, known_metrics, replicate, summarise
@@ -101,13 +102,15 @@ def run_scenario(
         else:
             kept = replicate(scenario, seed, replications, pool, partial(kept_run, events=events))
             runs = [run.metrics for run in kept]
-    made = {
+    made: dict[str, Any] = {
         "scenario": scenario.name,
         "seed": seed,
         "replications": replications,
         "metrics": {name: summary.as_json() for name, summary in summarise(runs).items()},
         "out": None if folder is None else str(folder),
     }
+    if classes := classes_of(scenario.spec):
+        made["classes"] = by_class(made["metrics"], classes)
     if folder is not None:
         about = manifest(scenario, seed, replications, folder)
         write_run(folder, [run.tables for run in kept], made["metrics"], about)
