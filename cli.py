@@ -71,6 +71,7 @@ AllJobs = Annotated[int | None, typer.Option(help="Worker processes; all cores b
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
 Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
+Objectives = Annotated[list[str] | None, typer.Option(help="Metric to show or trade off; repeatable.")]
 
 
 @scenarios_app.callback()
@@ -180,6 +181,7 @@ def sweep(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
     ] = None,
+    objective: Objectives = None,
     format: Output = Format.table,
 ) -> None:
     """Simulate every combination of varied values.
@@ -191,8 +193,9 @@ def sweep(
     from scenarios.running import run_sweep
 
     made, columns, rows = run_sweep(
-        _scenario(scenario, set), vary or [], seed, replications, jobs, out=out, plot=plot
-    )
+        _scenario(scenario, set), vary or [], seed, replications, jobs,
+        out=out, plot=plot, objectives=objective or [],
+    )  # fmt: skip
     _print(made, rows, columns, format)
 
 
@@ -211,7 +214,7 @@ def search(
     ] = None,
     study: Annotated[str | None, typer.Option(help="Name of the study.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted search.")] = False,
-    objective: Annotated[list[str] | None, typer.Option(help="Metric to trade off; repeatable.")] = None,
+    objective: Objectives = None,
     vary: Vary = None,
     set: Set = None,
     out: Out = None,

@@ -12,7 +12,7 @@ from optimize.cases import Case
 from optimize.space import Point, Space
 from optimize.study import Failed, Settings
 from scenarios.errors import ScenarioError
-from scenarios.replicate import Metrics, Summary, summarise
+from scenarios.replicate import Metrics, Summary, known_metrics, summarise
 from scenarios.simulate import build
 
 
@@ -24,12 +24,9 @@ def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
     """
     if not names:
         raise ScenarioError("a search needs at least one --objective")
-    for name in names:
-        if name not in METRICS:
-            raise ScenarioError(f"{name}: no such metric; {_hint(name)}")
-        if names.count(name) > 1:
-            raise ScenarioError(f"{name}: an objective counts once; it was named {names.count(name)} times")
-    return tuple(Objective(name, METRICS[name].direction, METRICS[name].unit) for name in names)
+    return tuple(
+        Objective(name, METRICS[name].direction, METRICS[name].unit) for name in known_metrics(names)
+    )
 
 
 def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) -> None:
