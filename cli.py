@@ -60,6 +60,7 @@ class Sensor(StrEnum):
 
 
 Name = Annotated[str, typer.Argument(help="Name of a shipped scenario, or path of a TOML file.")]
+Study = Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Override a value; repeatable.")
 ]
@@ -166,13 +167,14 @@ def run(
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
     from scenarios.classes import split
+    from scenarios.printing import metric_rows, print_table
     from scenarios.running import run_scenario
 
     made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events, dask=dask)
     overall, classes = split(made)
-    _print(made, _metric_rows(overall), ("metric", "mean", "standard error", "unit"), format)
+    _print(made, metric_rows(overall), ("metric", "mean", "standard error", "unit"), format)
     if classes and format is Format.table:
-        _table(list(classes[0]), classes)
+        print_table(list(classes[0]), classes)
 
 
 @app.command()
@@ -251,7 +253,7 @@ def search(
 
 @app.command()
 def front(
-    study: Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")],
+    study: Study,
     format: Annotated[FrontFormat, typer.Option(help="What goes to standard output.")] = FrontFormat.table,
     plot: Annotated[Path | None, typer.Option(help="Picture of the front (png, svg, pdf, html).")] = None,
 ) -> None:
@@ -302,7 +304,7 @@ def sensitivity(
 
 @app.command()
 def explain(
-    study: Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")],
+    study: Study,
     point: Annotated[str, typer.Argument(help="Number of a point, or the name of a recommendation.")],
     replications: Annotated[
         int | None, typer.Option(help="Fresh runs of each point; as many as the front has.", min=1)
@@ -427,45 +429,11 @@ def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:
     return load(name).override(dict(parse_assignment(text) for text in assignments or []))
 
 
-def _metric_rows(metrics: dict[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "metric": name,
-            "mean": value["mean"],
-            "standard error": value["standard_error"],
-            "unit": value["unit"],
-        }
-        for name, value in metrics.items()
-    ]
-
-
 def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], format: Format) -> None:
     """The content as JSON, or the rows as a table."""
-    from scenarios.results import to_json
+    from scenarios.printing import print_result
 
-    if format is Format.json:
-        print(to_json(content))
-    else:
-        _table(columns, rows)
-
-
-def _table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
-    for row in rows:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
-    # Off a terminal nothing is cut to fit: the reader may be a pager or another program.
-    console = Console(width=None if sys.stdout.isatty() else 10_000, markup=False, highlight=False)
-    console.print(table)
-
-
-def _cell(value: Any) -> str:
-    if value is None or value != value:
-        return "–"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    print_result(content, rows, columns, json=format is Format.json)
 
 
 def _fail(message: str, code: int = 2) -> NoReturn:
