@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from optimize.evaluate import objectives_of
+from optimize.cases import Case
+from optimize.evaluate import check_measured, objectives_of
 from optimize.progress import reporter
 from optimize.sensitivity import Sensitivity
 from optimize.space import Space
@@ -84,7 +85,9 @@ def run_sensitivity(
 
         scenario = load_scenario(subject).override(dict(map(parse_assignment, assignments)))
         space = Space.of(scenario, vary)
-        chosen = objectives_of(objectives or (scenario.spec.search or SearchSpec()).objectives)
+        wanted = objectives or (scenario.spec.search or SearchSpec()).objectives
+        check_measured(wanted, space, [Case(scenario.name, scenario, seed)])
+        chosen = objectives_of(wanted)
         plan = design(method or "morris", space, samples, seed)
         progress = reporter()
         for note in space.check(scenario):

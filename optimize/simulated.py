@@ -11,7 +11,7 @@ from optimize.evaluate import evaluated
 from optimize.progress import Progress
 from optimize.sensitivity import METHODS, Effect, Ranking, Sensitivity, ranked
 from optimize.space import Point, key
-from optimize.study import Failed
+from optimize.study import Failed, Settings
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, evaluate, metrics_of
@@ -56,7 +56,8 @@ def simulated_sensitivity(
     """
     progress = progress or Progress()
     try:
-        found = _simulate(scenario, plan.points, objectives, replications, seed, pool, progress, work)
+        about = Settings(scenario, plan.space, tuple(objectives), plan.method, plan.block, seed, replications)
+        found = _simulate(about, plan.points, pool, progress, work)
     finally:
         progress.finish()
     blocks, notes = _complete(plan, found, METHODS[plan.method].counted)
@@ -70,27 +71,25 @@ def simulated_sensitivity(
 
 
 def _simulate(
-    scenario: Scenario,
+    about: Settings,
     points: Sequence[Point],
-    objectives: Sequence[Objective],
-    replications: int,
-    seed: int,
     pool: Pool,
     progress: Progress,
     work: Callable[[Task], Metrics],
 ) -> dict[str, Evaluation | Failed]:
     """What became of each different point, by its key."""
     different = list({key(point): point for point in points}.values())
+    replications = about.replications
     progress.start(f"points, {replications} runs each" if replications > 1 else "points", len(different))
     found: dict[str, Evaluation | Failed] = {}
     failures = 0
-    for outcome in evaluate(scenario, different, seed, range(replications), pool, work):
+    for outcome in evaluate(about.scenario, different, about.seed, range(replications), pool, work):
         point = different[outcome.index]
         entry: Evaluation | Failed
         if outcome.failure is not None:
             entry = Failed(outcome.index, point, str(outcome.failure))
         else:
-            entry = evaluated(outcome.index, point, outcome.value, objectives)
+            entry = evaluated(outcome.index, point, [outcome.value], about)
         failures += isinstance(entry, Failed)
         found[key(point)] = entry
         progress.update(len(found), failures=failures)

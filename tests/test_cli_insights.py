@@ -57,7 +57,7 @@ def test_sensitivity_of_a_study_simulates_nothing(study, tmp_path):
     [
         (["STUDY", "--samples", 3], "--samples"),
         (["STUDY", "--set", "sed.speed=2"], "--set"),
-        (["STUDY", "--objective", "nope"], "nope: no such objective"),
+        (["STUDY", "--objective", "nope"], "nope: no such metric"),
         (["diet/day-regula"], "did you mean diet/day-regular"),
         (["diet/day-regular", "--method", "fast"], "there are morris, sobol"),
         (["diet/day-regular", "--method", "sobol", "--samples", 100], "64 or 128"),
