@@ -35,7 +35,12 @@ class Case:
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
-        return {"name": self.name, "document": self.scenario.document, "seed": self.seed}
+        return {
+            "name": self.name,
+            "document": self.scenario.document,
+            "base": str(self.scenario.base),
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,9 @@ def study_sensitivity(kept: Kept, objectives: Sequence[Objective], seed: int = 1
     for objective in objectives:
         if all(_value(evaluation, objective) is None for evaluation in archive.evaluations):
             raise ScenarioError(f"{archive.study}: {objective.name} was not measured in this study")
-    rankings = [_ranking(archive.evaluations, objective, kept.space, seed) for objective in objectives]
+    rankings = [
+        _ranking(archive.evaluations, objective, kept.settings.space, seed) for objective in objectives
+    ]
     note = "importances hold for what the search looked at, which was mostly where it found good points"
     return Sensitivity(
         archive.study,

@@ -1,4 +1,4 @@
-"""What `gridtune sensitivity` does: find out what it was given, analyse, write, draw."""
+"""What `gridtune sensitivity` and `gridtune explain` do: find out what is meant, analyse, write, draw."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from optimize.cases import Case
 from optimize.evaluate import check_measured, objectives_of
+from optimize.explain import Explanation
 from optimize.progress import reporter
 from optimize.sensitivity import Sensitivity
 from optimize.space import Space
@@ -77,7 +78,11 @@ def run_sensitivity(
         from optimize.study import load
 
         kept = load(subject)
-        chosen = objectives_of(objectives) if objectives else kept.archive.objectives
+        known = {objective.name: objective for objective in kept.archive.objectives}
+        if not known.keys() >= set(objectives):
+            check_measured(objectives, kept.settings.space, kept.settings.run_in)
+            known = {objective.name: objective for objective in objectives_of(objectives)}
+        chosen = tuple(known[name] for name in objectives or known)
         found = study_sensitivity(kept, chosen, seed)
     else:
         from optimize.designs import design
@@ -85,9 +90,9 @@ def run_sensitivity(
 
         scenario = load_scenario(subject).override(dict(map(parse_assignment, assignments)))
         space = Space.of(scenario, vary)
-        wanted = objectives or (scenario.spec.search or SearchSpec()).objectives
-        check_measured(wanted, space, [Case(scenario.name, scenario, seed)])
-        chosen = objectives_of(wanted)
+        names = objectives or (scenario.spec.search or SearchSpec()).objectives
+        check_measured(names, space, [Case(scenario.name, scenario, seed)])
+        chosen = objectives_of(names)
         plan = design(method or "morris", space, samples, seed)
         progress = reporter()
         for note in space.check(scenario):
@@ -106,6 +111,39 @@ def run_sensitivity(
             )
     _leave(found, plot, out)
     return found
+
+
+def run_explain(
+    study: str, point: str, *, replications: int | None, jobs: int | None, ablate: bool
+) -> Explanation:
+    """Explain a point of a search that was kept; see `optimize.explain.explain`.
+
+    Args:
+        study: a search's folder, journal file, or storage URL.
+        point: its number, or the name of a recommendation.
+        replications: fresh runs per point; as many as the front has if left out.
+        jobs: worker processes; all cores if left out.
+        ablate: whether to put its settings back one by one.
+
+    Raises:
+        ScenarioError: there is no such study or point, or it cannot be run.
+    """
+    from optimize.explain import explain, find_point
+    from optimize.front import front
+    from optimize.study import load
+
+    kept = load(study)
+    find_point(front(kept.archive), point)  # before traces are read
+    for case in kept.settings.run_in:
+        prepare(case.scenario)
+    progress = reporter()
+    try:
+        with sigterm_as_interrupt(), Pool(jobs or os.cpu_count() or 1) as pool:
+            return explain(
+                kept, point, replications=replications, ablate=ablate, pool=pool, progress=progress
+            )
+    finally:
+        progress.finish()
 
 
 def is_study(subject: str) -> bool:

@@ -55,9 +55,9 @@ def simulated_sensitivity(
         ScenarioError: points that fail leave less than two samples.
     """
     progress = progress or Progress()
+    settings = Settings(scenario, plan.space, tuple(objectives), plan.method, plan.block, seed, replications)
     try:
-        about = Settings(scenario, plan.space, tuple(objectives), plan.method, plan.block, seed, replications)
-        found = _simulate(about, plan.points, pool, progress, work)
+        found = _simulate(settings, plan.points, pool, progress, work)
     finally:
         progress.finish()
     blocks, notes = _complete(plan, found, METHODS[plan.method].counted)
@@ -71,7 +71,7 @@ def simulated_sensitivity(
 
 
 def _simulate(
-    about: Settings,
+    settings: Settings,
     points: Sequence[Point],
     pool: Pool,
     progress: Progress,
@@ -79,17 +79,18 @@ def _simulate(
 ) -> dict[str, Evaluation | Failed]:
     """What became of each different point, by its key."""
     different = list({key(point): point for point in points}.values())
-    replications = about.replications
+    replications = settings.replications
     progress.start(f"points, {replications} runs each" if replications > 1 else "points", len(different))
     found: dict[str, Evaluation | Failed] = {}
     failures = 0
-    for outcome in evaluate(about.scenario, different, about.seed, range(replications), pool, work):
+    outcomes = evaluate(settings.scenario, different, settings.seed, range(replications), pool, work)
+    for outcome in outcomes:
         point = different[outcome.index]
         entry: Evaluation | Failed
         if outcome.failure is not None:
             entry = Failed(outcome.index, point, str(outcome.failure))
         else:
-            entry = evaluated(outcome.index, point, [outcome.value], about)
+            entry = evaluated(outcome.index, point, [outcome.value], settings)
         failures += isinstance(entry, Failed)
         found[key(point)] = entry
         progress.update(len(found), failures=failures)

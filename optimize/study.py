@@ -110,6 +110,31 @@ class Settings:
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
         return plain
 
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Settings:
+        """What `as_json` has described; whether its scenarios are still valid shows when they are used."""
+        base = stored["base"]
+        cases = (
+            Case(
+                case["name"],
+                Scenario(case["name"], case["document"], Path(case.get("base", base))),
+                case["seed"],
+            )
+            for case in stored.get("cases", ())
+        )
+        return cls(
+            Scenario(stored["scenario"], stored["document"], Path(base)),
+            Space.of_json(stored["space"]),
+            tuple(Objective(*objective) for objective in stored["objectives"]),
+            stored["sampler"],
+            stored["batch"],
+            stored["seed"],
+            stored["replications"],
+            tuple(cases),
+            Robust.of(stored.get("robust", MEAN)),
+            constraints_of(stored.get("constraints", ())),
+        )
+
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
         """In what a stored study is about something else."""
         mine = self.as_json()
@@ -245,29 +270,12 @@ class Kept:
     """What a search has left in a storage.
 
     Attributes:
-        settings: what was searched, and how; as `Settings.as_json`.
+        settings: what was searched, and how.
         archive: every evaluation.
     """
 
-    settings: Mapping[str, Any]
+    settings: Settings
     archive: Archive
-
-    @property
-    def scenario(self) -> Scenario:
-        """What was searched.
-
-        Raises:
-            ScenarioError: it is not valid any more, for a file that it names is gone.
-        """
-        stored = self.settings
-        scenario = Scenario(stored["scenario"], stored["document"], Path(stored["base"]))
-        _ = scenario.spec
-        return scenario
-
-    @property
-    def space(self) -> Space:
-        """What was varied."""
-        return Space.of_json(self.settings["space"])
 
 
 def load_archive(study: str | Path, name: str | None = None) -> Archive:
@@ -303,7 +311,8 @@ def load(study: str | Path, name: str | None = None) -> Kept:
             problem = "name one of its studies with --study" if name is None and found else "no such study"
             raise ScenarioError(f"{shown(study)}: {problem}; it holds {known}")
         entries = entries_of(optuna.load_study(study_name=name, storage=storage))
-        return Kept(found[name], archive_of(name, found[name], entries, found[name]["budget"]))
+        stored = found[name]
+        return Kept(Settings.of_json(stored), archive_of(name, stored, entries, stored["budget"]))
     finally:
         storage.remove_session()
 

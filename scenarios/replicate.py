@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import isnan, nan, sqrt
 from pathlib import Path
 from typing import Any, TypeVar
 
-from model.metrics import Metric
+from model.metrics import METRICS, Metric
 from scenarios.errors import ScenarioError
 from scenarios.paths import Document
 from scenarios.pool import Failure, Outcome, Pool
@@ -17,6 +18,27 @@ from scenarios.simulate import simulate
 
 R = TypeVar("R")
 Metrics = dict[str, Metric]
+
+
+def known_metrics(names: Sequence[str]) -> Sequence[str]:
+    """The names, if all are of metrics and each is there once.
+
+    Raises:
+        ScenarioError: an unknown metric, or one named twice.
+    """
+    for name in names:
+        if name not in METRICS:
+            raise no_metric(name)
+        if names.count(name) > 1:
+            raise ScenarioError(f"{name}: an objective counts once; it was named {names.count(name)} times")
+    return names
+
+
+def no_metric(name: str) -> ScenarioError:
+    """What to say of a metric that there is not."""
+    near = get_close_matches(name, METRICS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METRICS)}"
+    return ScenarioError(f"{name}: no such metric; {hint}")
 
 
 @dataclass(frozen=True)

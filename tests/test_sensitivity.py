@@ -14,7 +14,7 @@ from optimize.plots.sensitivity import draw_sensitivity
 from optimize.sensitivity import METHODS
 from optimize.simulated import simulated_sensitivity
 from optimize.space import Parameter, Space
-from optimize.study import Kept
+from optimize.study import Kept, Settings
 from scenarios import load
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
@@ -219,7 +219,11 @@ def kept(found):
         Parameter("client.spacing", (), 1e-4, 1e-2),
         Parameter("sed.strict", (True, False)),
     ]
-    return Kept({"space": Space(tuple(space)).as_json()}, found)
+    return Kept(settings(Space(tuple(space)), found.objectives), found)
+
+
+def settings(space, objectives):
+    return Settings(load("diet/day-regular"), space, tuple(objectives), "tpe", 1, 1, 1)
 
 
 def test_importances_name_what_a_search_depended_on():
@@ -237,8 +241,8 @@ def test_importances_name_what_a_search_depended_on():
 
 
 def test_a_constant_objective_of_a_study_has_no_importances():
-    space = Space((Parameter("client.n_submit", (), 0, 29, whole=True),)).as_json()
-    study = Kept({"space": space}, archive(THREE[:2], *[(0.0, float(k)) for k in range(30)]))
+    space = Space((Parameter("client.n_submit", (), 0, 29, whole=True),))
+    study = Kept(settings(space, THREE[:2]), archive(THREE[:2], *[(0.0, float(k)) for k in range(30)]))
     found = study_sensitivity(study, THREE[:2])
     assert "0 in every evaluation" in found.rankings[0].reason
     assert found.rankings[1].effects[0].path == "client.n_submit"
