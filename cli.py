@@ -225,6 +225,18 @@ def search(
     study: Annotated[str | None, typer.Option(help="Name of the study.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted search.")] = False,
     objective: Objectives = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC<=NUMBER", help="Constraint; also >=, <, >; repeatable."),
+    ] = None,
+    others: Annotated[
+        list[str] | None,
+        typer.Option("--scenario", metavar="NAME[:PATH=VALUE,…]", help="To do well in, too; repeatable."),
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(metavar="N,N,…", help="Workload seeds to do well in.")] = None,
+    robust: Annotated[
+        str | None, typer.Option(help="Of several scenarios or seeds: mean, worst or quantile:SHARE.")
+    ] = None,
     vary: Vary = None,
     set: Set = None,
     out: Out = None,
@@ -233,6 +245,7 @@ def search(
     """Search a scenario's parameters for the best trade-offs.
 
     Ranges are PATH=LOW:HIGH[:log] or PATH=V1,V2,…; they add to or replace those of the scenario.
+    Of several scenarios the first gives space and objectives; worst and quantile compare raw values.
 
     Example: gridtune search diet/egee-week --budget 200 --out results/egee-week
     """
@@ -246,7 +259,8 @@ def search(
         _scenario(scenario, set),
         budget=budget, sampler=sampler, replications=replications, jobs=jobs or os.cpu_count() or 1,
         seed=seed, storage=storage, study=study, resume=resume, objectives=objective or [],
-        vary=vary or [], out=out, dask=dask,
+        vary=vary or [], require=require or [], others=others or [], assignments=set or [], seeds=seeds,
+        robust=robust, out=out, dask=dask,
     )  # fmt: skip
     sys.stdout.write(front_text(found, format))
 

@@ -61,7 +61,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
         keep_events=keep_events,
     )
     grid.record.message_bin = spec.record.message_bin
-    announce(grid, scenario.spec)
+    announce(grid, spec)
     for system in SYSTEMS:
         system.build(grid, spec)
     return grid
