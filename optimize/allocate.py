@@ -3,9 +3,9 @@
 A point is out of the race as soon as another is surely no worse in every objective and surely better in
 one. It has won as soon as it is, compared with each point still racing, surely better in some objective. All
 others are contested: they, and the rivals that leave them contested, get more replications. "Surely" is a
-one-sided paired t-test on the replications that both points have. Since these share their random streams, what
-the streams do to both points cancels. Being no worse in every objective is a conjunction, whose tests need no
-correction.
+one-sided paired t-test on the replications that both points have. Since these share their random streams,
+what the streams do to both points cancels. Being no worse in every objective is a conjunction, whose tests
+need no correction.
 
 The spread of a difference is estimated from the pair itself and from the best points all together, the latter
 counting as much as `PRIOR` further replications. So a race can start from a single replication. Differences

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from optimize.archive import Estimate, Value
+from optimize.archive import Archive, Estimate, Value
 from optimize.choose import Recommendation, recommend
 from optimize.front import Front, Member
 from optimize.numerals import estimated, plain, spoken, with_unit
@@ -29,6 +29,7 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
         "hypervolume": front.hypervolume,
         "hypervolume_searched": front.hypervolume_searched,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
+        "replications": _effort(front.archive),
         "front": [_entry(member) for member in front.members],
         "recommendations": [_advice(item) for item in recommend(front, order=order)],
     }
@@ -54,6 +55,8 @@ def to_frame(front: Front) -> pd.DataFrame:
                 if estimate is not None or front.validated:
                     row[objective.name + suffix] = estimate.mean if estimate else None
                     row[f"{objective.name}{suffix}_se"] = estimate.standard_error if estimate else None
+        row["replications"] = evaluation.replications
+        row["fresh_replications"] = evaluation.fresh_replications
         row["non_dominated"] = member.non_dominated
         row["probability_non_dominated"] = member.probability_non_dominated
         rows.append(row)
@@ -68,13 +71,14 @@ def to_csv(front: Front) -> str:
 def header(front: Front) -> list[str]:
     """Column titles of `rows`."""
     titles = [f"{spoken(o)} [{o.unit}]" if with_unit("", o) else spoken(o) for o in front.objectives]
-    return ["number", *titles, "P(non-dominated)", *parameters(front)]
+    return ["number", *titles, "P(non-dominated)", "replications", *parameters(front)]
 
 
 def rows(front: Front) -> list[list[str]]:
     """A front as texts, a row per member below `header`: means with their standard errors.
 
-    A member that is dominated on fresh seeds has its number in parentheses, an inactive parameter is `-`.
+    A member that is dominated on fresh seeds has its number in parentheses, an inactive parameter is `-`. Its
+    replications are those that the values rest on.
     """
     return [_row(member, front) for member in front.members]
 
@@ -94,7 +98,7 @@ def to_latex(front: Front) -> str:
     cells = [[_math(text) for text in row] for row in rows(front)]
     titles = [_escaped(title) for title in header(front)]
     table = pd.DataFrame(cells, columns=titles)
-    numeric = 2 + len(front.objectives)
+    numeric = 3 + len(front.objectives)
     columns = "r" * numeric + "l" * (len(titles) - numeric)
     return str(table.to_latex(index=False, escape=False, column_format=columns))
 
@@ -106,6 +110,11 @@ def summary(front: Front) -> list[str]:
         return [f"{len(archive.evaluations)} evaluations, none with finite objectives: there is no front."]
     points = f"{len(members)} point{'s' if len(members) > 1 else ''}"
     said = [f"{len(archive.evaluations)} evaluations ({archive.failures} failed) gave a front of {points}."]
+    if archive.max_replications is not None and archive.max_replications > archive.replications:
+        said.append(
+            f"adaptive: {archive.runs} runs; a fixed {archive.max_replications} per point would have taken "
+            f"{archive.fixed_runs} (saved {1 - archive.runs / archive.fixed_runs:.0%})."
+        )
     if front.validated:
         said.append(f"On fresh seeds {len(front.kept)} of {len(members)} stay non-dominated.")
         said.append(_curse(front))
@@ -124,6 +133,17 @@ def _curse(front: Front) -> str:
     return f"{text} ({ratio:.2f} times: the optimiser's curse)." if ratio >= 1.005 else f"{text}."
 
 
+def _effort(archive: Archive) -> dict[str, Any]:
+    """Replications of a point at first and at most, and what the latter for all would have taken."""
+    return {
+        "at_first": archive.replications,
+        "at_most": archive.max_replications or archive.replications,
+        "runs": archive.runs,
+        "fixed_runs": archive.fixed_runs,
+        "saved": 1 - archive.runs / archive.fixed_runs if archive.fixed_runs else 0.0,
+    }
+
+
 def _entry(member: Member) -> dict[str, Any]:
     evaluation = member.evaluation
     return {
@@ -132,6 +152,8 @@ def _entry(member: Member) -> dict[str, Any]:
         "validated": _estimates(evaluation.validated) if evaluation.validated else None,
         "probability_non_dominated": member.probability_non_dominated,
         "non_dominated": member.non_dominated,
+        "replications": evaluation.replications,
+        "fresh_replications": evaluation.fresh_replications,
         "number": evaluation.number,
         "equivalents": list(member.equivalents),
     }
@@ -165,6 +187,7 @@ def _row(member: Member, front: Front) -> list[str]:
         str(evaluation.number) if member.non_dominated else f"({evaluation.number})",
         *(estimated(member.estimates[o.name]) for o in front.objectives),
         "?" if probability is None else f"{probability:.2f}",
+        str(evaluation.fresh_replications or evaluation.replications),
         *(cell(evaluation.values.get(path)) for path in parameters(front)),
     ]
 

@@ -42,7 +42,7 @@ def page(front: Front) -> str:
             for item in advice
         ],
         header=header(front),
-        numeric=2 + len(front.objectives),
+        numeric=3 + len(front.objectives),
         rows=_rows(front, {item.member.evaluation.number for item in advice}),
         library=Markup(_library() if spec else ""),
         spec=Markup(spec),
@@ -52,7 +52,7 @@ def page(front: Front) -> str:
 def _facts(front: Front) -> str:
     archive = front.archive
     facts = [f"{len(archive.evaluations)} of {archive.budget} evaluations"] if archive.budget else []
-    facts.append(f"{archive.replications} replication{'s' if archive.replications != 1 else ''} each")
+    facts.append(archive.each)
     facts += [f"sampler {archive.sampler}"] if archive.sampler else []
     return ", ".join([*facts, f"seed {archive.seed}"])
 

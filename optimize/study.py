@@ -2,15 +2,15 @@
 
 A trial has the values of active parameters, the means of the objectives, and as user attributes `objectives`
 (mean, standard error and values per replication), `metrics` (means of all others), `replications`, and for a
-failed one `failure`. The study has as user attributes `gridtune` (what was searched, and how) and
-`validated` (objectives of front members on fresh seeds, by trial number).
+failed one `failure`. The study has as user attributes `gridtune` (what was searched, and how) and what
+`optimize.further` keeps there: further replications of some points, as finished trials do not change.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 SETTINGS = "gridtune"
-VALIDATED = "validated"
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
 
 
@@ -39,11 +38,13 @@ class Failed:
         number: of its trial.
         values: what was set, by path.
         reason: in one line.
+        objectives: estimates over the replications before the one that failed.
     """
 
     number: int
     values: Point
     reason: str
+    objectives: dict[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Settings:
         sampler: name of it.
         batch: points that it proposes at once.
         seed: of workloads and sampler.
-        replications: per evaluation.
+        replications: per evaluation, at first.
+        max_replications: per evaluation, at most; the same number if all points are to have equally many.
     """
 
     scenario: Scenario
@@ -67,6 +69,12 @@ class Settings:
     batch: int
     seed: int
     replications: int
+    max_replications: int
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether some points may have more replications than others."""
+        return self.max_replications > self.replications
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
@@ -80,6 +88,7 @@ class Settings:
             "batch": self.batch,
             "seed": self.seed,
             "replications": self.replications,
+            "max_replications": self.max_replications,
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
         return plain
@@ -90,10 +99,9 @@ class Settings:
         changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
         changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
         found = [f"{' and '.join(changed)} changed"] if changed else []
+        names = ("sampler", "batch", "seed", "replications", "max_replications")
         return found + [
-            f"{name} was {stored[name]}, not {mine[name]}"
-            for name in ("sampler", "batch", "seed", "replications")
-            if mine[name] != stored[name]
+            f"{name} was {stored[name]}, not {mine[name]}" for name in names if mine[name] != stored[name]
         ]
 
 
@@ -153,15 +161,14 @@ def trial_of(
         distributions=known,
         user_attrs={
             "objectives": estimates_as_json(entry.objectives),
-            "metrics": {name: None if isnan(mean) else mean for name, mean in entry.metrics.items()},
+            "metrics": means_as_json(entry.metrics),
             "replications": settings.replications,
         },
     )
 
 
 def entries_of(study: Study) -> list[Evaluation | Failed]:
-    """What a study holds, by trial number; trials that others have added are passed over."""
-    validated = study.user_attrs.get(VALIDATED, {})
+    """What the trials of a study hold, by number; trials that others have added are passed over."""
     entries: list[Evaluation | Failed] = []
     for trial in study.get_trials(deepcopy=False):
         known = trial.user_attrs
@@ -172,9 +179,8 @@ def entries_of(study: Study) -> list[Evaluation | Failed]:
                 Evaluation(
                     trial.number,
                     dict(trial.params),
-                    _estimates(known["objectives"]),
-                    {name: nan if mean is None else mean for name, mean in known["metrics"].items()},
-                    _estimates(validated[str(trial.number)]) if str(trial.number) in validated else None,
+                    estimates_of(known["objectives"]),
+                    means_of(known["metrics"]),
                 )
             )
     return entries
@@ -195,6 +201,7 @@ def archive_of(
         seed=settings["seed"],
         replications=settings["replications"],
         budget=budget,
+        max_replications=settings["max_replications"],
     )
 
 
@@ -210,6 +217,7 @@ def load_archive(study: str | Path, name: str | None = None) -> Archive:
     """
     import optuna
 
+    from optimize.further import with_further
     from optimize.storage import open_for_reading, shown
 
     storage = open_for_reading(study)
@@ -225,7 +233,8 @@ def load_archive(study: str | Path, name: str | None = None) -> Archive:
             known = ", ".join(found) or "none"
             problem = "name one of its studies with --study" if name is None and found else "no such study"
             raise ScenarioError(f"{shown(study)}: {problem}; it holds {known}")
-        entries = entries_of(optuna.load_study(study_name=name, storage=storage))
+        kept = optuna.load_study(study_name=name, storage=storage)
+        entries = with_further(entries_of(kept), kept)
         return archive_of(name, found[name], entries, found[name]["budget"])
     finally:
         storage.remove_session()
@@ -251,7 +260,18 @@ def keys_of(entries: Sequence[Evaluation | Failed]) -> dict[str, Evaluation | Fa
     return found
 
 
-def _estimates(stored: Mapping[str, Any]) -> dict[str, Estimate]:
+def means_as_json(means: Mapping[str, float]) -> dict[str, float | None]:
+    """For storing: what is not a number becomes None."""
+    return {name: None if isnan(mean) else mean for name, mean in means.items()}
+
+
+def means_of(stored: Mapping[str, float | None]) -> dict[str, float]:
+    """What `means_as_json` has stored."""
+    return {name: nan if mean is None else mean for name, mean in stored.items()}
+
+
+def estimates_of(stored: Mapping[str, Any]) -> dict[str, Estimate]:
+    """What `estimates_as_json` has stored."""
     return {
         name: Estimate(value["mean"], value["standard_error"], tuple(value["values"]))
         for name, value in stored.items()

@@ -162,22 +162,60 @@ def evaluate(
         for each point, as soon as it is complete, its results in the order of the replications. A point fails
         with its first failing replication.
     """
-    count = len(replications)
-    tasks = [Task(scenario, point, seed, replication) for point in points for replication in replications]
-    results: list[dict[int, R]] = [{} for _ in points]
-    failures: list[dict[int, Failure]] = [{} for _ in points]
-    left = [count] * len(points)
-    for outcome in pool.run(work, tasks):
-        index, replication = divmod(outcome.index, count)
+    groups = [[Task(scenario, point, seed, replication) for replication in replications] for point in points]
+    return run_groups(groups, pool, work)
+
+
+def run_groups(
+    groups: Sequence[Sequence[Task]],
+    pool: Pool,
+    work: Callable[[Task], R] = metrics_of,  # type: ignore[assignment]
+    *,
+    known: Sequence[Mapping[int, R]] = (),
+    heard: Callable[[int, int, R], None] | None = None,
+) -> Iterator[Outcome[list[R]]]:
+    """Run tasks that belong together.
+
+    Args:
+        groups: the tasks.
+        pool: who runs them.
+        work: what to do with each task.
+        known: for each group results that are there already, by position; they are not run again.
+        heard: told of each result as it comes: its group, its position there, and itself.
+
+    Yields:
+        for each group, as soon as it is complete, its results in the order of its tasks. A group fails with
+        its first failing task.
+    """
+    results: list[dict[int, R]] = [dict(known[index]) if known else {} for index in range(len(groups))]
+    failures: list[dict[int, Failure]] = [{} for _ in groups]
+    places = [
+        (index, at)
+        for index, group in enumerate(groups)
+        for at in range(len(group))
+        if at not in results[index]
+    ]
+    left = [len(group) - len(results[index]) for index, group in enumerate(groups)]
+    for index, waiting in enumerate(left):
+        if not waiting:
+            yield _complete(index, results[index], failures[index])
+    for outcome in pool.run(work, [groups[index][at] for index, at in places]):
+        index, at = places[outcome.index]
         left[index] -= 1
         if outcome.failure is None:
-            results[index][replication] = outcome.value
+            results[index][at] = outcome.value
+            if heard is not None:
+                heard(index, at, outcome.value)
         else:
-            failures[index][replication] = outcome.failure
+            failures[index][at] = outcome.failure
         if left[index] == 0:
-            failed, runs = failures[index], results[index]
-            failure = failed[min(failed)] if failed else None
-            yield Outcome(index, None if failure else [runs[k] for k in range(count)], failure)
+            yield _complete(index, results[index], failures[index])
+
+
+def _complete(index: int, results: Mapping[int, R], failures: Mapping[int, Failure]) -> Outcome[list[R]]:
+    if failures:
+        return Outcome(index, None, failures[min(failures)])
+    return Outcome(index, [results[at] for at in sorted(results)])
 
 
 def _number(value: float | None) -> float | None:
