@@ -34,6 +34,14 @@ class Format(StrEnum):
     json = "json"
 
 
+class Table(StrEnum):
+    """How to print a table that is data, too."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
 class FrontFormat(StrEnum):
     """How to print a front."""
 
@@ -58,9 +66,11 @@ Set = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0)]
 Replications = Annotated[int, typer.Option(help="Runs of each point, on common random numbers.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
+AllJobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
 Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
+Objectives = Annotated[list[str] | None, typer.Option(help="Metric to show or trade off; repeatable.")]
 
 
 @scenarios_app.callback()
@@ -169,6 +179,7 @@ def sweep(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
     ] = None,
+    objective: Objectives = None,
     format: Output = Format.table,
 ) -> None:
     """Simulate every combination of varied values.
@@ -180,8 +191,9 @@ def sweep(
     from scenarios.running import run_sweep
 
     made, columns, rows = run_sweep(
-        _scenario(scenario, set), vary or [], seed, replications, jobs, out=out, plot=plot
-    )
+        _scenario(scenario, set), vary or [], seed, replications, jobs,
+        out=out, plot=plot, objectives=objective or [],
+    )  # fmt: skip
     _print(made, rows, columns, format)
 
 
@@ -196,19 +208,16 @@ def search(
         int | None, typer.Option(help="Runs of each point at first; the scenario's number, or 1.", min=1)
     ] = None,
     max_replications: Annotated[
-        int | None,
-        typer.Option(
-            help="Runs of a point that may be on the front; as many as all others by default.", min=1
-        ),
+        int | None, typer.Option(help="Runs of a point that may be on the front; no more if left out.", min=1)
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)] = None,
+    jobs: AllJobs = None,
     seed: Seed = 1,
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Optuna storage; a journal file by default.")
     ] = None,
     study: Annotated[str | None, typer.Option(help="Name of the study.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted search.")] = False,
-    objective: Annotated[list[str] | None, typer.Option(help="Metric to trade off; repeatable.")] = None,
+    objective: Objectives = None,
     vary: Vary = None,
     set: Set = None,
     out: Out = None,
@@ -251,6 +260,65 @@ def front(
 
 
 @app.command()
+def sensitivity(
+    subject: Annotated[str, typer.Argument(metavar="STUDY|SCENARIO", help="A search's, or one to simulate.")],
+    method: Annotated[str | None, typer.Option(help="morris (default) or sobol; scenarios only.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Trajectories (20) or base samples (128).", min=1)
+    ] = None,
+    replications: Annotated[int | None, typer.Option(help="Runs of each point; 1.", min=1)] = None,
+    jobs: AllJobs = None,
+    seed: Seed = 1,
+    objective: Annotated[list[str] | None, typer.Option(help="Metric; repeatable.")] = None,
+    vary: Vary = None,
+    set: Set = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture (png, svg, pdf).")] = None,
+    out: Out = None,
+    format: Annotated[Table, typer.Option(help="What goes to standard output.")] = Table.table,
+) -> None:
+    """Show which parameters matter for which objective: in a search, or in the simulator itself.
+
+    Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
+    """
+    from optimize.insights import run_sensitivity
+
+    found = run_sensitivity(
+        subject,
+        method=method, samples=samples, replications=replications, jobs=jobs, seed=seed,
+        objectives=objective or [], vary=vary or [], assignments=set or [], plot=plot, out=out,
+    )  # fmt: skip
+    if format is Table.csv:
+        sys.stdout.write(found.to_csv())
+        return
+    _print(found.to_dict(), found.rows(), found.columns(), Format(format))
+    if format is Table.table:
+        print("\n".join(found.summary()))
+
+
+@app.command()
+def explain(
+    study: Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")],
+    point: Annotated[str, typer.Argument(help="Number of a point, or the name of a recommendation.")],
+    replications: Annotated[
+        int | None, typer.Option(help="Fresh runs of each point; as many as the front has.", min=1)
+    ] = None,
+    jobs: AllJobs = None,
+    ablate: Annotated[bool, typer.Option(help="Put its settings back one by one.")] = True,
+    format: Output = Format.table,
+) -> None:
+    """Say why a point: what it gains and pays, and which of its settings do it.
+
+    Example: gridtune explain results/egee-week compromise
+    """
+    from optimize.explained import told
+    from optimize.insights import run_explain
+    from scenarios.results import to_json
+
+    made = run_explain(study, point, replications=replications, jobs=jobs, ablate=ablate)
+    sys.stdout.write(to_json(made.to_dict()) + "\n" if format is Format.json else told(made))
+
+
+@app.command()
 def plot(
     run: Annotated[Path | None, typer.Argument(help="Folder that `gridtune run --out` wrote.")] = None,
     kind: Annotated[str | None, typer.Argument(help="Kind of picture; `--list` prints them.")] = None,
@@ -280,7 +348,7 @@ def reproduce(
     list: Annotated[bool, typer.Option("--list", help="List papers and experiments.")] = False,
     replications: Replications = 10,
     seed: Seed = 1,
-    jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)] = None,
+    jobs: AllJobs = None,
     out: Annotated[Path | None, typer.Option(help="Folder for figures; results/PAPER by default.")] = None,
     format: Output = Format.table,
 ) -> None:

@@ -54,6 +54,8 @@ METRICS: dict[str, Definition] = {
     "events": Definition("events", "minimize", "fired events"),
 }
 
+ALWAYS = tuple(METRICS)  # measured in every run; what `define` adds is measured where there is such a thing
+
 
 def define(name: str, unit: str, direction: Direction, meaning: str) -> None:
     """Enter a further metric that some actors count or measure."""
@@ -82,6 +84,11 @@ def summarise(
     values.update((name, measure()) for name, measure in record.measures.items())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     return metrics, users
+
+
+def measured(grid: Grid) -> list[str]:
+    """Names of the metrics that a run of a grid will give, known as soon as it is built."""
+    return [name for name in METRICS if name in {*ALWAYS, *grid.record.counters, *grid.record.measures}]
 
 
 def _totals(grid: Grid) -> dict[str, float]:

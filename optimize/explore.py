@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from optimize.archive import Estimate, Evaluation
+from optimize.compare import first_of
+from optimize.constraints import Excesses, excesses, feasible, violation
 from optimize.evaluate import evaluated
 from optimize.further import Further
 from optimize.progress import Progress, Volume
 from optimize.refine import Refinement
 from optimize.runs import Runs
-from optimize.samplers import Result, Sampler, samplers
+from optimize.samplers import Sampler, samplers
 from optimize.shortlist import shortlist
 from optimize.space import Point, key
 from optimize.store import Entry, Store
@@ -64,7 +66,7 @@ class Exploration:
         self.evaluated = 0
         self.notes: list[str] = []
         self._runs = Runs(pool, work, store.left)
-        self._race = Refinement(settings.objectives, settings.max_replications, self._searched)
+        self._race = Refinement(settings.objectives, settings.most, self._searched, self._keeps)
         self._volume = Volume(settings.objectives)
         self._volume_shown: float | None = None
         self._looked = 0.0
@@ -98,7 +100,11 @@ class Exploration:
             least: replications of every member; 0 for none.
             most: replications of those that remain uncertain.
         """
-        evaluations = [entry for entry in self.store.entries() if isinstance(entry, Evaluation)]
+        evaluations = [
+            entry
+            for entry in self.store.entries()
+            if isinstance(entry, Evaluation) and feasible(entry, self.settings.constraints)
+        ]
         members = shortlist(evaluations, self.settings.objectives) if least else []
         race = Refinement(self.settings.objectives, most, self._fresh)
         race.counts = {key(member.values): least for member in members}
@@ -197,8 +203,9 @@ class Exploration:
         points = [known[name].values for name in lacking]
         spans = [range(first + race.had(name), first + wanted[name]) for name in lacking]
         for done, outcome in enumerate(self._run(points, spans), start=1):
-            number = known[lacking[outcome.index]].number
-            part = self._entry(number, points[outcome.index], outcome)
+            at = outcome.index
+            number = known[lacking[at]].number
+            part = self._entry(number, points[at], outcome, spans[at].start)
             if isinstance(part, Failed):
                 where = "on fresh seeds" if first else "on further seeds"
                 self.note(f"note: evaluation {number} failed {where}: {part.reason}")
@@ -209,19 +216,21 @@ class Exploration:
     def _run(
         self, points: Sequence[Point], replications: Sequence[Sequence[int]]
     ) -> Iterator[Outcome[list[Metrics]]]:
-        """Run points, each under its replications."""
-        scenario, seed = self.settings.scenario, self.settings.seed
-        return self._runs.of(
-            [
-                [Task(scenario, point, seed, replication) for replication in numbers]
-                for point, numbers in zip(points, replications, strict=True)
-            ]
-        )
+        """Run points, each under its replications, in every case."""
+        cases = self.settings.run_in
+        groups = [
+            [Task(case.scenario, point, case.seed, k) for case in cases for k in numbers]
+            for point, numbers in zip(points, replications, strict=True)
+        ]
+        return self._runs.of(groups)
 
-    def _entry(self, number: int, point: Point, outcome: Outcome[list[Metrics]]) -> Entry:
+    def _entry(self, number: int, point: Point, outcome: Outcome[list[Metrics]], first: int = 0) -> Entry:
         if outcome.failure is not None:
             return Failed(number, point, str(outcome.failure))
-        return evaluated(number, point, outcome.value, self.settings.objectives)
+        runs, cases = outcome.value, len(self.settings.run_in)
+        each = len(runs) // cases  # the replications of a case follow one another
+        by_case = [runs[case * each : (case + 1) * each] for case in range(cases)]
+        return evaluated(number, point, by_case, self.settings, first)
 
     def _keep(self, entry: Entry) -> None:
         self.store.add(entry)
@@ -234,28 +243,54 @@ class Exploration:
         self.progress.update(len(self.store.known), self._volume_shown, self._failures)
 
     def _count(self, entry: Entry) -> None:
-        if isinstance(entry, Evaluation):
-            self._volume.add(entry)
-        else:
+        if isinstance(entry, Failed):
             self._failures += 1
+        elif feasible(entry, self.settings.constraints):
+            self._volume.add(entry)
 
     def _teach(self, points: Sequence[Point]) -> None:
-        """Tell the sampler of its batch, and what has changed for earlier points."""
-        if not self.settings.adaptive:
-            self.sampler.tell([self._result(point) for point in points])
+        """Tell the sampler what became of its batch, and what has changed for earlier points."""
+        means = self._revised() if self.settings.adaptive else self._plain_means(points)
+        results = [means.get(key(point)) for point in points]
+        if not self.settings.constraints:
+            self.sampler.tell(results)
             return
-        wanted = self._race.wanted()
-        self._extend(wanted, self._race)
-        means = self._race.means()
-        self.sampler.revise(means)
-        self.sampler.tell([means.get(key(point)) for point in points])
+        self.sampler.learn(results, [self._excesses(point) for point in points])
 
-    def _result(self, point: Point) -> Result:
-        """What the sampler is told of a point."""
-        entry = self.store.known[key(point)]
-        if isinstance(entry, Failed):
-            return None
-        return [entry.objectives[objective.name].mean for objective in self.settings.objectives]
+    def _revised(self) -> dict[str, list[float]]:
+        """Means of the objectives by key, after a round of replications for uncertain points.
+
+        The sampler hears of changes; what it was told of points that break constraints it keeps.
+        """
+        race = self._race
+        self._extend(race.wanted(), race)
+        means = race.means()
+        usable = {name for name in means if race.usable(name)}
+        self.sampler.revise({name: means[name] for name in means if name not in usable or race.keeps(name)})
+        return {name: means[name] for name in usable}
+
+    def _plain_means(self, points: Sequence[Point]) -> dict[str, list[float]]:
+        """Means of the objectives by key, of points that did not fail."""
+        entries = {key(point): self.store.known[key(point)] for point in points}
+        return {
+            name: [entry.objectives[objective.name].mean for objective in self.settings.objectives]
+            for name, entry in entries.items()
+            if isinstance(entry, Evaluation)
+        }
+
+    def _excesses(self, point: Point) -> Excesses:
+        """By how much a point breaks each constraint; of a failed one nothing is known."""
+        name = key(point)
+        entry = self.store.known[name]
+        return {} if isinstance(entry, Failed) else self._broken(entry, self._race.counts[name])
+
+    def _keeps(self, name: str, count: int) -> bool:
+        """Whether a point keeps all constraints, by that many replications."""
+        return not violation(self._broken(self.store.known[name], count))
+
+    def _broken(self, entry: Entry, count: int) -> Excesses:
+        cases = {case: first_of(estimates, count) for case, estimates in entry.cases.items()}
+        return excesses(self.settings.constraints, cases)
 
     def _searched(self, name: str) -> dict[str, Estimate]:
         return self.store.known[name].objectives

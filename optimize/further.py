@@ -16,7 +16,15 @@ from model.metrics import Metric
 from optimize.archive import Estimate, Evaluation
 from optimize.compare import estimate_of
 from optimize.runs import Run
-from optimize.study import Failed, estimates_as_json, estimates_of, means_as_json, means_of
+from optimize.study import (
+    Failed,
+    cases_as_json,
+    cases_of_json,
+    estimates_as_json,
+    estimates_of,
+    means_as_json,
+    means_of,
+)
 from scenarios.replicate import Metrics
 
 if TYPE_CHECKING:
@@ -50,15 +58,25 @@ def joined(entry: Evaluation, further: Further) -> Evaluation | Failed:
     if further.fresh:
         if isinstance(part, Failed):
             return entry
-        return replace(entry, validated=_concatenated(entry.validated or {}, part.objectives))
+        cases = _concatenated_cases(entry.validated_cases or {}, part.cases)
+        return replace(
+            entry,
+            validated=_concatenated(entry.validated or {}, part.objectives),
+            validated_cases=cases or None,
+        )
     if isinstance(part, Failed):
-        return Failed(entry.number, entry.values, part.reason, entry.objectives)
+        return Failed(entry.number, entry.values, part.reason, entry.objectives, entry.cases)
     had, more = entry.replications, part.replications
     metrics = {
         name: (entry.metrics.get(name, nan) * had + part.metrics.get(name, nan) * more) / (had + more)
         for name in {**entry.metrics, **part.metrics}
     }
-    return replace(entry, objectives=_concatenated(entry.objectives, part.objectives), metrics=metrics)
+    return replace(
+        entry,
+        objectives=_concatenated(entry.objectives, part.objectives),
+        metrics=metrics,
+        cases=_concatenated_cases(entry.cases, part.cases),
+    )
 
 
 def keep_further(study: Study, further: Sequence[Further], at: int) -> None:
@@ -108,13 +126,20 @@ def _concatenated(first: Mapping[str, Estimate], then: Mapping[str, Estimate]) -
     }
 
 
+def _concatenated_cases(
+    first: Mapping[str, Mapping[str, Estimate]], then: Mapping[str, Mapping[str, Estimate]]
+) -> dict[str, dict[str, Estimate]]:
+    return {case: _concatenated(first.get(case, {}), estimates) for case, estimates in then.items()}
+
+
 def _as_json(further: Further) -> dict[str, Any]:
     part = further.part
     stored: dict[str, Any] = {"number": part.number, "fresh": further.fresh}
     if isinstance(part, Failed):
         return {**stored, "failure": part.reason}
     metrics = {} if further.fresh else means_as_json(part.metrics)
-    return {**stored, "objectives": estimates_as_json(part.objectives), "metrics": metrics}
+    stored |= {"objectives": estimates_as_json(part.objectives), "metrics": metrics}
+    return {**stored, "cases": cases_as_json(part.cases)} if part.cases else stored
 
 
 def _further(entry: Evaluation, stored: Mapping[str, Any]) -> Further:
@@ -122,4 +147,5 @@ def _further(entry: Evaluation, stored: Mapping[str, Any]) -> Further:
     if "failure" in stored:
         return Further(Failed(number, values, stored["failure"]), stored["fresh"])
     estimates, metrics = estimates_of(stored["objectives"]), means_of(stored["metrics"])
-    return Further(Evaluation(number, values, estimates, metrics), stored["fresh"])
+    cases = cases_of_json(stored.get("cases", {}))
+    return Further(Evaluation(number, values, estimates, metrics, cases=cases), stored["fresh"])

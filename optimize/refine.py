@@ -22,17 +22,24 @@ class Refinement:
         most: replications that a point may have.
         known: estimates of a point by its key, over all replications there are; of a point that failed over
             those before it did.
+        kept: whether a point keeps the constraints, by so many of its replications; who does not is no rival.
     """
 
-    def __init__(self, objectives: Sequence[Objective], most: int, known: Callable[[str], Estimates]) -> None:
-        self.objectives, self.most, self._known = tuple(objectives), most, known
+    def __init__(
+        self,
+        objectives: Sequence[Objective],
+        most: int,
+        known: Callable[[str], Estimates],
+        kept: Callable[[str, int], bool] | None = None,
+    ) -> None:
+        self.objectives, self.most, self._known, self._kept = tuple(objectives), most, known, kept
         self.counts: dict[str, int] = {}
 
     def wanted(self) -> dict[str, int]:
         """Contested points, and what replications they should have: twice as many, so that rounds are few."""
         import numpy as np
 
-        usable = self._usable()
+        usable = {name: estimates for name, estimates in self._usable().items() if self.keeps(name)}
         values = observed(list(usable.values()), self.objectives)
         counts = np.array([self.counts[name] for name in usable])
         chosen = contested(values, counts, self.most)
@@ -58,6 +65,10 @@ class Refinement:
     def usable(self, name: str) -> bool:
         """Whether a point has all the replications that count."""
         return self.had(name) >= self.counts[name]
+
+    def keeps(self, name: str) -> bool:
+        """Whether a point keeps the constraints, by the replications that count."""
+        return self._kept is None or self._kept(name, self.counts[name])
 
     def _usable(self) -> dict[str, Estimates]:
         return {

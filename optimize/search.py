@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optimize.archive import Archive
-from optimize.evaluate import objectives_of
 from optimize.explore import Exploration
+from optimize.problem import problem_of
 from optimize.progress import Progress
 from optimize.samplers import find, samplers
-from optimize.space import Space
 from optimize.storage import JOURNAL, make_directory
 from optimize.store import Store, StudyStore, stored_choice
 from optimize.study import Failed, Settings, default_name
@@ -52,6 +51,10 @@ def search(
     max_replications: int | None = None,
     seed: int = 1,
     objectives: Sequence[str] = (),
+    require: Sequence[str] = (),
+    others: Sequence[Scenario] = (),
+    seeds: Sequence[int] = (),
+    robust: str | None = None,
     vary: Sequence[str] = (),
     out: Path | None = None,
     storage: str | None = None,
@@ -76,6 +79,12 @@ def search(
             out what the scenario says unless `replications` is given, else as many as `replications`.
         seed: of workloads and sampler.
         objectives: metrics to trade off; those of the scenario if left out.
+        require: constraints, `METRIC<=NUMBER` or with `>=`, `<` or `>`; those of the scenario if left out. A
+            point that breaks one in any case is never on the front.
+        others: further scenarios in which every point is evaluated, too.
+        seeds: of workloads: every point is evaluated in every scenario under each; `seed` alone if left out.
+        robust: how an objective sums up these cases: `mean` (if left out), `worst` or `quantile:SHARE`, the
+            value that this share of the cases reach; replication by replication.
         vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`, added to the scenario's space or put in its place.
         out: directory that gets the study as a journal file, unless `storage` is given.
         storage: URL of a database or path of a journal file. Without `out` and `storage` nothing is kept.
@@ -101,9 +110,11 @@ def search(
         raise ScenarioError(f"max_replications {most}: at least the {least} replications of every point")
     if not 0 <= seed < 2**32:
         raise ScenarioError(f"seed {seed}: expected a whole number from 0 to 2**32 - 1")
-    space = Space.of(scenario, vary)
-    notes = space.check(scenario)
-    chosen = objectives_of(objectives or (scenario.spec.search or SearchSpec()).objectives)
+    problem = problem_of(
+        scenario, seed, objectives=objectives, require=require, vary=vary, others=others, seeds=seeds,
+        robust=robust,
+    )  # fmt: skip
+    space, chosen = problem.space, problem.objectives
     where = storage or (out and out / JOURNAL)
     name = study or default_name(scenario)
     kind = find(sampler, budget, space)
@@ -112,7 +123,10 @@ def search(
         kind = samplers().get(earlier[0], kind) if sampler == "auto" else kind
         batch = batch or earlier[1]
     batch = batch or kind.batch_for(budget)
-    settings = Settings(scenario, space, chosen, kind.name, batch, seed, least, most)
+    settings = Settings(
+        scenario, space, chosen, kind.name, batch, seed, least,
+        problem.cases, problem.robust, problem.constraints, most,
+    )  # fmt: skip
     proposer = kind(space, chosen, seed, batch)
     fresh = max(5, least) if validation_replications is None else validation_replications
     fresh_most = max(2 * fresh, most) if settings.adaptive else fresh
@@ -123,8 +137,8 @@ def search(
     workers = pool or Pool(jobs)
     progress = progress or Progress()
     running = Exploration(settings, store, proposer, workers, progress, work)
-    for note in notes:
-        running.note(f"note: {note}; such points will fail")
+    for note in problem.notes:
+        running.note(f"note: {note}")
     try:
         with sigterm_as_interrupt():
             running.explore()

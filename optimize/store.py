@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optimize.archive import Archive, Evaluation
+from optimize.database import reason
 from optimize.distributions import distribution
 from optimize.further import Further, joined, keep_further, keep_runs, kept_further, kept_runs, with_further
 from optimize.recorder import Recorder
@@ -170,11 +171,10 @@ class StudyStore(Store):
         entries = [item for item in items if not isinstance(item, Further)]
         further = [item for item in items if isinstance(item, Further)]
         trials = [trial_of(entry, self.settings, self._distributions) for entry in entries]
-        with self._opened.together():
-            self._study.add_trials(trials)
-            if further:
-                keep_further(self._study, further, self._parts)
-                self._parts += 1
+        self._opened.add_trials(self._study, trials)
+        if further:
+            keep_further(self._study, further, self._parts)
+            self._parts += 1
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
@@ -184,10 +184,8 @@ class StudyStore(Store):
         except ScenarioError:
             raise
         except Exception as error:
-            reason = " ".join(str(error).split())
-            raise ScenarioError(
-                f"{self._where}: cannot be written: {reason}; what was written stays, --resume continues"
-            ) from error
+            problem = f"{self._where}: cannot be written: {reason(error)}"
+            raise ScenarioError(f"{problem}; what was written stays, --resume continues") from error
 
 
 def stored_choice(where: str | Path, name: str) -> tuple[str, int] | None:

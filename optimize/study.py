@@ -1,21 +1,26 @@
 """The study of a search: one Optuna study that holds every evaluation, whatever the sampler.
 
 A trial has the values of active parameters, the means of the objectives, and as user attributes `objectives`
-(mean, standard error and values per replication), `metrics` (means of all others), `replications`, and for a
-failed one `failure`. The study has as user attributes `gridtune` (what was searched, and how) and what
-`optimize.further` keeps there: further replications of some points, as finished trials do not change.
+(mean, standard error and values per replication), `metrics` (means of all others), `replications`, in a
+search with several cases or constraints `cases` (the same by case, and of what is constrained), and for a
+failed one `failure`. What it breaks constraints by is where Optuna looks for that. The study has as user
+attributes `gridtune` (what was searched, and how) and what `optimize.further` keeps there: further
+replications of some points, as finished trials do not change.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optimize.archive import Archive, Estimate, Evaluation, Objective
+from optimize.archive import Archive, Constraint, Estimate, Evaluation, Objective
+from optimize.cases import MEAN, Case, Robust
+from optimize.constraints import constraints_of, excesses
 from optimize.space import Point, Space, key
 from scenarios.errors import ScenarioError
 from scenarios.scenario import Scenario
@@ -38,13 +43,14 @@ class Failed:
         number: of its trial.
         values: what was set, by path.
         reason: in one line.
-        objectives: estimates over the replications before the one that failed.
+        objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
     """
 
     number: int
     values: Point
     reason: str
     objectives: dict[str, Estimate] = field(default_factory=dict)
+    cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,10 @@ class Settings:
         batch: points that it proposes at once.
         seed: of workloads and sampler.
         replications: per evaluation, at first.
-        max_replications: per evaluation, at most; the same number if all points are to have equally many.
+        cases: in which every point is evaluated; empty for the scenario and the seed alone.
+        robust: how an objective sums up the cases.
+        constraints: what a point must keep, in every case.
+        max_replications: per evaluation, at most; as many as `replications` if left out.
     """
 
     scenario: Scenario
@@ -69,12 +78,31 @@ class Settings:
     batch: int
     seed: int
     replications: int
-    max_replications: int
+    cases: tuple[Case, ...] = ()
+    robust: Robust = Robust(MEAN, None)
+    constraints: tuple[Constraint, ...] = ()
+    max_replications: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Replications of an evaluation, at most."""
+        return self.max_replications or self.replications
 
     @property
     def adaptive(self) -> bool:
         """Whether some points may have more replications than others."""
-        return self.max_replications > self.replications
+        return self.most > self.replications
+
+    @property
+    def run_in(self) -> tuple[Case, ...]:
+        """The cases, of which there is at least one."""
+        return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Metrics that decide what becomes of a point: the objectives, and what is constrained."""
+        names = [objective.name for objective in self.objectives]
+        return tuple(dict.fromkeys([*names, *(one.metric for one in self.constraints)]))
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
@@ -88,18 +116,53 @@ class Settings:
             "batch": self.batch,
             "seed": self.seed,
             "replications": self.replications,
-            "max_replications": self.max_replications,
+            "max_replications": self.most,
+            "cases": [case.as_json() for case in self.cases],
+            "robust": self.robust.text,
+            "constraints": [str(one) for one in self.constraints],
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
         return plain
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Settings:
+        """What `as_json` has described; whether its scenarios are still valid shows when they are used."""
+        base = stored["base"]
+        cases = (
+            Case(
+                case["name"],
+                Scenario(case["name"], case["document"], Path(case.get("base", base))),
+                case["seed"],
+            )
+            for case in stored.get("cases", ())
+        )
+        return cls(
+            Scenario(stored["scenario"], stored["document"], Path(base)),
+            Space.of_json(stored["space"]),
+            tuple(Objective(*objective) for objective in stored["objectives"]),
+            stored["sampler"],
+            stored["batch"],
+            stored["seed"],
+            stored["replications"],
+            tuple(cases),
+            Robust.of(stored.get("robust", MEAN)),
+            constraints_of(stored.get("constraints", ())),
+            stored.get("max_replications"),
+        )
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
         """In what a stored study is about something else."""
         mine = self.as_json()
         changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
         changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
+        changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
+        if set(mine["constraints"]) != set(stored.get("constraints", ())):
+            changed.append("the constraints")
         found = [f"{' and '.join(changed)} changed"] if changed else []
+        robust = stored.get("robust", MEAN)
+        found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []
         names = ("sampler", "batch", "seed", "replications", "max_replications")
+        stored = {"max_replications": stored["replications"], **stored}
         return found + [
             f"{name} was {stored[name]}, not {mine[name]}" for name in names if mine[name] != stored[name]
         ]
@@ -138,6 +201,9 @@ def create(storage: BaseStorage, name: str, settings: Settings, budget: int) -> 
         optuna.delete_study(study_name=name, storage=storage)
     directions = [objective.direction for objective in settings.objectives]
     study = optuna.create_study(storage=storage, study_name=name, directions=directions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names([objective.name for objective in settings.objectives])
     study.set_user_attr(SETTINGS, {**settings.as_json(), "budget": budget})
     return study
 
@@ -163,7 +229,9 @@ def trial_of(
             "objectives": estimates_as_json(entry.objectives),
             "metrics": means_as_json(entry.metrics),
             "replications": settings.replications,
+            **({"cases": cases_as_json(entry.cases)} if entry.cases else {}),
         },
+        constraints=dict(excesses(settings.constraints, entry.cases)),
     )
 
 
@@ -181,6 +249,7 @@ def entries_of(study: Study) -> list[Evaluation | Failed]:
                     dict(trial.params),
                     estimates_of(known["objectives"]),
                     means_of(known["metrics"]),
+                    cases=cases_of_json(known.get("cases", {})),
                 )
             )
     return entries
@@ -201,11 +270,32 @@ def archive_of(
         seed=settings["seed"],
         replications=settings["replications"],
         budget=budget,
-        max_replications=settings["max_replications"],
+        max_replications=settings.get("max_replications"),
+        cases=tuple(case["name"] for case in settings.get("cases", ())),
+        robust=settings.get("robust", MEAN),
+        constraints=constraints_of(settings.get("constraints", ())),
     )
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What a search has left in a storage.
+
+    Attributes:
+        settings: what was searched, and how.
+        archive: every evaluation.
+    """
+
+    settings: Settings
+    archive: Archive
+
+
 def load_archive(study: str | Path, name: str | None = None) -> Archive:
+    """The evaluations that a search has left in a storage; see `load`."""
+    return load(study, name).archive
+
+
+def load(study: str | Path, name: str | None = None) -> Kept:
     """What a search has left in a storage.
 
     Args:
@@ -235,7 +325,8 @@ def load_archive(study: str | Path, name: str | None = None) -> Archive:
             raise ScenarioError(f"{shown(study)}: {problem}; it holds {known}")
         kept = optuna.load_study(study_name=name, storage=storage)
         entries = with_further(entries_of(kept), kept)
-        return archive_of(name, found[name], entries, found[name]["budget"])
+        stored = found[name]
+        return Kept(Settings.of_json(stored), archive_of(name, stored, entries, stored["budget"]))
     finally:
         storage.remove_session()
 
@@ -250,6 +341,11 @@ def estimates_as_json(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
         }
         for name, estimate in estimates.items()
     }
+
+
+def cases_as_json(cases: Mapping[str, Mapping[str, Estimate]]) -> dict[str, Any]:
+    """For storing; see `Evaluation.cases`."""
+    return {name: estimates_as_json(estimates) for name, estimates in cases.items()}
 
 
 def keys_of(entries: Sequence[Evaluation | Failed]) -> dict[str, Evaluation | Failed]:
@@ -276,6 +372,16 @@ def estimates_of(stored: Mapping[str, Any]) -> dict[str, Estimate]:
         name: Estimate(value["mean"], value["standard_error"], tuple(value["values"]))
         for name, value in stored.items()
     }
+
+
+def cases_of_json(stored: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
+    """What `cases_as_json` has stored."""
+    return {name: estimates_of(estimates) for name, estimates in stored.items()}
+
+
+def _working_cases(settings: Mapping[str, Any]) -> list[Any]:
+    """What is run in each case; studies from before there were cases have none."""
+    return [[case["name"], _working(case["document"]), case["seed"]] for case in settings.get("cases", ())]
 
 
 def _working(document: Mapping[str, Any]) -> dict[str, Any]:

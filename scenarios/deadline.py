@@ -20,7 +20,7 @@ from model.platform import Machine, Steps
 from model.policy import make
 from scenarios.courses import Course
 from scenarios.laws import Constant, Law
-from scenarios.parts import Part, policy_of
+from scenarios.parts import Switchable, policy_of
 from scenarios.tasks import Arrival, ListedTasks, TaskWorkload
 
 if TYPE_CHECKING:
@@ -31,11 +31,15 @@ LEAST_AVAILABILITY = 0.01
 LEAST_BANDWIDTH = 1.0
 
 
-class ServerSpec(Part):
+class ServerSpec(Switchable):
     """A group of servers for tasks; every law is drawn for each of them."""
 
     name: str = "server"
     count: int = Field(default=1, ge=1, description="servers; a lone one bears the group's name")
+    site: str | None = Field(
+        default=None,
+        description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
+    )
     speed: Law = Field(
         default=1.0,
         validate_default=True,
@@ -59,7 +63,7 @@ class ServerSpec(Part):
         return self
 
 
-class AgentSpec(Part):
+class AgentSpec(Switchable):
     """The agent that places tasks."""
 
     routing: policy_of("routing")  # type: ignore[valid-type]
@@ -135,8 +139,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             yield arrival.time, arrive, arrival
 
     grid.agenda.feed(arrivals())
-    grid.record.probe("running", lambda: sum(server.job is not None for server in servers))
-    grid.record.probe("waiting", lambda: sum(len(server.queue) for server in servers))
+    grid.record.probe("server.running", lambda: sum(server.job is not None for server in servers))
+    grid.record.probe("server.waiting", lambda: sum(len(server.queue) for server in servers))
     grid.record.probe("correction", lambda: sum(map(monitor.factor, range(len(servers)))) / len(servers))
     grid.record.probe("forecast_error", lambda: monitor.errors / max(1, monitor.executions))
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from model.streams import Streams
 from scenarios.laws import Constant, Law, draws
-from scenarios.parts import Part
+from scenarios.parts import Part, Switchable
 
 EVERY = "*"  # as the site of a workload: each site has its own
 
@@ -51,14 +51,18 @@ class BestEffortSpec(Part):
     weight: float = Field(default=1.0, gt=0, description="of its campaign where the harvest is shared")
 
 
-class JobWorkload(Part):
+class JobWorkload(Switchable):
     """What workloads of jobs have in common."""
 
     name: str = "workload"
     site: str | None = Field(
         default=None,
         description="name of the site, or * for every site, each with its own jobs; left out, the jobs go to "
-        "the middleware if there is one, else to the only site",
+        "the middleware or the brokers if there are any, else to the only site",
+    )
+    via: Literal["middleware", "wms"] | None = Field(
+        default=None,
+        description="who brings jobs without `site` to a site, where there is [middleware] as well as [wms]",
     )
     role: str = Field(default="job", description="what its jobs are called in results (column `kind`)")
     requires: list[str] = Field(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import isnan, nan, sqrt
 from pathlib import Path
 from typing import Any, TypeVar
 
-from model.metrics import Metric
+from model.metrics import METRICS, Metric
 from scenarios.errors import ScenarioError
 from scenarios.paths import Document
 from scenarios.pool import Failure, Outcome, Pool
@@ -17,6 +18,22 @@ from scenarios.simulate import simulate
 
 R = TypeVar("R")
 Metrics = dict[str, Metric]
+
+
+def known_metrics(names: Sequence[str]) -> Sequence[str]:
+    """The names, if all are of metrics and each is there once.
+
+    Raises:
+        ScenarioError: an unknown metric, or one named twice.
+    """
+    for name in names:
+        if name not in METRICS:
+            near = get_close_matches(name, METRICS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METRICS)}"
+            raise ScenarioError(f"{name}: no such objective; {hint}")
+        if names.count(name) > 1:
+            raise ScenarioError(f"{name}: an objective counts once; it was named {names.count(name)} times")
+    return names
 
 
 @dataclass(frozen=True)
@@ -185,7 +202,7 @@ def run_groups(
 
     Yields:
         for each group, as soon as it is complete, its results in the order of its tasks. A group fails with
-        its first failing task.
+        its first failing task; where its tasks are about several scenarios, the failure names that one.
     """
     results: list[dict[int, R]] = [dict(known[index]) if known else {} for index in range(len(groups))]
     failures: list[dict[int, Failure]] = [{} for _ in groups]
@@ -198,7 +215,7 @@ def run_groups(
     left = [len(group) - len(results[index]) for index, group in enumerate(groups)]
     for index, waiting in enumerate(left):
         if not waiting:
-            yield _complete(index, results[index], failures[index])
+            yield _complete(index, groups[index], results[index], failures[index])
     for outcome in pool.run(work, [groups[index][at] for index, at in places]):
         index, at = places[outcome.index]
         left[index] -= 1
@@ -209,13 +226,23 @@ def run_groups(
         else:
             failures[index][at] = outcome.failure
         if left[index] == 0:
-            yield _complete(index, results[index], failures[index])
+            yield _complete(index, groups[index], results[index], failures[index])
 
 
-def _complete(index: int, results: Mapping[int, R], failures: Mapping[int, Failure]) -> Outcome[list[R]]:
+def _complete(
+    index: int, group: Sequence[Task], results: Mapping[int, R], failures: Mapping[int, Failure]
+) -> Outcome[list[R]]:
     if failures:
-        return Outcome(index, None, failures[min(failures)])
+        first = min(failures)
+        return Outcome(index, None, _located(failures[first], group, first))
     return Outcome(index, [results[at] for at in sorted(results)])
+
+
+def _located(failure: Failure, group: Sequence[Task], at: int) -> Failure:
+    name = group[at].scenario.name
+    if all(task.scenario.name == name for task in group):
+        return failure
+    return Failure(failure.kind, f"{name}: {failure.message}", failure.trace)
 
 
 def _number(value: float | None) -> float | None:

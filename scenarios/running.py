@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
-from scenarios.replicate import Metrics, Task, replicate, summarise
+from scenarios.replicate import Metrics, Task, known_metrics, replicate, summarise
 from scenarios.results import manifest, tables, writable_folder, write_json, write_run
 from scenarios.scenario import Scenario
 from scenarios.simulate import build, notes, simulate
-from scenarios.sweep import grid, parse_vary, sweep
+from scenarios.sweep import grid, logarithmic_paths, parse_vary, sweep
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,6 +98,7 @@ def run_sweep(
     *,
     out: Path | None,
     plot: Path | None,
+    objectives: Sequence[str] = (),
 ) -> tuple[dict[str, Any], Sequence[str], list[dict[str, Any]]]:
     """Run every combination of varied values.
 
@@ -109,6 +110,7 @@ def run_sweep(
         jobs: worker processes.
         out: folder for `sweep.json` and the manifest.
         plot: picture to draw.
+        objectives: metrics to print and draw; those of the scenario's search if left out.
 
     Returns:
         What is printed as JSON, and the columns and rows of the table.
@@ -117,6 +119,7 @@ def run_sweep(
         ScenarioError: a value does not fit, or a file cannot be written.
     """
     points = grid([parse_vary(text) for text in vary])
+    names = known_metrics(objectives or _objectives(scenario))
     prepare(scenario)
     if plot is not None:
         from scenarios.plots import draw_sweep, picture_format, save
@@ -129,6 +132,7 @@ def run_sweep(
         folder = None if out is None else writable_folder(out)
         for index, point in done:
             metrics = {name: summary.as_json() for name, summary in point.metrics.items()}
+            _measured(names, metrics)
             made[index] = {"values": point.values, "metrics": metrics}
             if point.failure is not None:
                 made[index]["failure"] = str(point.failure)
@@ -139,9 +143,8 @@ def run_sweep(
         write_json(
             folder / "manifest.json", {**manifest(scenario, seed, replications, folder), "vary": list(vary)}
         )
-    names = _objectives(scenario)
     if plot is not None:
-        save(draw_sweep(made, names), plot)
+        save(draw_sweep(made, names, logarithmic_paths(vary)), plot)
     rows = [
         point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in names}
         for point in made
@@ -170,6 +173,15 @@ def picture_rows() -> list[dict[str, str]]:
 def _objectives(scenario: Scenario) -> Sequence[str]:
     search = scenario.spec.search
     return OBJECTIVES if search is None else search.objectives
+
+
+def _measured(names: Sequence[str], metrics: Mapping[str, Any]) -> None:
+    """Stop at the first point that lacks a metric asked for (one that failed has none)."""
+    missing = [name for name in names if metrics and name not in metrics]
+    if missing:
+        raise ScenarioError(
+            f"{missing[0]}: not measured in this scenario, which measures {', '.join(metrics)}"
+        )
 
 
 def _window(text: str | None) -> tuple[float, float] | None:

@@ -50,7 +50,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
     Raises:
         ScenarioError: a file that the scenario names cannot be used.
     """
-    spec = scenario.spec
+    spec = scenario.spec.standing
     grid = Grid(
         seed,
         replication,
@@ -78,6 +78,6 @@ def notes(scenario: Scenario) -> list[str]:
     """What a user should know of where the workloads come from, a line each."""
     return [
         f"workload {workload.name}: {workload.provenance()}"
-        for workload in scenario.spec.workload
+        for workload in scenario.spec.standing.workload
         if isinstance(workload, FromTrace)
     ]

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from model.platform import Task
 from model.streams import Streams
 from scenarios.laws import Floats, Law
-from scenarios.parts import Part
+from scenarios.parts import Part, Switchable
 
 
 class Arrival(NamedTuple):
@@ -49,7 +49,7 @@ class Levels(Part):
         return self
 
 
-class TaskWorkload(Part):
+class TaskWorkload(Switchable):
     """A workload of tasks."""
 
     name: str = "workload"

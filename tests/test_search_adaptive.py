@@ -91,6 +91,27 @@ def test_a_search_interrupted_again_and_again_runs_nothing_twice(scenario, tmp_p
     assert repr(load_archive(tmp_path)) == repr(run(scenario).archive)
 
 
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])
+def test_several_cases_and_constraints_are_resumed_as_well(scenario, tmp_path, sampler):
+    options = {"sampler": sampler, "seeds": [1, 2], "robust": "worst", "require": ["unfairness<=1.5"]}
+    whole = run(scenario, **options).archive
+    cases = [e.cases for e in whole.evaluations]
+    assert max(e.replications for e in whole.evaluations) == 8
+    for evaluation, by_case in zip(whole.evaluations, cases, strict=True):
+        for estimates in by_case.values():
+            assert len(estimates["unfairness"].values) == evaluation.replications
+        if evaluation.validated is not None:
+            for estimates in evaluation.validated_cases.values():
+                assert len(estimates["unfairness"].values) == evaluation.fresh_replications
+    surely_broken = [e for e in whole.evaluations if e.objectives["unfairness"].mean > 2]
+    assert surely_broken
+    assert all(evaluation.replications == 2 for evaluation in surely_broken)
+    with pytest.raises(KeyboardInterrupt):
+        run(scenario, out=tmp_path, work=Counting(most=2 * whole.runs - 9), **options)
+    resumed = run(scenario, out=tmp_path, resume=True, **options)
+    assert repr(resumed.archive) == repr(whole) == repr(load_archive(tmp_path))
+
+
 @pytest.mark.parametrize("sampler", ["tpe", "pymoo-nsga2"])
 def test_one_and_two_workers_give_the_same_replications(scenario, sampler):
     alone = run(scenario, sampler=sampler)

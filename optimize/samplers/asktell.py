@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from optimize.archive import Objective
+from optimize.constraints import Excesses
 from optimize.distributions import distribution
 from optimize.samplers.base import Result, Sampler
 from optimize.space import Point, Space, key
@@ -79,6 +80,13 @@ class OptunaSampler(Sampler):
             if better is not None and list(better) != trial.values:
                 revised[trial.number] = copy(trial)
                 revised[trial.number].values = [float(value) for value in better]
+
+    def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
+        """Learn from the batch; Optuna compares by what constraints are broken by."""
+        for trial, excess in zip(self._asked, excesses, strict=True):
+            for name, value in excess.items():
+                trial.set_constraint(name, value)
+        self.tell(results)
 
     def _suggest(self, trial: Trial) -> Point:
         """A point parameter by parameter, as far as conditions ask for them."""
