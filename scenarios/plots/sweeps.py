@@ -141,8 +141,18 @@ def _draw_metric(
         axes.set_xticks(range(len(names)), names, rotation=0 if sum(map(len, names)) < 25 else 30)
         axes.set_xlim(-0.5, len(names) - 0.5)
     elif logarithmic or is_log_spaced([float(value) for value in everything]):
-        axes.set_xscale("log")
+        _logarithmic(axes, [float(value) for value in everything])
     axes.set_xlabel(path)
+
+
+def _logarithmic(axes: Axes, values: Sequence[float]) -> None:
+    """A logarithmic axis with plain numbers, as many as have room."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 100 * min(values) else (1,)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _half_width(metric: Mapping[str, Any]) -> float:
