@@ -1,6 +1,6 @@
 """Run every command that the pages show, keep the pictures they show, and fill in the tables of claims.
 
-    python docs/making/figures.py [PAGE …]        e.g. knobs systems/dirac; all pages if none is named
+    python docs/making/figures.py [PAGE …]        e.g. knobs systems/dirac; left out, every page with pictures
 
 A picture that a command writes as `results/a/b.png` is kept as `docs/figures/a-b.png` if the page shows it. A
 table of claims stands between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->`. Commands run in
@@ -24,10 +24,10 @@ COLOURS = 128  # of a picture; enough for lines, bars and bands, and a third of 
 
 
 def main(names: list[str]) -> None:
-    """Renew the pages named, or all of them."""
+    """Renew the pages named, or all that show pictures."""
     for page in pages():
         name = page.relative_to(DOCS).with_suffix("").as_posix()
-        if not names or name in names:
+        if name in names or (not names and pictures(page)):
             folder = ROOT / "results" / "docs" / name
             run(page, folder)
             keep(page, folder)
