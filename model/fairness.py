@@ -89,7 +89,7 @@ class _Sharing:
         if time == self._now:
             return
         enough = self._enough
-        while enough and self._since:
+        while enough and self._since and self._slots > 0:
             level, user = enough[0]
             if user not in self._since or self._since[user] + self._wanted[user] != level:
                 heappop(enough)
