@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -14,9 +13,9 @@ from scenarios.errors import ScenarioError
 from scenarios.paths import parse_assignment
 from scenarios.scenario import Scenario, load
 from scenarios.schema import ARRAYS
+from scenarios.sweep import pieces
 
 MEAN, WORST, QUANTILE = "mean", "worst", "quantile:"
-_NEXT = re.compile(r",(?=[\w.*-]+=)")  # a comma behind which another PATH= begins
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:
     if not colon or Path(text).is_file():
         scenario, own = load(text), {}
     else:
-        scenario, own = load(name), dict(parse_assignment(part) for part in _NEXT.split(rest))
+        scenario, own = load(name), dict(parse_assignment(part) for part in pieces(rest))
     return Scenario(text, scenario.override({**assignments, **own}).document, scenario.base)
 
 
