@@ -16,7 +16,7 @@ from optimize.search import search
 from optimize.study import load_archive
 from scenarios.paths import parse_assignment
 from scenarios.results import replace, to_json, writable_folder, write_json
-from scenarios.running import prepare
+from scenarios.running import prepare, workers
 from scenarios.scenario import Scenario
 
 
@@ -39,8 +39,9 @@ def run_search(
     seeds: str | None,
     robust: str | None,
     out: Path | None,
+    dask: str | None = None,
 ) -> Front:
-    """Search a scenario; see `optimize.search.search` for the arguments.
+    """Search a scenario; see `optimize.search.search`, for `dask` `scenarios.running.workers`.
 
     Further scenarios come as on the command line (see `optimize.cases.other_scenario`), with the assignments
     `PATH=VALUE` that the first has already.
@@ -54,25 +55,26 @@ def run_search(
     further = [other_scenario(text, values) for text in others]
     for one in (scenario, *further):
         prepare(one)
-    result = search(
-        scenario,
-        budget=budget,
-        sampler=sampler,
-        replications=replications,
-        seed=seed,
-        objectives=objectives,
-        vary=vary,
-        require=require,
-        others=further,
-        seeds=seeds_of(seeds),
-        robust=robust,
-        out=out,
-        storage=storage,
-        study=study,
-        resume=resume,
-        jobs=jobs,
-        progress=reporter(),
-    )
+    with workers(scenario, jobs, dask) as pool:
+        result = search(
+            scenario,
+            budget=budget,
+            sampler=sampler,
+            replications=replications,
+            seed=seed,
+            objectives=objectives,
+            vary=vary,
+            require=require,
+            others=further,
+            seeds=seeds_of(seeds),
+            robust=robust,
+            out=out,
+            storage=storage,
+            study=study,
+            resume=resume,
+            pool=pool,
+            progress=reporter(),
+        )
     found = front(result.archive)
     if out is not None:
         leave(found, writable_folder(out))
