@@ -150,13 +150,17 @@ def check_paths(space: Space, scenario: Scenario) -> list[str]:
     Raises:
         ScenarioError: a path that leads nowhere in it, or values that it refuses.
     """
-    lacking = [
-        f"{scenario.name}: {parameter.path}: is searched, but this scenario has no {_table(parameter.path)}"
-        for parameter in space
-        if not _has(scenario, parameter.path)
-    ]
+    lacking: dict[str, list[str]] = {}
+    for parameter in space:
+        if not _has(scenario, parameter.path):
+            lacking.setdefault(_table(parameter.path), []).append(parameter.path)
     if lacking:
-        raise ScenarioError(lacking)
+        raise ScenarioError(
+            [
+                f"{scenario.name}: {', '.join(paths)}: searched, but this scenario has no {table}"
+                for table, paths in lacking.items()
+            ]
+        )
     return space.check(scenario)
 
 

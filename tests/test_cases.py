@@ -88,8 +88,8 @@ def test_seeds_are_whole_numbers():
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ("queue/mmc", r"queue/mmc: client.dispatch: is searched, but this scenario has no \[\[client\]\]"),
-        ("dirac/dedicated", r"dirac/dedicated: client.dispatch: .* no \[\[client\]\]"),
+        ("queue/mmc", r"queue/mmc: client.dispatch, .*: searched, but this scenario has no \[\[client\]\]"),
+        ("dirac/dedicated", r"dirac/dedicated: client.dispatch, .* no \[\[client\]\]"),
     ],
 )
 def test_a_scenario_that_lacks_what_is_searched_is_refused(other, message):

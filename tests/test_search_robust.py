@@ -168,7 +168,7 @@ def test_a_failure_names_its_scenario(scenario, busy):
     [
         ({"others": []}, "--robust worst: there is one case only; --scenario or --seeds adds others"),
         ({"robust": "best"}, "--robust best: expected mean, worst or quantile:SHARE"),
-        ({"others": [load("queue/mmc")]}, r"queue/mmc: client.dispatch: is searched"),
+        ({"others": [load("queue/mmc")]}, r"queue/mmc: client.dispatch, "),
         ({"others": [load(DAY)]}, "diet/day-regular: a case counts once"),
         ({"objectives": ["unfairness", "jain"]}, "jain: no such metric"),
         ({"objectives": ["missed"]}, "missed: not measured in diet/day-regular, which measures .*killed"),
