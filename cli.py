@@ -68,6 +68,9 @@ Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0)]
 Replications = Annotated[int, typer.Option(help="Runs of each point, on common random numbers.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
 AllJobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
+Dask = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on instead.")
+]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
 Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
@@ -154,6 +157,7 @@ def run(
     seed: Seed = 1,
     replications: Replications = 1,
     jobs: Jobs = 1,
+    dask: Dask = None,
     out: Out = None,
     events: Annotated[bool, typer.Option("--events", help="Keep the event table.")] = False,
     format: Output = Format.table,
@@ -162,11 +166,15 @@ def run(
 
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
-    from scenarios.printing import metric_rows
+    from scenarios.classes import split
+    from scenarios.printing import metric_rows, print_table
     from scenarios.running import run_scenario
 
-    made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events)
-    _print(made, metric_rows(made["metrics"]), ("metric", "mean", "standard error", "unit"), format)
+    made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events, dask=dask)
+    overall, classes = split(made)
+    _print(made, metric_rows(overall), ("metric", "mean", "standard error", "unit"), format)
+    if classes and format is Format.table:
+        print_table(list(classes[0]), classes)
 
 
 @app.command()
@@ -177,6 +185,7 @@ def sweep(
     seed: Seed = 1,
     replications: Replications = 1,
     jobs: Jobs = 1,
+    dask: Dask = None,
     out: Out = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
@@ -194,7 +203,7 @@ def sweep(
 
     made, columns, rows = run_sweep(
         _scenario(scenario, set), vary or [], seed, replications, jobs,
-        out=out, plot=plot, objectives=objective or [],
+        out=out, plot=plot, dask=dask, objectives=objective or [],
     )  # fmt: skip
     _print(made, rows, columns, format)
 
@@ -208,6 +217,7 @@ def search(
     sampler: Annotated[str, typer.Option(help="auto, or a name; `--sampler list` prints them.")] = "auto",
     replications: Replications = 1,
     jobs: AllJobs = None,
+    dask: Dask = None,
     seed: Seed = 1,
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Optuna storage; a journal file by default.")
@@ -215,6 +225,18 @@ def search(
     study: Annotated[str | None, typer.Option(help="Name of the study.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted search.")] = False,
     objective: Objectives = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC<=NUMBER", help="Constraint; also >=, <, >; repeatable."),
+    ] = None,
+    others: Annotated[
+        list[str] | None,
+        typer.Option("--scenario", metavar="NAME[:PATH=VALUE,…]", help="To do well in, too; repeatable."),
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(metavar="N,N,…", help="Workload seeds to do well in.")] = None,
+    robust: Annotated[
+        str | None, typer.Option(help="Of several scenarios or seeds: mean, worst or quantile:SHARE.")
+    ] = None,
     vary: Vary = None,
     set: Set = None,
     out: Out = None,
@@ -223,6 +245,7 @@ def search(
     """Search a scenario's parameters for the best trade-offs.
 
     Ranges are PATH=LOW:HIGH[:log] or PATH=V1,V2,…; they add to or replace those of the scenario.
+    Of several scenarios the first gives space and objectives; worst and quantile compare raw values.
 
     Example: gridtune search diet/egee-week --budget 200 --out results/egee-week
     """
@@ -236,7 +259,8 @@ def search(
         _scenario(scenario, set),
         budget=budget, sampler=sampler, replications=replications, jobs=jobs or os.cpu_count() or 1,
         seed=seed, storage=storage, study=study, resume=resume, objectives=objective or [],
-        vary=vary or [], out=out,
+        vary=vary or [], require=require or [], others=others or [], assignments=set or [], seeds=seeds,
+        robust=robust, out=out, dask=dask,
     )  # fmt: skip
     sys.stdout.write(front_text(found, format))
 
