@@ -132,9 +132,11 @@ def _ablation(one: Ablation) -> Iterator[str]:
 
 def _small_print(found: Explanation) -> Iterator[str]:
     runs = f"{found.replications} replication{'s' if found.replications > 1 else ''}"
+    cases = len(found.front.archive.cases)
+    where = f" in each of {cases} cases" if cases > 1 else ""
     yield (
-        f"{found.runs} simulations: {runs} per point on fresh seeds that the search never used, the same for "
-        f"all points. In brackets the {INTERVAL:.0%} interval of the paired difference; clearly: "
+        f"{found.runs} simulations: {runs} per point{where} on fresh seeds that the search never used, the same "
+        f"for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; clearly: "
         f"{CLEARLY:.0%} confidence or more, probably: {PROBABLY:.0%}."
     )
     if found.replications == 1:

@@ -48,7 +48,7 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
         }
         if handles:
             drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
-        style.title(drawing, f"{sensitivity.subject}: which parameters matter", _note(sensitivity, method))
+        style.title(drawing, f"{sensitivity.subject}: which parameters matter", _note(sensitivity))
     return drawing
 
 
@@ -123,12 +123,9 @@ def _bars(ranking: Ranking, method: Method, name: str) -> list[list[float]]:
     return [left, halves]
 
 
-def _note(sensitivity: Sensitivity, method: Method) -> str:
-    each = f"{sensitivity.replications} replication{'s' if sensitivity.replications > 1 else ''} each"
-    count = f"{sensitivity.samples} {method.counted}"
-    if method.counted == "evaluations":
-        return f"{count} of the search, {each}"
-    return f"{sensitivity.method.capitalize()}: {count}, {sensitivity.evaluations} different points, {each}"
+def _note(sensitivity: Sensitivity) -> str:
+    title = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()
+    return f"{title}: {sensitivity.basis()}"
 
 
 def _label(path: str, paths: Sequence[str]) -> str:
