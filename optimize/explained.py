@@ -135,8 +135,8 @@ def _small_print(found: Explanation) -> Iterator[str]:
     cases = len(found.front.archive.cases)
     where = f" in each of {cases} cases" if cases > 1 else ""
     yield (
-        f"{found.runs} simulations: {runs} per point{where} on fresh seeds that the search never used, the same "
-        f"for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; clearly: "
+        f"{found.runs} simulations: {runs} per point{where} on fresh seeds that the search never used, the "
+        f"same for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; clearly: "
         f"{CLEARLY:.0%} confidence or more, probably: {PROBABLY:.0%}."
     )
     if found.replications == 1:
