@@ -79,7 +79,7 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
     yield "It sets"
     for one in settings:
         unit = f" {one.meaning.unit}" if one.meaning.unit else ""
-        default = "as in the scenario" if one.value == one.before else f"scenario: {_shown(one.before)}"
+        default = "as in the scenario" if one.value == one.before else f"scenario: {cell(one.before)}"
         text = f": {one.meaning.text}" if one.meaning.text else ""
         yield f"  {one.path} = {cell(one.value)}{unit} ({default}){text}"
 
@@ -207,7 +207,7 @@ def _differs(path: str, here: Value | None, there: Value | None) -> str:
 
 
 def _shown(value: Value | None) -> str:
-    return "what stands there" if value is None else cell(value)
+    return "what stands in the scenario" if value is None else cell(value)
 
 
 def _points(numbers: Sequence[int]) -> str:

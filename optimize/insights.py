@@ -77,7 +77,7 @@ def run_sensitivity(
         if not known.keys() >= set(objectives):
             check_measured(objectives, kept.settings.space, kept.settings.run_in)
             known = {objective.name: objective for objective in objectives_of(objectives)}
-        chosen = tuple(known[name] for name in objectives or known)
+        chosen = tuple(known[name] for name in dict.fromkeys(objectives) or known)
         found = study_sensitivity(kept, chosen, seed)
     else:
         from optimize.designs import design
