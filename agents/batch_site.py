@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import mesa
 
+from agents.guests import Guests
 from model.agenda import ARRIVAL, COMPLETION, DECISION
 from model.batch.cluster import Cluster, Queue
 from model.batch.nodes import NodePool, Placement
@@ -68,37 +69,6 @@ class Rounds(NamedTuple):
 WHENEVER_NEEDED = Rounds()
 
 
-class Guests(Protocol):
-    """Best-effort jobs on processors that the site's own jobs leave idle.
-
-    Attributes:
-        idle: processors that neither a job of the site nor a guest holds, less those that jobs of the
-            site wait for while guests leave; negative while there are not enough.
-        depth: guests that wait for processors.
-    """
-
-    @property
-    def idle(self) -> int:
-        """See above."""
-
-    @property
-    def depth(self) -> int:
-        """See above."""
-
-    def make_room(self, processors: int) -> float:
-        """Have guests leave until that many processors are idle, at once or soon.
-
-        Returns:
-            s that the processors take to be clean, once free.
-        """
-
-    def choose(self, idle: int) -> Sequence[Job]:
-        """The guests that a round starts on idle processors."""
-
-    def start(self, job: Job) -> None:
-        """Start a guest that was chosen."""
-
-
 class Reservation(NamedTuple):
     """A job that starts as soon as best-effort jobs have left its processors.
 
@@ -119,12 +89,14 @@ class Execution(NamedTuple):
     Attributes:
         placement: where.
         planned_end: what the scheduler goes by, s.
-        event: handle of its end in the agenda; None for a placeholder without limit.
+        event: handle of its end; None for a placeholder without limit.
+        timer: that will tell of it.
     """
 
     placement: Placement
     planned_end: float
     event: int | None
+    timer: Timer
 
 
 class BatchSite(mesa.Agent):
@@ -173,6 +145,7 @@ class BatchSite(mesa.Agent):
         self.overrun = overrun
         self.cluster = Cluster(nodes.slots, pace=nodes.pace, queues=queues, ledger=policy.ledger())
         self._executions: dict[int, Execution] = {}
+        self._computing: dict[int, tuple[int, Ended]] = {}
         self._owners: dict[int, Ended] = {}
         self._watchers: dict[int, Started] = {}
         self.rounds = rounds
@@ -187,6 +160,21 @@ class BatchSite(mesa.Agent):
         grid.add_slots(nodes.slots, nodes.power / nodes.slots)
         for counter in ("killed_by_limit", "refused"):
             grid.record.counters[counter] += 0
+
+    @property
+    def slots(self) -> int:
+        """Processors."""
+        return self.nodes.slots
+
+    @property
+    def widest(self) -> int:
+        """Processors that one job can get."""
+        return self.nodes.slots
+
+    @property
+    def pace(self) -> float:
+        """Work per s of the slowest node."""
+        return self.nodes.pace
 
     @property
     def depth(self) -> int:
@@ -220,6 +208,12 @@ class BatchSite(mesa.Agent):
             self.grid.agenda.after(delay, self._received, (job, done), ARRIVAL)
         else:
             self._enter(job, done)
+
+    def compute(self, job: Job, work: float, then: Ended) -> None:
+        """Have a running placeholder do `work` s at speed 1, and call `then` with it when that is done."""
+        speed = self._executions[job.id].placement.speed
+        event = self.timer.after(work / speed, self._computed, job, COMPLETION)
+        self._computing[job.id] = event, then
 
     def finish(self, job: Job) -> None:
         """A running placeholder has done its work: it completes now."""
@@ -357,19 +351,21 @@ class BatchSite(mesa.Agent):
             limit = promised
         runtime = job.runtime / placement.speed
         overhead = self.services.overhead() + cleaning
+        # A placeholder does no work of its own: its life is not longer where the file system is slow.
+        timer = self.timer if runtime < inf else self.grid.agenda
         event: int | None = None
         if runtime > limit:
-            event = self.timer.after(overhead + limit, self._expire, job, COMPLETION)
+            event = timer.after(overhead + limit, self._expire, job, COMPLETION)
         elif runtime < inf:
-            event = self.timer.after(overhead + runtime, self._complete, job, COMPLETION)
+            event = timer.after(overhead + runtime, self._complete, job, COMPLETION)
         if planned_end is None:
             planned_end = now + promised
             self.cluster.start(job, now, planned_end)
-        self._executions[job.id] = Execution(placement, planned_end, event)
+        self._executions[job.id] = Execution(placement, planned_end, event, timer)
         started = self._watchers.pop(job.id, None)
         if started is not None:
             if overhead > 0:
-                self.timer.after(overhead, self._works, (started, job, placement.speed), DECISION)
+                self.grid.agenda.after(overhead, self._works, (started, job, placement.speed), DECISION)
             else:
                 started(job, placement.speed)
 
@@ -378,10 +374,14 @@ class BatchSite(mesa.Agent):
         if job.state is RUNNING:
             started(job, speed)
 
+    def _computed(self, job: Job) -> None:
+        then = self._computing.pop(job.id)[1]
+        then(job)
+
     def _forget_end(self, job: Job) -> None:
-        event = self._executions[job.id].event
-        if event is not None:
-            self.timer.cancel(event)
+        execution = self._executions[job.id]
+        if execution.event is not None:
+            execution.timer.cancel(execution.event)
 
     def processors_came_free(self) -> None:
         """Start the jobs that waited for processors that somebody has left, then see to the guests."""
@@ -413,6 +413,9 @@ class BatchSite(mesa.Agent):
     def _release(self, job: Job) -> None:
         """Take back the processors of a job that has ended, and tell its owner."""
         execution = self._executions.pop(job.id)
+        computing = self._computing.pop(job.id, None)
+        if computing is not None:
+            self.timer.cancel(computing[0])
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self.grid.now, execution.planned_end)
         done = self._owners.pop(job.id, None)

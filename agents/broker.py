@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from agents.batch_site import BatchSite
 from agents.entrance import Entrance
+from agents.place import Place
 from agents.post import Member, Post
 from model.grid import Grid
 from model.job import Job
@@ -41,7 +41,7 @@ class Broker(Entrance):
         self._by_distance: dict[float, list[int]] = {}
         for k, member in enumerate(members):
             self._by_distance.setdefault(member.delay, []).append(k)
-        self._limits = [member.limit * member.site.nodes.pace for member in members]
+        self._limits = [member.limit * member.site.pace for member in members]
         self._least_limit = min(self._limits, default=inf)
         self._promised = 0.0
         self._rng = grid.streams.stream("tie:broker")
@@ -71,7 +71,7 @@ class Broker(Entrance):
         member = self.members[chosen.site]
         self.post.send("submit", member.delay, self._deliver, (member.site, task))
 
-    def _deliver(self, what: tuple[BatchSite, Job]) -> None:
+    def _deliver(self, what: tuple[Place, Job]) -> None:
         site, task = what
         site.submit(task, self.ended)
 
@@ -101,10 +101,10 @@ class Broker(Entrance):
 
     def _refresh(self, k: int) -> None:
         """Look at a site, and note what is new."""
-        cluster, view = self.members[k].site.cluster, self.views[k]
-        if cluster.depth != view.depth or cluster.free != view.free or view.sent:
+        site, view = self.members[k].site, self.views[k]
+        if site.depth != view.depth or site.free != view.free or view.sent:
             self.views[k] = self._measure(k)
 
     def _measure(self, k: int) -> SiteView:
-        cluster = self.members[k].site.cluster
-        return SiteView(k, cluster.depth, cluster.free, cluster.capacity, cluster.pace, 0)
+        site = self.members[k].site
+        return SiteView(k, site.depth, site.free, site.slots, site.pace, 0)

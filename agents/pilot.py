@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agents.matchmaker import Query
 from agents.post import Member
-from model.agenda import COMPLETION, DECISION
+from model.agenda import DECISION
 from model.job import DONE, RUNNING, Job
 from model.matching import Resource
 from model.metrics import define
@@ -51,7 +51,7 @@ class PilotHabits:
         Its first question and the answer take three messages' time from its start at most.
         """
         time = self.allowed(member) - 3 * member.delay
-        return Resource(member.site.name, 1, member.site.nodes.pace, time, member.tags)
+        return Resource(member.site.name, 1, member.site.pace, time, member.tags)
 
 
 class Pilot:
@@ -67,7 +67,7 @@ class Pilot:
         self.agent = agent
         record = agent.grid.record
         allowed = agent.habits.allowed(agent.member)
-        self.job = record.placeholder("pilot", agent.grid.now, allowed * agent.site.nodes.pace, kind="pilot")
+        self.job = record.placeholder("pilot", agent.grid.now, allowed * agent.site.pace, kind="pilot")
         self.task: Job | None = None
         self.tasks = 0
         self._speed = 1.0
@@ -150,11 +150,12 @@ class Pilot:
         task.begin(grid.now, self.job.node)
         self.task = task
         self.tasks += 1
-        self._event = grid.agenda.after(task.runtime / self._speed, self._completed, task, COMPLETION)
+        self.agent.site.compute(self.job, task.runtime, self._completed)
 
-    def _completed(self, task: Job) -> None:
-        now = self.agent.grid.now
-        self._event = self.task = None
+    def _completed(self, _: Job) -> None:
+        task, now = self.task, self.agent.grid.now
+        assert task is not None
+        self.task = None
         task.finish(now)
         self.agent.match_maker.ended(task)
         if self.agent.habits.mode.goes_on(now - self.job.start, self._death - self.job.start, self._speed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
-from agents.batch_site import BatchSite
+from agents.place import Place
 from model.agenda import ARRIVAL, Action
 from model.grid import Grid
 from model.matching import NOTHING, Resource
@@ -19,13 +19,13 @@ class Member(NamedTuple):
     """A site of the grid, as its middleware knows it.
 
     Attributes:
-        site: the batch site.
+        site: where its tasks go.
         delay: s that a control message takes between the site and the central services.
         tags: properties of its nodes that tasks may require.
         limit: s that a job may run there.
     """
 
-    site: BatchSite
+    site: Place
     delay: float = 0.0
     tags: frozenset[str] = NOTHING
     limit: float = inf
@@ -33,8 +33,8 @@ class Member(NamedTuple):
     @property
     def resource(self) -> Resource:
         """What the site offers to one task, whichever of its nodes it gets."""
-        nodes = self.site.nodes
-        return Resource(self.site.name, nodes.slots, nodes.pace, self.limit, self.tags)
+        site = self.site
+        return Resource(site.name, site.widest, site.pace, self.limit, self.tags)
 
 
 class Post:

@@ -37,14 +37,14 @@ class SiteAgent(mesa.Agent):
         self.match_maker = match_maker
         self.post = post
         self.resource = member.resource
-        self.room = epsilon * member.site.nodes.slots
+        self.room = epsilon * member.site.slots
         self._travelling: list[Job] = []
         self._looking = False
 
     @property
     def available(self) -> bool:
         """Whether the site has room for a waiting task, those on their way to its queue counted."""
-        depth = self.site.cluster.depth
+        depth = self.site.depth
         if self._travelling:
             self._travelling = [job for job in self._travelling if self._is_outside(job)]
             depth += len(self._travelling)

@@ -83,6 +83,10 @@ class VresSite(mesa.Agent):
             self._classes[key] = next((known for known in self.classes if known.rules.admits(job)), None)
         return self._classes[key]
 
+    def admit(self, kind: str, slot_class: SlotClass) -> None:
+        """Let jobs of a further kind enter a class."""
+        self._classes[kind, ""] = slot_class
+
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
         """Take a job in, or reject it; see `offer`."""
         if not self.offer(job, done, started):

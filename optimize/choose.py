@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 from optimize.archive import Estimate, Objective
-from optimize.front import Front, Member, costs
+from optimize.compare import costs
+from optimize.front import Front, Member
 from optimize.numerals import estimated, measured, spoken, with_unit
 from scenarios.errors import ScenarioError
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from optimize.archive import Estimate, Evaluation
+from optimize.archive import Evaluation
+from optimize.constraints import Excesses, excesses, feasible
 from optimize.evaluate import evaluated
 from optimize.progress import Progress, Volume
 from optimize.samplers import Result, Sampler, samplers
@@ -14,7 +16,7 @@ from optimize.space import Point, key
 from optimize.store import Entry, Store
 from optimize.study import Failed, Settings
 from scenarios.pool import Outcome, Pool
-from scenarios.replicate import Metrics, Task, evaluate
+from scenarios.replicate import Metrics, Task, run_groups
 
 STALE_BATCHES = 25  # batches in a row without a new point, after which a sampler is given up
 VOLUME_PERIOD = 1.0  # s between two computations of the hypervolume shown
@@ -89,14 +91,18 @@ class Exploration:
             room = store.budget - len(store.known)
             self._evaluate(missing[:room])
             if len(missing) <= room:
-                self.sampler.tell([self._result(point) for point in points])
+                self._teach(points)
 
     def validate(self, replications: Sequence[int]) -> None:
         """Run the front again under replications that the search never used, the same for all members.
 
         Members that are validated already are left as they are.
         """
-        evaluations = [entry for entry in self.store.entries() if isinstance(entry, Evaluation)]
+        evaluations = [
+            entry
+            for entry in self.store.entries()
+            if isinstance(entry, Evaluation) and feasible(entry, self.settings.constraints)
+        ]
         members = [
             member
             for member in shortlist(evaluations, self.settings.objectives)
@@ -105,13 +111,13 @@ class Exploration:
         if not members or not replications:
             return
         self.progress.start("front on fresh seeds", len(members))
-        found: dict[int, dict[str, Estimate]] = {}
+        found: dict[int, Evaluation] = {}
         try:
             points = [member.values for member in members]
             for done, outcome in enumerate(self._run(points, replications), start=1):
                 entry = self._entry(members[outcome.index].number, points[outcome.index], outcome)
                 if isinstance(entry, Evaluation):
-                    found[entry.number] = entry.objectives
+                    found[entry.number] = entry
                 else:
                     self.note(f"note: evaluation {entry.number} failed on fresh seeds: {entry.reason}")
                 self.progress.update(done)
@@ -150,16 +156,23 @@ class Exploration:
         finally:
             # Interrupted: what is finished out of turn is kept, too, under the next numbers.
             for number, at in enumerate(sorted(finished), start=first + kept):
-                self._keep(_numbered(finished[at], number))
+                self._keep(replace(finished[at], number=number))
 
     def _run(self, points: Sequence[Point], replications: Sequence[int]) -> Iterator[Outcome[list[Metrics]]]:
-        settings = self.settings
-        return evaluate(settings.scenario, points, settings.seed, replications, self.pool, self.work)
+        cases = self.settings.run_in
+        groups = [
+            [Task(case.scenario, point, case.seed, k) for case in cases for k in replications]
+            for point in points
+        ]
+        return run_groups(groups, self.pool, self.work)
 
     def _entry(self, number: int, point: Point, outcome: Outcome[list[Metrics]]) -> Entry:
         if outcome.failure is not None:
             return Failed(number, point, str(outcome.failure))
-        return evaluated(number, point, outcome.value, self.settings.objectives)
+        runs, cases = outcome.value, len(self.settings.run_in)
+        each = len(runs) // cases  # the replications of a case follow one another
+        by_case = [runs[case * each : (case + 1) * each] for case in range(cases)]
+        return evaluated(number, point, by_case, self.settings)
 
     def _keep(self, entry: Entry) -> None:
         self.store.add(entry)
@@ -172,10 +185,23 @@ class Exploration:
         self.progress.update(len(self.store.known), self._volume_shown, self._failures)
 
     def _count(self, entry: Entry) -> None:
-        if isinstance(entry, Evaluation):
-            self._volume.add(entry)
-        else:
+        if isinstance(entry, Failed):
             self._failures += 1
+        elif feasible(entry, self.settings.constraints):
+            self._volume.add(entry)
+
+    def _teach(self, points: Sequence[Point]) -> None:
+        """Tell the sampler what became of its batch."""
+        results = [self._result(point) for point in points]
+        if not self.settings.constraints:
+            self.sampler.tell(results)
+            return
+        self.sampler.learn(results, [self._excesses(point) for point in points])
+
+    def _excesses(self, point: Point) -> Excesses:
+        """By how much a point breaks each constraint; of a failed one nothing is known."""
+        entry = self.store.known[key(point)]
+        return {} if isinstance(entry, Failed) else excesses(self.settings.constraints, entry.cases)
 
     def _result(self, point: Point) -> Result:
         """What the sampler is told of a point."""
@@ -189,9 +215,3 @@ def _validated(member: Evaluation, replications: int) -> bool:
     if member.validated is None:
         return False
     return all(len(estimate.values) == replications for estimate in member.validated.values())
-
-
-def _numbered(entry: Entry, number: int) -> Entry:
-    if isinstance(entry, Failed):
-        return Failed(number, entry.values, entry.reason)
-    return Evaluation(number, entry.values, entry.objectives, entry.metrics, entry.validated)

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Archive, Estimate, Evaluation, Objective
+from optimize.chances import RESAMPLES, chances, probability_non_dominated
+from optimize.compare import costs, non_dominated, signs
+from optimize.constraints import Cases, excesses, feasible, violation
 from scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-RESAMPLES = 2000
+__all__ = ["Front", "Member", "comparable", "front", "probability_non_dominated", "reference_point"]
 
 
 @dataclass(frozen=True)
@@ -27,21 +30,31 @@ class Member:
 
     Attributes:
         evaluation: what the search knows of it.
-        non_dominated: whether no other member beats it on the values that the front rests on.
-        probability_non_dominated: share of bootstrap samples in which no other member beats it; None if
-            there are too few replications to say.
+        non_dominated: whether, on the values that the front rests on, it keeps the constraints and no other
+            member that keeps them beats it.
+        probability_non_dominated: share of bootstrap samples in which that is so; None if there are too few
+            replications to say.
         equivalents: numbers of further evaluations with the same objectives, replication by replication.
+        feasible: whether it keeps the constraints on the values that the front rests on.
+        probability_feasible: share of bootstrap samples in which it does.
     """
 
     evaluation: Evaluation
     non_dominated: bool
     probability_non_dominated: float | None
     equivalents: tuple[int, ...] = ()
+    feasible: bool = True
+    probability_feasible: float | None = None
 
     @property
     def estimates(self) -> dict[str, Estimate]:
         """The objectives on fresh seeds if there are any, else as searched."""
         return self.evaluation.validated or self.evaluation.objectives
+
+    @property
+    def cases(self) -> Cases:
+        """Estimates by case, then by metric, on fresh seeds if there are any; see `Evaluation.cases`."""
+        return _cases(self.evaluation)
 
 
 @dataclass(frozen=True)
@@ -56,7 +69,7 @@ class Front:
         unvalidated: points that are non-dominated as searched, but have no fresh seeds yet (an interrupted
             search); they are not members while other points are validated.
         reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
-        hypervolume: of the members, on the values that the front rests on.
+        hypervolume: of the members that keep the constraints, on the values that the front rests on.
         hypervolume_searched: of the same members on the values that the search saw; the excess over
             `hypervolume` is the optimiser's curse.
     """
@@ -78,6 +91,13 @@ class Front:
     def kept(self) -> tuple[Member, ...]:
         """The members that stay non-dominated."""
         return tuple(member for member in self.members if member.non_dominated)
+
+    @property
+    def infeasible(self) -> list[Evaluation]:
+        """Points that break a constraint as searched, those that are nearest to keeping all of them first."""
+        constraints = self.archive.constraints
+        broken = [(violation(excesses(constraints, e.cases)), e) for e in comparable(self.archive)]
+        return [e for amount, e in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON; see `optimize.export.to_dict`."""
@@ -120,8 +140,9 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     """The front of a search.
 
     Where any evaluation is validated, the validated ones are the members, and those that turn out
-    dominated on fresh seeds stay listed as such; else the members are the points that are non-dominated
-    as searched. A point evaluated twice counts once.
+    dominated on fresh seeds, or break a constraint there, stay listed as such; else the members are the
+    points that are non-dominated as searched. Points that break a constraint as searched are no members. A
+    point evaluated twice counts once.
 
     Args:
         archive: the search, with at least one objective.
@@ -140,21 +161,44 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         )
     usable = comparable(archive)
     point = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
-    if not usable:
-        return Front(archive, (), False, 0, point, 0.0, 0.0)
-    searched = [usable[k] for k in _non_dominated(costs([e.objectives for e in usable], objectives))]
+    allowed = [evaluation for evaluation in usable if feasible(evaluation, archive.constraints)]
+    searched = [allowed[k] for k in non_dominated(costs([e.objectives for e in allowed], objectives))]
     tested = [e for e in usable if e.validated is not None]
+    if not tested and not searched:
+        return Front(archive, (), False, 0, point, 0.0, 0.0)
     shortlist, equivalents = _without_equals(tested or searched, objectives)
-    estimates = [evaluation.validated or evaluation.objectives for evaluation in shortlist]
-    values = costs(estimates, objectives)
-    stay = set(_non_dominated(values))
-    probabilities = probability_non_dominated(estimates, objectives, seed=archive.seed, resamples=resamples)
-    order = sorted(range(len(shortlist)), key=lambda k: (k not in stay, *values[k], shortlist[k].number))
-    members = tuple(Member(shortlist[k], k in stay, probabilities[k], equivalents[k]) for k in order)
-    covered = hypervolume(estimates, objectives, point)
-    believed = hypervolume([evaluation.objectives for evaluation in shortlist], objectives, point)
+    members = _members(archive, shortlist, equivalents, resamples)
+    keeping = [member for member in members if member.feasible]
+    covered = hypervolume([member.estimates for member in keeping], objectives, point)
+    believed = hypervolume([member.evaluation.objectives for member in keeping], objectives, point)
     left = sum(e.validated is None for e in searched) if tested else 0
     return Front(archive, members, bool(tested), left, point, covered, believed)
+
+
+def _members(
+    archive: Archive,
+    shortlist: Sequence[Evaluation],
+    equivalents: Sequence[tuple[int, ...]],
+    resamples: int,
+) -> tuple[Member, ...]:
+    """The points of a shortlist, the best first."""
+    objectives, constraints = archive.objectives, archive.constraints
+    estimates = [evaluation.validated or evaluation.objectives for evaluation in shortlist]
+    cases = [_cases(evaluation) for evaluation in shortlist]
+    values = costs(estimates, objectives)
+    keep = [k for k, case in enumerate(cases) if violation(excesses(constraints, case)) == 0]
+    stay = {keep[k] for k in non_dominated(values[keep])}
+    chance = chances(estimates, objectives, constraints, cases, seed=archive.seed, resamples=resamples)
+    return tuple(
+        Member(
+            shortlist[k], k in stay, chance[k].non_dominated, equivalents[k], k in keep, chance[k].feasible
+        )
+        for k in sorted(range(len(shortlist)), key=lambda k: (k not in stay, *values[k], shortlist[k].number))
+    )
+
+
+def _cases(evaluation: Evaluation) -> Cases:
+    return evaluation.cases if evaluation.validated is None else evaluation.validated_cases or {}
 
 
 def comparable(archive: Archive) -> list[Evaluation]:
@@ -176,58 +220,6 @@ def comparable(archive: Archive) -> list[Evaluation]:
     return sorted(chosen.values(), key=lambda evaluation: evaluation.number)
 
 
-def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
-    """Means as a matrix to be minimised, a row per point and a column per objective.
-
-    Maximised objectives are negated, and differences below 1e-12 of an objective's size are levelled, so
-    that two sums of the same numbers in another order are a tie.
-    """
-    import numpy as np
-
-    means = np.array([[row[o.name].mean for o in objectives] for row in estimates], dtype=float)
-    return _level(means.reshape(len(estimates), len(objectives)) * _signs(objectives))
-
-
-def probability_non_dominated(
-    estimates: Sequence[dict[str, Estimate]],
-    objectives: Sequence[Objective],
-    *,
-    seed: int = 1,
-    resamples: int = RESAMPLES,
-) -> list[float | None]:
-    """How surely each point is beaten by no other: a paired bootstrap over the replications.
-
-    The points share their random numbers, so each sample draws replications with replacement for all points
-    at once, and what the points have in common cancels.
-
-    Args:
-        estimates: objectives by name, one dict per point; replication k has the same seed in each. Where
-            their numbers of replications differ, those that all points have are used.
-        objectives: what is traded off.
-        seed: of the samples drawn.
-        resamples: number of samples.
-
-    Returns:
-        A share of the samples per point; None for all if there are fewer than two common replications.
-
-    Source: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8.
-    """
-    import moocore
-    import numpy as np
-
-    common = min((len(row[o.name].values) for row in estimates for o in objectives), default=0)
-    if common < 2:
-        return [None] * len(estimates)
-    values = np.array([[row[o.name].values[:common] for o in objectives] for row in estimates], dtype=float)
-    values *= _signs(objectives)[:, None]
-    draws = np.random.default_rng([seed, len(estimates), common])
-    counts = draws.multinomial(common, np.full(common, 1 / common), size=resamples)
-    wins = np.zeros(len(estimates))
-    for drawn in counts:
-        wins += moocore.is_nondominated(_level(values @ drawn), keep_weakly=True)
-    return [float(share) for share in wins / resamples]
-
-
 def reference_point(archive: Archive) -> tuple[float, ...]:
     """Reference point of the hypervolume: the worst searched value of each objective and 10 % more.
 
@@ -238,14 +230,16 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     import numpy as np
 
     usable = comparable(archive)
-    signs = _signs(archive.objectives)
+    # What breaks constraints does not count, unless there is nothing else.
+    usable = [e for e in usable if feasible(e, archive.constraints)] or usable
+    turned = signs(archive.objectives)
     if not usable:
         return tuple(0.0 for _ in archive.objectives)
     values = costs([evaluation.objectives for evaluation in usable], archive.objectives)
     span = values.max(axis=0) - values.min(axis=0)
     size = np.maximum(np.abs(values).max(axis=0), 1.0)
     worst = values.max(axis=0) + 0.1 * np.where(span > 0, span, size)
-    return tuple(float(x) for x in worst * signs)
+    return tuple(float(x) for x in worst * turned)
 
 
 def hypervolume(
@@ -257,8 +251,8 @@ def hypervolume(
 
     if not estimates:
         return 0.0
-    signs = _signs(objectives)
-    return float(moocore.hypervolume(costs(estimates, objectives), ref=np.array(reference) * signs))
+    corner = np.array(reference) * signs(objectives)
+    return float(moocore.hypervolume(costs(estimates, objectives), ref=corner))
 
 
 def history(archive: Archive, reference: Sequence[float] | None = None) -> list[tuple[int, float]]:
@@ -272,14 +266,17 @@ def history(archive: Archive, reference: Sequence[float] | None = None) -> list[
     import numpy as np
 
     objectives = archive.objectives
-    corner = np.array(reference if reference is not None else reference_point(archive)) * _signs(objectives)
-    usable = {evaluation.number for evaluation in comparable(archive)}
+    corner = np.array(reference if reference is not None else reference_point(archive)) * signs(objectives)
+    usable = [e for e in comparable(archive) if feasible(e, archive.constraints)]
+    rows = dict(
+        zip([e.number for e in usable], costs([e.objectives for e in usable], objectives), strict=True)
+    )
     best = np.empty((0, len(objectives)))
     steps: list[tuple[int, float]] = []
     for count, evaluation in enumerate(archive.evaluations, start=1):
-        if evaluation.number not in usable:
+        if evaluation.number not in rows:
             continue
-        grown = np.vstack([best, costs([evaluation.objectives], objectives)])
+        grown = np.vstack([best, rows[evaluation.number]])
         keep = moocore.is_nondominated(grown)  # of equal points the first is kept
         if keep[-1]:
             best = grown[keep]
@@ -288,31 +285,6 @@ def history(archive: Archive, reference: Sequence[float] | None = None) -> list[
     if steps and steps[-1][0] < total:
         steps.append((total, steps[-1][1]))
     return steps
-
-
-def _signs(objectives: Sequence[Objective]) -> Array:
-    import numpy as np
-
-    return np.array([1.0 if objective.direction == "minimize" else -1.0 for objective in objectives])
-
-
-def _level(values: Array) -> Array:
-    """The values (points x objectives) rounded to 1e-12 of the largest in each column."""
-    import numpy as np
-
-    if not values.size:
-        return values
-    size = np.abs(values).max(axis=0)
-    unit = 10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)))
-    return np.asarray(np.round(values / unit, 12) * unit)
-
-
-def _non_dominated(values: Array) -> list[int]:
-    """Rows that no other row dominates; equal rows are all kept."""
-    import moocore
-    import numpy as np
-
-    return [int(k) for k in np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True))]
 
 
 def _without_equals(

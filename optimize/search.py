@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optimize.archive import Archive
-from optimize.evaluate import objectives_of
 from optimize.explore import Exploration
+from optimize.problem import problem_of
 from optimize.progress import Progress
 from optimize.samplers import find, samplers
-from optimize.space import Space
 from optimize.storage import JOURNAL, make_directory
 from optimize.store import Store, StudyStore, stored_choice
 from optimize.study import Failed, Settings, default_name
 from scenarios.errors import ScenarioError
-from scenarios.parts import SearchSpec
 from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, metrics_of
 from scenarios.scenario import Scenario
@@ -51,6 +49,10 @@ def search(
     replications: int = 3,
     seed: int = 1,
     objectives: Sequence[str] = (),
+    require: Sequence[str] = (),
+    others: Sequence[Scenario] = (),
+    seeds: Sequence[int] = (),
+    robust: str | None = None,
     vary: Sequence[str] = (),
     out: Path | None = None,
     storage: str | None = None,
@@ -72,6 +74,12 @@ def search(
         replications: runs per point, with the same random streams for all points.
         seed: of workloads and sampler.
         objectives: metrics to trade off; those of the scenario if left out.
+        require: constraints, `METRIC<=NUMBER` or with `>=`, `<` or `>`; those of the scenario if left out. A
+            point that breaks one in any case is never on the front.
+        others: further scenarios in which every point is evaluated, too.
+        seeds: of workloads: every point is evaluated in every scenario under each; `seed` alone if left out.
+        robust: how an objective sums up these cases: `mean` (if left out), `worst` or `quantile:SHARE`, the
+            value that this share of the cases reach; replication by replication.
         vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`, added to the scenario's space or put in its place.
         out: directory that gets the study as a journal file, unless `storage` is given.
         storage: URL of a database or path of a journal file. Without `out` and `storage` nothing is kept.
@@ -93,9 +101,11 @@ def search(
     _check_counts(budget=budget, replications=replications, jobs=jobs, batch=batch or 1)
     if not 0 <= seed < 2**32:
         raise ScenarioError(f"seed {seed}: expected a whole number from 0 to 2**32 - 1")
-    space = Space.of(scenario, vary)
-    notes = space.check(scenario)
-    chosen = objectives_of(objectives or (scenario.spec.search or SearchSpec()).objectives)
+    problem = problem_of(
+        scenario, seed, objectives=objectives, require=require, vary=vary, others=others, seeds=seeds,
+        robust=robust,
+    )  # fmt: skip
+    space, chosen = problem.space, problem.objectives
     where = storage or (out and out / JOURNAL)
     name = study or default_name(scenario)
     kind = find(sampler, budget, space)
@@ -104,7 +114,10 @@ def search(
         kind = samplers().get(earlier[0], kind) if sampler == "auto" else kind
         batch = batch or earlier[1]
     batch = batch or kind.batch_for(budget)
-    settings = Settings(scenario, space, chosen, kind.name, batch, seed, replications)
+    settings = Settings(
+        scenario, space, chosen, kind.name, batch, seed, replications,
+        problem.cases, problem.robust, problem.constraints,
+    )  # fmt: skip
     proposer = kind(space, chosen, seed, batch)
     fresh = max(5, replications) if validation_replications is None else validation_replications
     store = Store(settings, name, budget)
@@ -114,8 +127,8 @@ def search(
     workers = pool or Pool(jobs)
     progress = progress or Progress()
     running = Exploration(settings, store, proposer, workers, progress, work)
-    for note in notes:
-        running.note(f"note: {note}; such points will fail")
+    for note in problem.notes:
+        running.note(f"note: {note}")
     try:
         with sigterm_as_interrupt():
             running.explore()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from optimize.archive import Evaluation, Objective
+from optimize.compare import costs, non_dominated
 
 LIMIT = 40  # points on the shortlist, at most
 
@@ -29,8 +30,8 @@ def shortlist(
 
     if not evaluations:
         return []
-    values = np.array([to_minimise(evaluation, objectives) for evaluation in evaluations])
-    chosen = np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True))
+    values = costs([evaluation.objectives for evaluation in evaluations], objectives)
+    chosen = np.array(non_dominated(values))
     front = values[chosen]
     spread = np.ptp(front, axis=0)
     front = (front - front.min(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -182,6 +182,24 @@ class Space:
             for parameter in self.parameters
         ]
 
+    @classmethod
+    def of_json(cls, parts: Sequence[Mapping[str, Any]]) -> Space:
+        """The space that `as_json` has described."""
+        return cls(
+            tuple(
+                Parameter(
+                    part["path"],
+                    tuple(part.get("choices", ())),
+                    part.get("low", 0.0),
+                    part.get("high", 0.0),
+                    part.get("log", False),
+                    part.get("whole", False),
+                    {path: tuple(values) for path, values in part["when"].items()},
+                )
+                for part in parts
+            )
+        )
+
     def check(self, scenario: Scenario) -> list[str]:
         """Try points of every branch on the scenario, without running it.
 
@@ -206,6 +224,16 @@ class Space:
                             raise ScenarioError(f"search space: {note}") from None
                         notes.append(note)
         return list(dict.fromkeys(notes))
+
+    def branches(self, scenario: Scenario) -> Iterator[Scenario]:
+        """The scenario itself, then at a point of every branch that it takes.
+
+        Raises:
+            ScenarioError: see `check`.
+        """
+        yield scenario
+        for branch in self._branches():
+            yield scenario.override(self._accepted(scenario, branch))
 
     def _accepted(self, scenario: Scenario, branch: Point) -> Point:
         """A point of the branch that the scenario takes."""

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import optuna
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
+from optimize import database
+from optimize.database import reason
 from scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
-    from optuna.storages import BaseStorage
+    from optuna import Study
+    from optuna.storages import BaseStorage, RDBStorage
+    from optuna.trial import FrozenTrial
 
 JOURNAL = "study.journal"  # in the directory of a search
-CONNECT_TIMEOUT = 10  # s
 
 
 class NoLock(JournalFileOpenLock):
@@ -106,12 +107,17 @@ class Opened:
         journal: behind it; None if it is a database.
     """
 
-    storage: BaseStorage
+    storage: RDBStorage | JournalStorage
     journal: Journal | None = None
 
-    def together(self) -> AbstractContextManager[None]:
-        """Within it, what is written to a journal is written at once."""
-        return nullcontext() if self.journal is None else self.journal.batch()
+    def add_trials(self, study: Study, trials: Sequence[FrozenTrial]) -> None:
+        """Write finished trials at once."""
+        if isinstance(self.storage, JournalStorage):
+            assert self.journal is not None
+            with self.journal.batch():
+                study.add_trials(trials)
+        else:
+            database.add_trials(self.storage, study, trials)
 
     def close(self) -> None:
         """Give it up."""
@@ -133,10 +139,7 @@ def journal_in(where: str | Path) -> Path:
 
 def shown(where: str | Path) -> str:
     """A storage as it may be shown: without the password of its URL."""
-    if not is_url(where):
-        return str(where)
-    password = urlsplit(str(where)).password
-    return str(where).replace(f":{password}@", ":***@") if password else str(where)
+    return database.shown(str(where)) if is_url(where) else str(where)
 
 
 def open_for_writing(where: str | Path) -> Opened:
@@ -150,7 +153,7 @@ def open_for_writing(where: str | Path) -> Opened:
     """
     _quieten()
     if is_url(where):
-        return Opened(_database(str(where)))
+        return Opened(database.connect(str(where)))
     path = journal_in(where)
     make_directory(path.parent)
     try:
@@ -186,10 +189,10 @@ def open_for_reading(where: str | Path) -> BaseStorage:
     """
     _quieten()
     if is_url(where):
-        _, _, database = str(where).partition(":///")
-        if str(where).startswith("sqlite") and database and not Path(database).is_file():
-            raise ScenarioError(f"{database}: no such database")
-        return _database(str(where))
+        file = database.file_of(str(where))
+        if file is not None and not file.is_file():
+            raise ScenarioError(f"{file}: no such database")
+        return database.connect(str(where))
     path = journal_in(where)
     if not path.is_file():
         raise ScenarioError(
@@ -208,29 +211,8 @@ def _quieten() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
-def _database(url: str) -> BaseStorage:
-    from optuna.storages import RDBStorage
-
-    # 10 s are enough to reach a server; a lock of SQLite may take longer.
-    arguments = {"sqlite": {"timeout": 60}, "postgresql": {"connect_timeout": CONNECT_TIMEOUT}}
-    kind = url.split(":", 1)[0].split("+", 1)[0]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return RDBStorage(url, engine_kwargs={"connect_args": arguments.get(kind, {})})
-    except ImportError as error:
-        raise ScenarioError(f"{shown(url)}: cannot be used: {_line(error)}; install its driver") from error
-    except Exception as error:  # each database driver has its own
-        raise ScenarioError(f"{shown(url)}: cannot be reached: {_line(error)}") from error
-
-
 def _broken(path: Path, error: Exception) -> ScenarioError:
-    return ScenarioError(f"{path}: not a journal of Optuna: {_line(error)}")
-
-
-def _line(error: Exception) -> str:
-    lines: Iterable[str] = str(getattr(error, "orig", None) or error).splitlines()
-    return next((line.strip() for line in lines if line.strip()), type(error).__name__)
+    return ScenarioError(f"{path}: not a journal of Optuna: {reason(error)}")
 
 
 def _lock(path: Path) -> IO[bytes] | None:

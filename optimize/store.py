@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from optimize.archive import Archive, Estimate, Evaluation
+from optimize.archive import Archive, Evaluation
+from optimize.database import reason
 from optimize.distributions import distribution
 from optimize.recorder import Recorder
 from optimize.space import key
@@ -16,9 +17,11 @@ from optimize.storage import Opened, open_for_writing, shown
 from optimize.study import (
     SETTINGS,
     VALIDATED,
+    VALIDATED_CASES,
     Failed,
     Settings,
     archive_of,
+    cases_as_json,
     create,
     entries_of,
     estimates_as_json,
@@ -54,11 +57,13 @@ class Store:
         self.known[key(entry.values)] = entry
         self.next_number = max(self.next_number, entry.number + 1)
 
-    def validate(self, estimates: Mapping[int, dict[str, Estimate]]) -> None:
-        """Keep objectives on fresh seeds, by trial number."""
+    def validate(self, fresh: Mapping[int, Evaluation]) -> None:
+        """Keep what fresh seeds gave, by trial number."""
         for name, entry in self.known.items():
-            if isinstance(entry, Evaluation) and entry.number in estimates:
-                self.known[name] = replace(entry, validated=estimates[entry.number])
+            again = fresh.get(entry.number)
+            if isinstance(entry, Evaluation) and again is not None:
+                cases = again.cases or None
+                self.known[name] = replace(entry, validated=again.objectives, validated_cases=cases)
 
     def entries(self) -> list[Entry]:
         """All there is, by trial number."""
@@ -110,16 +115,16 @@ class StudyStore(Store):
         with self._one_line():
             self._recorder.put(entry)
 
-    def validate(self, estimates: Mapping[int, dict[str, Estimate]]) -> None:
-        """Keep objectives on fresh seeds, by trial number."""
-        super().validate(estimates)
-        known = {
-            str(entry.number): estimates_as_json(entry.validated)
-            for entry in self.entries()
-            if isinstance(entry, Evaluation) and entry.validated is not None
-        }
+    def validate(self, fresh: Mapping[int, Evaluation]) -> None:
+        """Keep what fresh seeds gave, by trial number."""
+        super().validate(fresh)
+        entries = [entry for entry in self.entries() if isinstance(entry, Evaluation)]
+        known = {str(e.number): estimates_as_json(e.validated) for e in entries if e.validated is not None}
+        cases = {str(e.number): cases_as_json(e.validated_cases) for e in entries if e.validated_cases}
         with self._one_line():
             self._recorder.flush()
+            if cases:  # first, for what is validated is not run again
+                self._study.set_user_attr(VALIDATED_CASES, cases)
             self._study.set_user_attr(VALIDATED, known)
 
     def close(self) -> None:
@@ -162,8 +167,7 @@ class StudyStore(Store):
 
     def _write(self, entries: Sequence[Entry]) -> None:
         trials = [trial_of(entry, self.settings, self._distributions) for entry in entries]
-        with self._opened.together():
-            self._study.add_trials(trials)
+        self._opened.add_trials(self._study, trials)
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
@@ -173,10 +177,8 @@ class StudyStore(Store):
         except ScenarioError:
             raise
         except Exception as error:
-            reason = " ".join(str(error).split())
-            raise ScenarioError(
-                f"{self._where}: cannot be written: {reason}; what was written stays, --resume continues"
-            ) from error
+            problem = f"{self._where}: cannot be written: {reason(error)}"
+            raise ScenarioError(f"{problem}; what was written stays, --resume continues") from error
 
 
 def stored_choice(where: str | Path, name: str) -> tuple[str, int] | None:

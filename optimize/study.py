@@ -1,21 +1,26 @@
 """The study of a search: one Optuna study that holds every evaluation, whatever the sampler.
 
 A trial has the values of active parameters, the means of the objectives, and as user attributes `objectives`
-(mean, standard error and values per replication), `metrics` (means of all others), `replications`, and for a
-failed one `failure`. The study has as user attributes `gridtune` (what was searched, and how) and
-`validated` (objectives of front members on fresh seeds, by trial number).
+(mean, standard error and values per replication), `metrics` (means of all others), `replications`, in a
+search with several cases or constraints `cases` (the same by case, and of what is constrained), and for a
+failed one `failure`. What it breaks constraints by is where Optuna looks for that. The study has as user
+attributes `gridtune` (what was searched, and how), `validated` (objectives of front members on fresh seeds,
+by trial number) and `validated_cases`.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optimize.archive import Archive, Estimate, Evaluation, Objective
+from optimize.archive import Archive, Constraint, Estimate, Evaluation, Objective
+from optimize.cases import MEAN, Case, Robust
+from optimize.constraints import constraints_of, excesses
 from optimize.space import Point, Space, key
 from scenarios.errors import ScenarioError
 from scenarios.scenario import Scenario
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 
 SETTINGS = "gridtune"
 VALIDATED = "validated"
+VALIDATED_CASES = "validated_cases"
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
 
 
@@ -58,6 +64,9 @@ class Settings:
         batch: points that it proposes at once.
         seed: of workloads and sampler.
         replications: per evaluation.
+        cases: in which every point is evaluated; empty for the scenario and the seed alone.
+        robust: how an objective sums up the cases.
+        constraints: what a point must keep, in every case.
     """
 
     scenario: Scenario
@@ -67,6 +76,20 @@ class Settings:
     batch: int
     seed: int
     replications: int
+    cases: tuple[Case, ...] = ()
+    robust: Robust = Robust(MEAN, None)
+    constraints: tuple[Constraint, ...] = ()
+
+    @property
+    def run_in(self) -> tuple[Case, ...]:
+        """The cases, of which there is at least one."""
+        return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Metrics that decide what becomes of a point: the objectives, and what is constrained."""
+        names = [objective.name for objective in self.objectives]
+        return tuple(dict.fromkeys([*names, *(one.metric for one in self.constraints)]))
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
@@ -80,16 +103,49 @@ class Settings:
             "batch": self.batch,
             "seed": self.seed,
             "replications": self.replications,
+            "cases": [case.as_json() for case in self.cases],
+            "robust": self.robust.text,
+            "constraints": [str(one) for one in self.constraints],
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
         return plain
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Settings:
+        """What `as_json` has described; whether its scenarios are still valid shows when they are used."""
+        base = stored["base"]
+        cases = (
+            Case(
+                case["name"],
+                Scenario(case["name"], case["document"], Path(case.get("base", base))),
+                case["seed"],
+            )
+            for case in stored.get("cases", ())
+        )
+        return cls(
+            Scenario(stored["scenario"], stored["document"], Path(base)),
+            Space.of_json(stored["space"]),
+            tuple(Objective(*objective) for objective in stored["objectives"]),
+            stored["sampler"],
+            stored["batch"],
+            stored["seed"],
+            stored["replications"],
+            tuple(cases),
+            Robust.of(stored.get("robust", MEAN)),
+            constraints_of(stored.get("constraints", ())),
+        )
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
         """In what a stored study is about something else."""
         mine = self.as_json()
         changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
         changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
+        changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
+        if set(mine["constraints"]) != set(stored.get("constraints", ())):
+            changed.append("the constraints")
         found = [f"{' and '.join(changed)} changed"] if changed else []
+        robust = stored.get("robust", MEAN)
+        found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []
         return found + [
             f"{name} was {stored[name]}, not {mine[name]}"
             for name in ("sampler", "batch", "seed", "replications")
@@ -130,6 +186,9 @@ def create(storage: BaseStorage, name: str, settings: Settings, budget: int) -> 
         optuna.delete_study(study_name=name, storage=storage)
     directions = [objective.direction for objective in settings.objectives]
     study = optuna.create_study(storage=storage, study_name=name, directions=directions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names([objective.name for objective in settings.objectives])
     study.set_user_attr(SETTINGS, {**settings.as_json(), "budget": budget})
     return study
 
@@ -155,13 +214,16 @@ def trial_of(
             "objectives": estimates_as_json(entry.objectives),
             "metrics": {name: None if isnan(mean) else mean for name, mean in entry.metrics.items()},
             "replications": settings.replications,
+            **({"cases": cases_as_json(entry.cases)} if entry.cases else {}),
         },
+        constraints=dict(excesses(settings.constraints, entry.cases)),
     )
 
 
 def entries_of(study: Study) -> list[Evaluation | Failed]:
     """What a study holds, by trial number; trials that others have added are passed over."""
     validated = study.user_attrs.get(VALIDATED, {})
+    cases = study.user_attrs.get(VALIDATED_CASES, {})
     entries: list[Evaluation | Failed] = []
     for trial in study.get_trials(deepcopy=False):
         known = trial.user_attrs
@@ -175,6 +237,8 @@ def entries_of(study: Study) -> list[Evaluation | Failed]:
                     _estimates(known["objectives"]),
                     {name: nan if mean is None else mean for name, mean in known["metrics"].items()},
                     _estimates(validated[str(trial.number)]) if str(trial.number) in validated else None,
+                    _cases(known.get("cases", {})),
+                    _cases(cases[str(trial.number)]) if str(trial.number) in cases else None,
                 )
             )
     return entries
@@ -195,10 +259,31 @@ def archive_of(
         seed=settings["seed"],
         replications=settings["replications"],
         budget=budget,
+        cases=tuple(case["name"] for case in settings.get("cases", ())),
+        robust=settings.get("robust", MEAN),
+        constraints=constraints_of(settings.get("constraints", ())),
     )
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What a search has left in a storage.
+
+    Attributes:
+        settings: what was searched, and how.
+        archive: every evaluation.
+    """
+
+    settings: Settings
+    archive: Archive
+
+
 def load_archive(study: str | Path, name: str | None = None) -> Archive:
+    """The evaluations that a search has left in a storage; see `load`."""
+    return load(study, name).archive
+
+
+def load(study: str | Path, name: str | None = None) -> Kept:
     """What a search has left in a storage.
 
     Args:
@@ -226,7 +311,8 @@ def load_archive(study: str | Path, name: str | None = None) -> Archive:
             problem = "name one of its studies with --study" if name is None and found else "no such study"
             raise ScenarioError(f"{shown(study)}: {problem}; it holds {known}")
         entries = entries_of(optuna.load_study(study_name=name, storage=storage))
-        return archive_of(name, found[name], entries, found[name]["budget"])
+        stored = found[name]
+        return Kept(Settings.of_json(stored), archive_of(name, stored, entries, stored["budget"]))
     finally:
         storage.remove_session()
 
@@ -243,6 +329,11 @@ def estimates_as_json(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
     }
 
 
+def cases_as_json(cases: Mapping[str, Mapping[str, Estimate]]) -> dict[str, Any]:
+    """For storing; see `Evaluation.cases`."""
+    return {name: estimates_as_json(estimates) for name, estimates in cases.items()}
+
+
 def keys_of(entries: Sequence[Evaluation | Failed]) -> dict[str, Evaluation | Failed]:
     """Entries by the key of their point; of several the first."""
     found: dict[str, Evaluation | Failed] = {}
@@ -256,6 +347,15 @@ def _estimates(stored: Mapping[str, Any]) -> dict[str, Estimate]:
         name: Estimate(value["mean"], value["standard_error"], tuple(value["values"]))
         for name, value in stored.items()
     }
+
+
+def _cases(stored: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
+    return {name: _estimates(estimates) for name, estimates in stored.items()}
+
+
+def _working_cases(settings: Mapping[str, Any]) -> list[Any]:
+    """What is run in each case; studies from before there were cases have none."""
+    return [[case["name"], _working(case["document"]), case["seed"]] for case in settings.get("cases", ())]
 
 
 def _working(document: Mapping[str, Any]) -> dict[str, Any]:

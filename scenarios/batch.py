@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
 from math import inf
 from operator import itemgetter
@@ -17,10 +17,11 @@ from model.batch.nodes import Counted, Named, NodePool
 from model.file_system import FileSystem
 from model.grid import Grid
 from model.job import Job
+from scenarios.destinations import at_sites, destination, site_names
 from scenarios.job_workloads import EVERY, JobWorkload, Task
 from scenarios.laws import Constant, Law, draws
 from scenarios.parts import Part, one_or_more, policy_of
-from scenarios.vres import VresFields, taken_elsewhere
+from scenarios.vres import VresFields
 
 if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
@@ -157,16 +158,12 @@ def check(spec: ScenarioSpec) -> None:
     Raises:
         ValueError: a workload names no site of the scenario.
     """
-    sites = [site.name for site in spec.site]
-    if spec.platform is not None:
-        sites += spec.platform.names
+    sites = site_names(spec)
     for workload in spec.workload:
         if isinstance(workload, JobWorkload):
             if not sites:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
-            if workload.site == EVERY or (workload.site is None and spec.middleware is not None):
-                continue
-            if taken_elsewhere(spec, workload):
+            if destination(spec, workload) != "site" or workload.site == EVERY:
                 continue
             if workload.site is None and len(sites) > 1:
                 raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
@@ -181,33 +178,20 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     for part in spec.site:
         if part.vres is None:
             part.place(grid)
-    sites = sites_of(grid)
-    streams = [
-        stream
-        for workload in spec.workload
-        if isinstance(workload, JobWorkload)
-        and workload.best_effort is None
-        and (workload.site or spec.middleware is None)
-        and not taken_elsewhere(spec, workload)
-        for stream in _local(grid, workload, sites)
-    ]
+    own_users(grid, spec, sites_of(grid))
+
+
+def own_users(grid: Grid, spec: ScenarioSpec, sites: Mapping[str, Receiver]) -> None:
+    """Have the jobs of some sites' own users submitted to them."""
+    feed(grid, [arrivals(grid, workload, sites[name]) for name, workload in at_sites(spec) if name in sites])
+
+
+def feed(grid: Grid, streams: Sequence[Iterator[tuple[float, Action, Task]]]) -> None:
+    """Hand streams of arrivals to the agenda as one; at equal times the earlier stream goes first."""
     if len(streams) == 1:
         grid.agenda.feed(streams[0])
     elif streams:
         grid.agenda.feed(merge(*streams, key=itemgetter(0)))
-
-
-def _local(
-    grid: Grid, workload: JobWorkload, sites: dict[str, BatchSite]
-) -> Iterator[Iterator[tuple[float, Action, Task]]]:
-    """The jobs of a workload at its site, or drawn anew for each site."""
-    if workload.site != EVERY:
-        site = sites[workload.site] if workload.site else next(iter(sites.values()))
-        yield arrivals(grid, workload, site)
-        return
-    for name, site in sites.items():
-        own = workload.model_copy(update={"name": f"{workload.name}-{name}"})
-        yield arrivals(grid, own, site)
 
 
 def sites_of(grid: Grid) -> dict[str, BatchSite]:
@@ -229,7 +213,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, submit, role = grid.record.job, receiver.submit, workload.role
-    patience = inf if workload.deadline is None else workload.deadline
+    urgent = workload.response_bound is not None
+    patience = workload.patience(inf)
     requires = frozenset(workload.requires) or None
 
     def arrive(task: Task) -> None:
@@ -242,7 +227,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
                 processors=task.processors,
                 estimate=task.estimate,
                 group=task.group,
-                deadline=task.submit + patience,
+                deadline=task.submit
+                + (workload.patience(task.runtime / grid.mean_speed) if urgent else patience),
                 data=requires,
             )
         )

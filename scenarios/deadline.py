@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import merge
-from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
@@ -20,7 +19,7 @@ from model.platform import Machine, Steps
 from model.policy import make
 from scenarios.courses import Course
 from scenarios.laws import Constant, Law
-from scenarios.parts import Part, policy_of
+from scenarios.parts import Switchable, policy_of
 from scenarios.tasks import Arrival, ListedTasks, TaskWorkload
 
 if TYPE_CHECKING:
@@ -31,11 +30,15 @@ LEAST_AVAILABILITY = 0.01
 LEAST_BANDWIDTH = 1.0
 
 
-class ServerSpec(Part):
+class ServerSpec(Switchable):
     """A group of servers for tasks; every law is drawn for each of them."""
 
     name: str = "server"
     count: int = Field(default=1, ge=1, description="servers; a lone one bears the group's name")
+    site: str | None = Field(
+        default=None,
+        description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
+    )
     speed: Law = Field(
         default=1.0,
         validate_default=True,
@@ -59,7 +62,7 @@ class ServerSpec(Part):
         return self
 
 
-class AgentSpec(Part):
+class AgentSpec(Switchable):
     """The agent that places tasks."""
 
     routing: policy_of("routing")  # type: ignore[valid-type]
@@ -116,27 +119,30 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     agent = SchedulingAgent(grid, servers, routing, monitor)
     measure(agent, spec.agent.high_priority)
 
-    def arrive(arrival: Arrival) -> None:
+    def arrive(what: tuple[str, Arrival]) -> None:
+        role, arrival = what
         agent.submit(
             grid.record.job(
                 arrival.user,
                 grid.now,
                 arrival.runtime,
-                kind="task",
+                kind=role,
                 priority=arrival.priority,
                 deadline=arrival.deadline,
                 data=arrival.task,
             )
         )
 
-    def arrivals() -> Iterator[tuple[float, Action, Arrival]]:
-        streams = (workload.arrivals(grid.streams) for workload in workloads)
-        for arrival in merge(*streams, key=attrgetter("time")):
-            yield arrival.time, arrive, arrival
+    def named(workload: TaskWorkload) -> Iterator[tuple[str, Arrival]]:
+        return ((workload.role, arrival) for arrival in workload.arrivals(grid.streams))
+
+    def arrivals() -> Iterator[tuple[float, Action, tuple[str, Arrival]]]:
+        for what in merge(*map(named, workloads), key=lambda what: what[1].time):
+            yield what[1].time, arrive, what
 
     grid.agenda.feed(arrivals())
-    grid.record.probe("running", lambda: sum(server.job is not None for server in servers))
-    grid.record.probe("waiting", lambda: sum(len(server.queue) for server in servers))
+    grid.record.probe("server.running", lambda: sum(server.job is not None for server in servers))
+    grid.record.probe("server.waiting", lambda: sum(len(server.queue) for server in servers))
     grid.record.probe("correction", lambda: sum(map(monitor.factor, range(len(servers)))) / len(servers))
     grid.record.probe("forecast_error", lambda: monitor.errors / max(1, monitor.executions))
 

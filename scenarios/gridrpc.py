@@ -18,18 +18,22 @@ from model.dispatch import Dispatch
 from model.grid import Grid
 from model.network import Link
 from model.policy import make
-from scenarios.parts import Part, policy_of
+from scenarios.parts import Part, Switchable, policy_of
 from scenarios.workloads import SessionWorkload
 
 if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
 
 
-class SedSpec(Part):
+class SedSpec(Switchable):
     """A group of equal servers."""
 
     name: str = "sed"
     count: int = Field(ge=1, description="servers")
+    site: str | None = Field(
+        default=None,
+        description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
+    )
     speed: float = Field(default=1.0, gt=0, description="run time at speed 1 over run time here")
     overhead: float = Field(default=0.001, ge=0, description="s that each execution takes on top")
     discipline: policy_of("discipline") | None = Field(  # type: ignore[valid-type]
@@ -55,7 +59,7 @@ class HierarchySpec(Part):
     )
 
 
-class ClientSpec(Part):
+class ClientSpec(Switchable):
     """How clients behave."""
 
     name: str = "client"
@@ -116,8 +120,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             yield session.arrival, arrive, session
 
     grid.agenda.feed(arrivals())
-    grid.record.probe("running", lambda: sum(server.job is not None for server in servers))
-    grid.record.probe("waiting", lambda: sum(len(server.queue) for server in servers))
+    grid.record.probe("sed.running", lambda: sum(server.job is not None for server in servers))
+    grid.record.probe("sed.waiting", lambda: sum(len(server.queue) for server in servers))
 
 
 def _grow(

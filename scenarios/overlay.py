@@ -11,7 +11,7 @@ from agents.overlay import Master, MasterHabits, PlainUser, Submits
 from model.grid import Grid
 from model.metrics import define
 from scenarios.laws import Law, draws
-from scenarios.parts import Part
+from scenarios.parts import Switchable
 from scenarios.vres import vres_sites
 from scenarios.wms import wms_of
 
@@ -24,7 +24,7 @@ define(
 define("tasks_left", "tasks", "minimize", "tasks of user-level schedulers that were not completed")
 
 
-class OverlaySpec(Part):
+class OverlaySpec(Switchable):
     """A user's job that is split into tasks (Responsive Grids, section 4)."""
 
     name: str = "overlay"

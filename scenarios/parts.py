@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -17,12 +18,27 @@ from pydantic import (
 from pydantic_core import core_schema
 
 from model.policy import FAMILIES, Policy, make, spec
+from scenarios.requirements import requirement
 
 
 class Part(BaseModel):
     """A table of a scenario: unknown keys are refused, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def one_or_more(value: Any) -> Any:
+    """A lone element stands for an array of one."""
+    return [value] if isinstance(value, dict | str) else value
+
+
+class Switchable(Part):
+    """A table that belongs to parts of a grid that can be switched off."""
+
+    part: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
+        default_factory=list,
+        description="names in [parts]: it stands in the grid while one of them is on; left out, always",
+    )
 
 
 def policy_of(family: str) -> Any:
@@ -46,11 +62,6 @@ def policy_of(family: str) -> Any:
             }
         ),
     ]
-
-
-def one_or_more(value: Any) -> Any:
-    """A lone table stands for an array of one."""
-    return [value] if isinstance(value, dict) else value
 
 
 class NetworkSpec(Part):
@@ -81,7 +92,8 @@ class MetricsSpec(Part):
         default="completed", description="work of completed jobs, or time that slots were held"
     )
     deserved: Literal["area", "capped"] = Field(
-        default="area", description="equal share of the slots, or at most what the user could use"
+        default="capped",
+        description="equal share of those who still want something, or as in RR-7959 of all who are there",
     )
 
 
@@ -121,8 +133,12 @@ class SearchSpec(Part):
     """What a search varies and what it trades off.
 
     `space` maps paths to a list of choices, to `{low, high, log}`, or to `{choices}`; `when` makes a
-    parameter exist only where others have given values.
+    parameter exist only where others have given values. A point that breaks a constraint of `require` is
+    never on the front.
     """
 
     objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
+    require: list[Annotated[str, AfterValidator(requirement)]] = Field(
+        default_factory=list, description="constraints, e.g. `utilisation>=0.8`, on the mean of any metric"
+    )
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)

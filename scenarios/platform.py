@@ -22,7 +22,7 @@ from model.topology import Route, routes
 from scenarios.batch import QueueSpec, SiteSpec
 from scenarios.errors import ScenarioError
 from scenarios.laws import Constant, Law
-from scenarios.parts import Part, one_or_more, policy_of
+from scenarios.parts import Part, Switchable, one_or_more, policy_of
 
 if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
@@ -48,7 +48,7 @@ class TopologySpec(Part):
     lan_bandwidth: float = Field(default=inf, gt=0, description="bytes per s")
 
 
-class PlatformSpec(Part):
+class PlatformSpec(Switchable):
     """Sites drawn at random; those of [[site]] stand beside them."""
 
     prefix: str = Field(default="site", description="sites are called site-000, site-001, …")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from heapq import merge
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -12,9 +10,10 @@ from agents.portal import Portal
 from model.arbitration import DeadlineFair
 from model.grid import Grid
 from model.metrics import define
-from scenarios.batch import arrivals
+from scenarios.batch import arrivals, feed
+from scenarios.destinations import workloads_for
 from scenarios.job_workloads import JobWorkload
-from scenarios.parts import Part, policy_of
+from scenarios.parts import Switchable, policy_of
 from scenarios.vres import vres_sites
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 define("portal_unfairness", "", "minimize", "largest minus least of slot time over weight, over their mean")
 
 
-class PortalSpec(Part):
+class PortalSpec(Switchable):
     """A dispatcher (DRes) over virtual reservations (Responsive Grids, section 3.3)."""
 
     workloads: list[str] = Field(min_length=1, description="names of those whose jobs come to the portal")
@@ -59,12 +58,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     sites = list(vres_sites(grid).values())
     part = spec.portal
     portal = Portal(grid, sites, part.arbitration, part.slots, part.weights, part.retry)
-    streams = [
-        arrivals(grid, workload, portal)
-        for workload in spec.workload
-        if isinstance(workload, JobWorkload) and workload.name in part.workloads
-    ]
-    grid.agenda.feed(streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0)))
+    feed(grid, [arrivals(grid, workload, portal) for workload in workloads_for(spec, "portal")])
     grid.record.measure("portal_unfairness", lambda: _unfairness(portal))
     grid.record.probe("portal.in_flight", lambda: portal.in_flight)
 

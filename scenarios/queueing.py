@@ -11,13 +11,13 @@ from model.grid import Grid
 from scenarios.batch import SiteSpec, arrivals
 from scenarios.job_workloads import GeneratedJobs
 from scenarios.laws import Exponential
-from scenarios.parts import Part
+from scenarios.parts import Switchable
 
 if TYPE_CHECKING:
     from scenarios.schema import ScenarioSpec
 
 
-class QueueingSpec(Part):
+class QueueingSpec(Switchable):
     """An M/M/c queue (RR-5576, section 6.1)."""
 
     servers: int = Field(default=4, ge=1, description="c")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import isnan, nan, sqrt
 from pathlib import Path
 from typing import Any, TypeVar
 
-from model.metrics import Metric
+from model.metrics import METRICS, Metric
 from scenarios.errors import ScenarioError
 from scenarios.paths import Document
 from scenarios.pool import Failure, Outcome, Pool
@@ -17,6 +18,27 @@ from scenarios.simulate import simulate
 
 R = TypeVar("R")
 Metrics = dict[str, Metric]
+
+
+def known_metrics(names: Sequence[str]) -> Sequence[str]:
+    """The names, if all are of metrics and each is there once.
+
+    Raises:
+        ScenarioError: an unknown metric, or one named twice.
+    """
+    for name in names:
+        if name not in METRICS:
+            raise no_metric(name)
+        if names.count(name) > 1:
+            raise ScenarioError(f"{name}: an objective counts once; it was named {names.count(name)} times")
+    return names
+
+
+def no_metric(name: str) -> ScenarioError:
+    """What to say of a metric that there is not."""
+    near = get_close_matches(name, METRICS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METRICS)}"
+    return ScenarioError(f"{name}: no such metric; {hint}")
 
 
 @dataclass(frozen=True)
@@ -162,22 +184,44 @@ def evaluate(
         for each point, as soon as it is complete, its results in the order of the replications. A point fails
         with its first failing replication.
     """
-    count = len(replications)
-    tasks = [Task(scenario, point, seed, replication) for point in points for replication in replications]
-    results: list[dict[int, R]] = [{} for _ in points]
-    failures: list[dict[int, Failure]] = [{} for _ in points]
-    left = [count] * len(points)
+    groups = [[Task(scenario, point, seed, replication) for replication in replications] for point in points]
+    return run_groups(groups, pool, work)
+
+
+def run_groups(
+    groups: Sequence[Sequence[Task]],
+    pool: Pool,
+    work: Callable[[Task], R] = metrics_of,  # type: ignore[assignment]
+) -> Iterator[Outcome[list[R]]]:
+    """Run tasks that belong together, as many in each group.
+
+    Yields:
+        for each group, as soon as it is complete, its results in the order of its tasks. A group fails with
+        its first failing task; where its tasks are about several scenarios, the failure names that one.
+    """
+    count = len(groups[0]) if groups else 0
+    tasks = [task for group in groups for task in group]
+    results: list[dict[int, R]] = [{} for _ in groups]
+    failures: list[dict[int, Failure]] = [{} for _ in groups]
+    left = [count] * len(groups)
     for outcome in pool.run(work, tasks):
-        index, replication = divmod(outcome.index, count)
+        index, at = divmod(outcome.index, count)
         left[index] -= 1
         if outcome.failure is None:
-            results[index][replication] = outcome.value
+            results[index][at] = outcome.value
         else:
-            failures[index][replication] = outcome.failure
+            failures[index][at] = outcome.failure
         if left[index] == 0:
             failed, runs = failures[index], results[index]
-            failure = failed[min(failed)] if failed else None
+            failure = _located(failed[min(failed)], groups[index], min(failed)) if failed else None
             yield Outcome(index, None if failure else [runs[k] for k in range(count)], failure)
+
+
+def _located(failure: Failure, group: Sequence[Task], at: int) -> Failure:
+    name = group[at].scenario.name
+    if all(task.scenario.name == name for task in group):
+        return failure
+    return Failure(failure.kind, f"{name}: {failure.message}", failure.trace)
 
 
 def _number(value: float | None) -> float | None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scenarios.classes import by_class, classes_of
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
-from scenarios.replicate import Metrics, Task, replicate, summarise
+from scenarios.replicate import Metrics, Task, known_metrics, replicate, summarise
 from scenarios.results import manifest, tables, writable_folder, write_json, write_run
 from scenarios.scenario import Scenario
 from scenarios.simulate import build, notes, simulate
-from scenarios.sweep import grid, parse_vary, sweep
+from scenarios.sweep import grid, logarithmic_paths, parse_vary, sweep
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +49,33 @@ def prepare(scenario: Scenario) -> None:
         print(f"gridtune: {note}", file=sys.stderr)
 
 
+def workers(scenario: Scenario, jobs: int, dask: str | None) -> Pool:
+    """Who runs a scenario: processes of this machine, or a Dask cluster.
+
+    Args:
+        scenario: what to run.
+        jobs: worker processes of this machine.
+        dask: address of a cluster's scheduler; its workers are used instead.
+
+    Raises:
+        ScenarioError: the cluster cannot be used.
+    """
+    if dask is None:
+        return Pool(jobs)
+    from scenarios.dask_workers import dask_pool
+
+    return dask_pool(dask, scenario)
+
+
 def run_scenario(
-    scenario: Scenario, seed: int, replications: int, jobs: int, *, out: Path | None, events: bool
+    scenario: Scenario,
+    seed: int,
+    replications: int,
+    jobs: int,
+    *,
+    out: Path | None,
+    events: bool,
+    dask: str | None = None,
 ) -> dict[str, Any]:
     """Run a scenario and write what it gives.
 
@@ -57,7 +83,7 @@ def run_scenario(
         scenario: what to run.
         seed: of the experiment.
         replications: how often.
-        jobs: worker processes.
+        jobs, dask: see `workers`.
         out: folder for tables, metrics and manifest; nothing is written without it.
         events: whether to keep the table of events.
 
@@ -68,21 +94,23 @@ def run_scenario(
         ScenarioError: the folder cannot be written, or a run fails.
     """
     prepare(scenario)
-    folder = None if out is None else writable_folder(out)
     runs: list[Metrics]
-    with Pool(min(jobs, replications)) as pool:
+    with workers(scenario, min(jobs, replications), dask) as pool:
+        folder = None if out is None else writable_folder(out)
         if folder is None:
             runs = replicate(scenario, seed, replications, pool)
         else:
             kept = replicate(scenario, seed, replications, pool, partial(kept_run, events=events))
             runs = [run.metrics for run in kept]
-    made = {
+    made: dict[str, Any] = {
         "scenario": scenario.name,
         "seed": seed,
         "replications": replications,
         "metrics": {name: summary.as_json() for name, summary in summarise(runs).items()},
         "out": None if folder is None else str(folder),
     }
+    if classes := classes_of(scenario.spec.standing):
+        made["classes"] = by_class(made["metrics"], classes)
     if folder is not None:
         about = manifest(scenario, seed, replications, folder)
         write_run(folder, [run.tables for run in kept], made["metrics"], about)
@@ -98,6 +126,8 @@ def run_sweep(
     *,
     out: Path | None,
     plot: Path | None,
+    objectives: Sequence[str] = (),
+    dask: str | None = None,
 ) -> tuple[dict[str, Any], Sequence[str], list[dict[str, Any]]]:
     """Run every combination of varied values.
 
@@ -106,9 +136,10 @@ def run_sweep(
         vary: `PATH=V1,V2,…` or `PATH=LOW:HIGH:COUNT[:log]`.
         seed: of the experiment.
         replications: runs of each point.
-        jobs: worker processes.
+        jobs, dask: see `workers`.
         out: folder for `sweep.json` and the manifest.
         plot: picture to draw.
+        objectives: metrics to print and draw; those of the scenario's search if left out.
 
     Returns:
         What is printed as JSON, and the columns and rows of the table.
@@ -117,6 +148,7 @@ def run_sweep(
         ScenarioError: a value does not fit, or a file cannot be written.
     """
     points = grid([parse_vary(text) for text in vary])
+    names = known_metrics(objectives or _objectives(scenario))
     prepare(scenario)
     if plot is not None:
         from scenarios.plots import draw_sweep, picture_format, save
@@ -124,11 +156,12 @@ def run_sweep(
         picture_format(plot)
         writable_folder(plot.parent)
     made: list[dict[str, Any]] = [{} for _ in points]
-    with Pool(min(jobs, len(points) * replications)) as pool:
+    with workers(scenario, min(jobs, len(points) * replications), dask) as pool:
         done = sweep(scenario, points, seed, replications, pool)
         folder = None if out is None else writable_folder(out)
         for index, point in done:
             metrics = {name: summary.as_json() for name, summary in point.metrics.items()}
+            _measured(names, metrics)
             made[index] = {"values": point.values, "metrics": metrics}
             if point.failure is not None:
                 made[index]["failure"] = str(point.failure)
@@ -139,9 +172,8 @@ def run_sweep(
         write_json(
             folder / "manifest.json", {**manifest(scenario, seed, replications, folder), "vary": list(vary)}
         )
-    names = _objectives(scenario)
     if plot is not None:
-        save(draw_sweep(made, names), plot)
+        save(draw_sweep(made, names, logarithmic_paths(vary)), plot)
     rows = [
         point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in names}
         for point in made
@@ -170,6 +202,15 @@ def picture_rows() -> list[dict[str, str]]:
 def _objectives(scenario: Scenario) -> Sequence[str]:
     search = scenario.spec.search
     return OBJECTIVES if search is None else search.objectives
+
+
+def _measured(names: Sequence[str], metrics: Mapping[str, Any]) -> None:
+    """Stop at the first point that lacks a metric asked for (one that failed has none)."""
+    missing = [name for name in names if metrics and name not in metrics]
+    if missing:
+        raise ScenarioError(
+            f"{missing[0]}: not measured in this scenario, which measures {', '.join(metrics)}"
+        )
 
 
 def _window(text: str | None) -> tuple[float, float] | None:

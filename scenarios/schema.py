@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -18,6 +19,7 @@ from scenarios.parts import MetricsSpec, NetworkSpec, Part, RecordSpec, SearchSp
 from scenarios.platform import PlatformSpec
 from scenarios.portal import PortalSpec
 from scenarios.queueing import QueueingSpec
+from scenarios.standing import standing
 from scenarios.systems import SYSTEMS
 from scenarios.tasks import DrawnTasks, ListedTasks
 from scenarios.trace_jobs import TraceJobs
@@ -43,6 +45,10 @@ class ScenarioSpec(Part):
     description: str = ""
     plugins: list[str] = Field(
         default_factory=list, description="Python files that register further policies"
+    )
+    parts: dict[str, bool] = Field(
+        default_factory=dict,
+        description="parts of the grid, each switched on or off; tables say by `part` which they belong to",
     )
     horizon: float | None = Field(default=None, gt=0, description="s at which a run ends at the latest")
     step_length: float = Field(default=1.0, gt=0, description="s that one step advances")
@@ -70,12 +76,19 @@ class ScenarioSpec(Part):
 
     @model_validator(mode="after")
     def _complete(self) -> ScenarioSpec:
-        if not self.workload and not self.overlay and self.queue is None:
-            raise ValueError("a scenario needs at least one [[workload]]")
-        for system in SYSTEMS:
-            system.check(self)
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):
                 raise ValueError(f"the names of [[{array}]] must differ, not {', '.join(names)}")
+        present = self.standing
+        if not present.workload and not present.overlay and present.queue is None:
+            switched = ", all parts that have one are switched off" if self.workload else ""
+            raise ValueError(f"a scenario needs at least one [[workload]]{switched}")
+        for system in SYSTEMS:
+            system.check(present)
         return self
+
+    @cached_property
+    def standing(self) -> ScenarioSpec:
+        """What stands in the grid; see `scenarios.standing.standing`."""
+        return standing(self)

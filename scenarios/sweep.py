@@ -91,6 +91,12 @@ def parse_vary(text: str) -> tuple[str, list[Any]]:
     return path, _spaced(values, values.count)
 
 
+def logarithmic_paths(texts: Sequence[str]) -> set[str]:
+    """The paths that are varied over a logarithmic range."""
+    parsed = map(parse_variation, texts)
+    return {path for path, values in parsed if isinstance(values, Bounds) and values.log}
+
+
 def grid(axes: Sequence[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
     """Every combination of the values of all axes, the last varying fastest.
 

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from model.platform import Task
 from model.streams import Streams
 from scenarios.laws import Floats, Law
-from scenarios.parts import Part
+from scenarios.parts import Part, Switchable
 
 
 class Arrival(NamedTuple):
@@ -49,10 +49,11 @@ class Levels(Part):
         return self
 
 
-class TaskWorkload(Part):
+class TaskWorkload(Switchable):
     """A workload of tasks."""
 
     name: str = "workload"
+    role: str = Field(default="task", description="what its tasks are called in results (column `kind`)")
 
     @abstractmethod
     def arrivals(self, streams: Streams) -> Sequence[Arrival]:

@@ -34,10 +34,14 @@ class TraceJobs(JobWorkload):
     last: int | None = Field(default=None, ge=1, description="number of the last one; all if left out")
     start: float = Field(default=0.0, ge=0, description="s into the trace; earlier submissions are left out")
     end: float = Field(default=inf, gt=0, description="s into the trace; later submissions are left out")
+    every: int = Field(
+        default=1, ge=1, description="replay the first of so many jobs each: a sample with all users and days"
+    )
     compression: float = Field(
         default=1.0, gt=0, description="factor by which submissions come closer: the load grows by it"
     )
 
+    prefix: str = Field(default="", description="of the owners' names, so that those of two logs stay apart")
     queues: list[str] = Field(
         default_factory=list, description="names or numbers of the queues to replay; all if empty"
     )
@@ -60,6 +64,7 @@ class TraceJobs(JobWorkload):
         """
         logged = islice(self._logged(streams), self.first - 1, self.last)
         chosen = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
+        chosen = chosen[:: self.every]
         # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
         # part its queues or run times between them stay in step.
         origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
@@ -69,9 +74,12 @@ class TraceJobs(JobWorkload):
                 f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end, queues, "
                 "shortest and longest"
             )
-        if origin == 0 and self.compression == 1:
+        if origin == 0 and self.compression == 1 and not self.prefix:
             return iter(tasks)
-        return (task._replace(submit=(task.submit - origin) / self.compression) for task in tasks)
+        return (
+            task._replace(submit=(task.submit - origin) / self.compression, user=self.prefix + task.user)
+            for task in tasks
+        )
 
     def _wanted(self, task: Task, queue: str | None) -> bool:
         """Whether a job of the chosen part is replayed."""

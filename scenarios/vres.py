@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from heapq import merge
+from collections.abc import Mapping
 from math import inf, nan
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from agents.vres_site import VresSite
 from model.grid import Grid
-from model.job import CANCELLED, DONE, REJECTED, Job
+from model.job import CANCELLED, DONE, EXPIRED, REJECTED, RUNNING, Job
 from model.metrics import define
 from model.vres import ClassRules, ShareError, SlotClass, slot_counts
-from scenarios.job_workloads import JobWorkload
-from scenarios.parts import Part
+from scenarios.parts import Part, Switchable
 
 if TYPE_CHECKING:
     from scenarios.batch import SiteSpec
     from scenarios.schema import ScenarioSpec
+
+LOST = (REJECTED, CANCELLED, EXPIRED)
 
 define("sdj_rejection", "", "minimize", "jobs that a class without queue refused, over those offered to it")
 define(
@@ -54,7 +54,7 @@ class ClassSpec(Part):
         return ClassRules(**facts)
 
 
-class VresFields(Part):
+class VresFields(Switchable):
     """What a site needs to have virtual reservations."""
 
     vres: dict[str, float] | None = Field(
@@ -178,26 +178,9 @@ def vres_sites(grid: Grid) -> dict[str, VresSite]:
     return {agent.name: agent for agent in grid.agents if isinstance(agent, VresSite)}
 
 
-def receives(spec: ScenarioSpec, workload: JobWorkload) -> bool:
-    """Whether the jobs of a workload go straight to a site with virtual reservations."""
-    if spec.portal is not None and workload.name in spec.portal.workloads:
-        return False
-    reserved = {site.name for site in spec.site if site.vres is not None}
-    if workload.site is None:
-        return spec.wms is None and len(spec.site) == 1 and bool(reserved)
-    return workload.site in reserved
-
-
-def taken_elsewhere(spec: ScenarioSpec, workload: JobWorkload) -> bool:
-    """Whether the jobs of a workload go to brokers, a portal or virtual reservations, not to a queue."""
-    if workload.site is None and (spec.wms is not None or spec.portal is not None):
-        return True
-    return receives(spec, workload)
-
-
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put all sites with virtual reservations on the grid, and have their own users' jobs submitted."""
-    from scenarios.batch import arrivals
+    from scenarios.batch import own_users
 
     sites = {site.name: place(grid, site) for site in spec.site if site.vres is not None}
     if not sites:
@@ -207,16 +190,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     grid.record.measure("batch_response_ratio", lambda: response_ratio(grid, list(sites.values())))
     grid.record.measure("batch_slowdown", lambda: _slowdown(list(sites.values())))
     grid.record.measure("batch_slowdown_worst", lambda: _worst(list(sites.values())))
-    if all(site.vres is not None for site in spec.site):
-        # Slots that share a processor are not each a whole one: what counts is the work that was got.
-        grid.record.measure("utilisation", lambda: _utilisation(grid, list(sites.values())))
-    streams = [
-        arrivals(grid, workload, sites[workload.site or spec.site[0].name])
-        for workload in spec.workload
-        if isinstance(workload, JobWorkload) and receives(spec, workload)
-    ]
-    if streams:
-        grid.agenda.feed(streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0)))
+    grid.record.measure("utilisation", lambda: _utilisation(grid, sites))
+    own_users(grid, spec, sites)
 
 
 def _of(sites: list[VresSite], full: str) -> list[SlotClass]:
@@ -242,7 +217,7 @@ def failed_fraction(grid: Grid, sites: list[VresSite]) -> float:
 def _failed(job: Job, now: float) -> bool:
     if job.state is DONE:
         return job.end > job.deadline
-    return job.state is REJECTED or job.state is CANCELLED or now > job.deadline
+    return job.state in LOST or now > job.deadline
 
 
 def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> float:
@@ -259,7 +234,7 @@ def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> fl
     ratios = [
         max((job.end if job.state is DONE else grid.now) - job.submit, bound) / max(job.runtime, bound)
         for job in _jobs_of(grid, sites, "wait")
-        if job.state is not REJECTED and job.state is not CANCELLED
+        if job.state not in LOST
     ]
     return sum(ratios) / len(ratios) if ratios else nan
 
@@ -280,13 +255,24 @@ def _slowdown(sites: list[VresSite]) -> float:
     return sum(known.stretch for known in classes) / count if count else nan
 
 
-def _utilisation(grid: Grid, sites: list[VresSite]) -> float:
+def _utilisation(grid: Grid, sites: Mapping[str, VresSite]) -> float:
+    """Busy slot-seconds over slots times the time in use, of all sites.
+
+    Slots that share a processor are not each a whole one: there the work that was got counts.
+    """
     span = grid.now - min((job.submit for job in grid.record.jobs), default=grid.now)
-    for site in sites:
+    busy = 0.0
+    for site in sites.values():
         for known in site.classes:
             known.accrue(grid.now)
-    got = sum(known.service for site in sites for known in site.classes)
-    return got / (span * sum(site.power for site in sites)) if span > 0 else 0.0
+        processors = sum(unit.capacity for unit in site.units)
+        busy += sum(known.service for known in site.classes) * processors / site.power
+    for job in grid.record.jobs:
+        if job.site not in sites:
+            busy += job.wasted
+            if job.state is DONE or job.state is RUNNING:
+                busy += ((job.end if job.state is DONE else grid.now) - job.start) * job.processors
+    return busy / (span * grid.slots) if span > 0 else 0.0
 
 
 def _worst(sites: list[VresSite]) -> float:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import merge
 from math import inf, nan
-from operator import itemgetter
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
@@ -17,10 +15,10 @@ from model.grid import Grid
 from model.job import DONE
 from model.metrics import define
 from model.ranking import LeastTraversalTime, formula
-from scenarios.batch import arrivals, delay
-from scenarios.job_workloads import JobWorkload
+from scenarios.batch import arrivals, delay, feed
+from scenarios.destinations import at_sites, workloads_for
 from scenarios.laws import Constant, Law
-from scenarios.parts import Part, policy_of
+from scenarios.parts import Switchable, policy_of
 from scenarios.vres import vres_sites
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ define("turnaround_median", "s", "minimize", "median time from submission to not
 NONE = Constant(value=0.0)
 
 
-class WmsSpec(Part):
+class WmsSpec(Switchable):
     """Brokers between users and sites (Responsive Grids, section 2.1)."""
 
     brokers: int = Field(default=1, ge=1, description="each with its own view; owners are spread over them")
@@ -65,17 +63,19 @@ class WmsSpec(Part):
 
 
 def check(spec: ScenarioSpec) -> None:
-    """Whether brokers have sites.
+    """Whether brokers have sites: those with virtual reservations.
 
     Raises:
-        ValueError: there is none with virtual reservations, or one without.
+        ValueError: there is none, or one is without that nobody but brokers could bring jobs to.
     """
     if spec.wms is None:
         return
+    served = {name for name, _ in at_sites(spec)}
     without = [site.name for site in spec.site if site.vres is None]
-    if without or not spec.site:
-        place = f"site.{without[0]}.vres" if without else "site"
-        raise ValueError(f"{place}: brokers need shares at every site, e.g. vres = {{ batch = 1.0 }}")
+    idle = [name for name in without if name not in served and spec.middleware is None]
+    if idle or len(without) == len(spec.site):
+        place = f"site.{(idle or without)[0]}.vres" if without else "site"
+        raise ValueError(f"{place}: brokers need shares at their sites, e.g. vres = {{ batch = 1.0 }}")
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
@@ -83,15 +83,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     if spec.wms is None:
         return
     wms = place(grid, spec.wms, list(vres_sites(grid).values()))
-    streams = [
-        arrivals(grid, workload, wms)
-        for workload in spec.workload
-        if isinstance(workload, JobWorkload)
-        and workload.site is None
-        and not (spec.portal and workload.name in spec.portal.workloads)
-    ]
-    if streams:
-        grid.agenda.feed(streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0)))
+    feed(grid, [arrivals(grid, workload, wms) for workload in workloads_for(spec, "wms")])
     grid.record.measure("overhead_ratio", lambda: _median_ratio(wms, _overhead))
     grid.record.measure("queueing_ratio", lambda: _median_ratio(wms, _queueing))
     grid.record.measure("queueing_ratio_printed", lambda: _median_ratio(wms, _queueing) - 1.0)

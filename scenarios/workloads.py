@@ -12,13 +12,13 @@ from pydantic import Field, model_validator
 from agents.client import Session
 from model.streams import Streams
 from scenarios.laws import Law
-from scenarios.parts import Part
+from scenarios.parts import Switchable
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
 DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))
 
 
-class SessionWorkload(Part):
+class SessionWorkload(Switchable):
     """What workloads of sessions have in common."""
 
     name: str = "workload"

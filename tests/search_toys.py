@@ -65,8 +65,9 @@ def deadly(task):
 
 
 def main() -> None:
-    """Search slowly, to be interrupted."""
-    out, sampler = sys.argv[1:3]
+    """Search slowly, to be interrupted; what was found goes to a directory or a storage."""
+    where, sampler = sys.argv[1:3]
+    place = {"storage": where} if "://" in where else {"out": Path(where)}
     try:
         search(
             load("diet/day-regular"),
@@ -74,8 +75,8 @@ def main() -> None:
             sampler=sampler,
             vary=VARY,
             jobs=2,
-            out=Path(out),
             work=slow_toy,
+            **place,
         )
     except KeyboardInterrupt:
         sys.exit(130)

@@ -75,7 +75,7 @@ def test_run_prints_the_agreed_json_and_nothing_else():
     )  # fmt: skip
     assert result.returncode == 0
     made = json.loads(result.stdout)
-    assert made.keys() == {"scenario", "seed", "replications", "metrics", "out"}
+    assert made.keys() == {"scenario", "seed", "replications", "metrics", "classes", "out"}
     assert (made["scenario"], made["seed"], made["replications"], made["out"]) == (
         "diet/day-regular",
         1,
@@ -136,6 +136,14 @@ def test_replications_are_told_apart_and_do_not_depend_on_the_number_of_workers(
         (["run", "--nonsense"], "No such option"),
         (["sweep", "diet/day-regular", "--vary", "client.n_submit=5:1:3"], "5 is not less than 1"),
         (["sweep", "diet/day-regular", "--vary", "nope=1,2"], "nope: no such key"),
+        (
+            ["sweep", "queue/mmc", "--vary", "queue.load=0.1,0.2", "--objective", "kild"],
+            "did you mean killed?",
+        ),
+        (
+            ["sweep", "queue/mmc", "--vary", "queue.load=0.1,0.2", "--objective", "premium_slowdown"],
+            "premium_slowdown: not measured in this scenario",
+        ),
         (["scenarios", "show", "nope"], "no such shipped scenario"),
         (["policies", "--family", "nope"], "no policy family 'nope'"),
         (["reproduce", "nope"], "no such paper"),

@@ -16,13 +16,14 @@ def point(values, **metrics):
     }
 
 
-def test_a_metric_is_a_line_with_a_band_over_the_varied_number():
+def test_a_metric_is_a_line_with_a_confidence_band_over_the_varied_number():
     points = [point({"n": n}, completed=(n * 2, 0.5)) for n in (3, 1, 2)]
     (axes,) = draw_sweep(points, ["completed"]).axes
     assert axes.lines[0].get_xdata().tolist() == [1, 2, 3]
     assert axes.lines[0].get_ydata().tolist() == [2, 4, 6]
     band = axes.collections[0].get_paths()[0].vertices
-    assert (band[:, 1].min(), band[:, 1].max()) == (1.5, 6.5)
+    half = 12.706 * 0.5  # of the interval from two values
+    assert (band[:, 1].min(), band[:, 1].max()) == pytest.approx((2 - half, 6 + half), rel=1e-3)
     assert axes.get_xscale() == "linear"
     assert axes.get_ylabel() == "completed (jobs)"
 
@@ -37,6 +38,12 @@ def test_every_value_of_a_second_path_is_a_line_and_constants_are_not_named():
     assert len(figure.axes[0].lines) == 2
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["policy = push", "policy = pull"]
     assert figure.axes[0].get_xscale() == "log"
+
+
+def test_a_range_asked_for_as_logarithmic_is_drawn_so_however_narrow():
+    points = [point({"n": n}, completed=(n, 0.1)) for n in (1, 2, 4)]
+    assert draw_sweep(points, ["completed"]).axes[0].get_xscale() == "linear"
+    assert draw_sweep(points, ["completed"], {"n"}).axes[0].get_xscale() == "log"
 
 
 def test_names_stand_along_the_axis_with_error_bars():

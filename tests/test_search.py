@@ -167,7 +167,7 @@ def test_objectives_and_sampler_settings_can_be_chosen(scenario):
         ({"replications": 0}, "replications 0: at least 1"),
         ({"jobs": 0}, "jobs 0: at least 1"),
         ({"seed": -1}, "seed -1"),
-        ({"objectives": ["unfair"]}, "unfair: no such objective; did you mean unfairness"),
+        ({"objectives": ["unfair"]}, "unfair: no such metric; did you mean unfairness"),
         ({"objectives": ["killed", "killed"]}, "counts once"),
         ({"sampler": "tpee"}, "did you mean tpe"),
         ({"vary": ["client.n_sbmit=1:3"]}, "n_sbmit"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Literal
@@ -35,6 +35,10 @@ class ClassRules:
     def admits(self, job: Job) -> bool:
         """Whether a job may enter."""
         return (not self.kinds or job.kind in self.kinds) and (not self.groups or job.group in self.groups)
+
+    def takes(self, kinds: Set[str]) -> bool:
+        """Whether jobs of some of these kinds may enter, and wait for a slot."""
+        return self.full == "wait" and (not self.kinds or bool(self.kinds & kinds))
 
 
 class SlotClass:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from optimize.archive import Objective
+from optimize.constraints import Excesses
 from optimize.distributions import distribution
 from optimize.samplers.base import Result, Sampler
 from optimize.space import Point, Space
@@ -63,6 +64,13 @@ class OptunaSampler(Sampler):
                 self._study.tell(trial, state=TrialState.FAIL)
             else:
                 self._study.tell(trial, [float(value) for value in result])
+
+    def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
+        """Learn from the batch; Optuna compares by what constraints are broken by."""
+        for trial, excess in zip(self._asked, excesses, strict=True):
+            for name, value in excess.items():
+                trial.set_constraint(name, value)
+        self.tell(results)
 
     def _suggest(self, trial: Trial) -> Point:
         """A point parameter by parameter, as far as conditions ask for them."""

@@ -20,10 +20,10 @@ from math import sqrt
 from typing import ClassVar, TypeVar
 
 from optimize.archive import Objective
+from optimize.constraints import Excesses
+from optimize.samplers.penalty import Penalty, Result
 from optimize.space import Point, Space
 from scenarios.errors import ScenarioError
-
-Result = Sequence[float] | None  # means of the objectives in their order; None for a failed evaluation
 
 
 class Sampler(ABC):
@@ -57,6 +57,7 @@ class Sampler(ABC):
         self.objectives = tuple(objectives)
         self.seed = seed
         self.batch = batch
+        self._penalty = Penalty(objectives)
 
     @classmethod
     def batch_for(cls, budget: int) -> int:
@@ -70,6 +71,17 @@ class Sampler(ABC):
     @abstractmethod
     def tell(self, results: Sequence[Result]) -> None:
         """What became of the batch asked for last, in its order."""
+
+    def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
+        """What became of the batch in a search with constraints, in its order.
+
+        A sampler that knows constraints overrides this; any other is told of penalties: see `Penalty`.
+
+        Args:
+            results: see `tell`.
+            excesses: of each point; see `optimize.constraints.excesses`. Empty where the evaluation failed.
+        """
+        self.tell(self._penalty.told(results, excesses))
 
 
 S = TypeVar("S", bound=type[Sampler])

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from optimize.archive import Objective
+from optimize.constraints import Excesses, violation
 from optimize.samplers.base import Result, Sampler, population, register, require
 from optimize.space import Parameter, Point, Space
 
@@ -26,6 +27,7 @@ class PymooSampler(Sampler):
         self._signs = np.array([1.0 if o.direction == "minimize" else -1.0 for o in objectives])
         self._rng = np.random.default_rng(seed)
         self._worst: Any = None
+        self._most_broken = 0.0
         self._asked: Any = None
         self._start(seed)
 
@@ -44,7 +46,8 @@ class PymooSampler(Sampler):
 
         self._algorithm = self._make()
         variables = {parameter.path: _variable(parameter) for parameter in self.space}
-        self._problem = Problem(vars=variables, n_obj=len(self.objectives))
+        # One constraint: the sum of what is broken, 0 in a search without constraints.
+        self._problem = Problem(vars=variables, n_obj=len(self.objectives), n_ieq_constr=1)
         self._algorithm.setup(self._problem, termination=NoTermination(), seed=seed, verbose=False)
 
     def _operators(self) -> dict[str, Any]:
@@ -81,9 +84,17 @@ class PymooSampler(Sampler):
 
     def tell(self, results: Sequence[Result]) -> None:
         """Learn from the batch."""
+        self._learn(results, [0.0] * len(results))
+
+    def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
+        """Learn from the batch; pymoo prefers feasible points, then the least violation."""
+        self._learn(results, [violation(excess) for excess in excesses])
+
+    def _learn(self, results: Sequence[Result], broken: Sequence[float]) -> None:
         from pymoo.core.evaluator import Evaluator
         from pymoo.problems.static import StaticProblem
 
+        self._most_broken = max(self._most_broken, *broken)
         found = [np.asarray(result) * self._signs for result in results if result is not None]
         if found:
             self._worst = np.max(found if self._worst is None else [*found, self._worst], axis=0)
@@ -91,9 +102,16 @@ class PymooSampler(Sampler):
             self._start(int(self._rng.integers(2**31)))
             return
         # An individual must have values: a failed one gets such as are worse than all that were seen.
+        failed = 1 + 2 * self._most_broken if self._most_broken else 0.0
+        violations = [
+            failed if result is None else excess for result, excess in zip(results, broken, strict=True)
+        ]
         penalty = self._worst + 1 + abs(self._worst)
         values = [penalty if result is None else np.asarray(result) * self._signs for result in results]
-        Evaluator().eval(StaticProblem(self._problem, F=self._told(np.array(values))), self._asked)
+        told = StaticProblem(
+            self._problem, F=self._told(np.array(values)), G=np.array(violations).reshape(-1, 1)
+        )
+        Evaluator().eval(told, self._asked)
         self._algorithm.tell(infills=self._asked)
 
     def _told(self, values: Any) -> Any:
@@ -124,9 +142,7 @@ class PymooUnsga3(PymooSampler):
         return UNSGA3(_directions(len(self.objectives), self.batch), **self._operators())
 
     def _tournament(self) -> Any:
-        from pymoo.algorithms.moo.unsga3 import comp_by_rank_and_ref_line_dist
-
-        return comp_by_rank_and_ref_line_dist
+        return _niche_tournament
 
 
 @register("pymoo-agemoea2", "AGE-MOEA-II (pymoo, needs numba): adapts to the shape of the front")
@@ -157,6 +173,26 @@ class PymooSmsemoa(PymooSampler):
         from pymoo.algorithms.moo.sms import cv_and_dom_tournament
 
         return cv_and_dom_tournament
+
+
+def _niche_tournament(pop: Any, P: Any, random_state: Any = None, **others: Any) -> Any:
+    """U-NSGA-III's tournament, with the seed also where two points break the constraints equally.
+
+    There pymoo 0.6.2 draws without the seed (its issue 794).
+    """
+    from pymoo.algorithms.moo.unsga3 import comp_by_rank_and_ref_line_dist
+
+    violations = np.array([individual.CV[0] for individual in pop])[P]
+    winners = P[np.arange(len(P)), np.argmin(violations, axis=1)]
+    tied = violations[:, 0] == violations[:, 1]
+    broken = tied & (violations[:, 0] > 0)
+    winners[broken] = random_state.permuted(P[broken], axis=1)[:, 0]
+    feasible = tied & ~broken
+    if feasible.any():
+        winners[feasible] = comp_by_rank_and_ref_line_dist(
+            pop, P[feasible], random_state=random_state, **others
+        )[:, 0]
+    return winners.reshape(-1, 1)
 
 
 def _directions(objectives: int, batch: int) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,10 @@ Point = Mapping[str, Any]
 OBJECTIVES = ("unhappy_users", "unfairness", "completed")
 
 
-def draw_sweep(points: Sequence[Point], metrics: Sequence[str] = OBJECTIVES) -> Figure:
-    """Metrics over a varied value, with bands of one standard error.
+def draw_sweep(
+    points: Sequence[Point], metrics: Sequence[str] = OBJECTIVES, logarithmic: Collection[str] = ()
+) -> Figure:
+    """Metrics over a varied value, with bands of 95 % confidence (Student's t over the replications).
 
     The axis shows the varied numbers with the most values, on a logarithmic scale where they are spaced so;
     every combination of the other varied values is a line. Where nothing but names was varied, they stand
@@ -30,6 +32,7 @@ def draw_sweep(points: Sequence[Point], metrics: Sequence[str] = OBJECTIVES) -> 
         points: as in the JSON output of `gridtune sweep`: `values` by path, `metrics` by name with `mean`,
             `standard_error`, `values` and `unit`. Points without metrics (failed ones) are left out.
         metrics: names, a panel each.
+        logarithmic: paths to draw on a logarithmic scale, however their values are spaced.
 
     Raises:
         PlotError: no point has such a metric.
@@ -54,7 +57,7 @@ def draw_sweep(points: Sequence[Point], metrics: Sequence[str] = OBJECTIVES) -> 
         drawing = style.figure(3.3 * columns + 0.7, 2.7 * rows + 1.1)
         panels = drawing.subplots(rows, columns, squeeze=False)
         for axes, name in zip(panels.flat, metrics, strict=False):
-            _draw_metric(axes, name, path, lines)
+            _draw_metric(axes, name, path, lines, path in logarithmic)
             axes.set_ylabel(style.labelled(name, str(known[name].get("unit") or "")))
         for axes in panels.flat[len(metrics) :]:
             axes.set_visible(False)
@@ -110,7 +113,9 @@ def _named(path: str, value: object) -> str:
     return f"{path.rpartition('.')[2]} = {text}"
 
 
-def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]]) -> None:
+def _draw_metric(
+    axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]], logarithmic: bool
+) -> None:
     import numpy as np
     from matplotlib import colormaps
 
@@ -123,7 +128,7 @@ def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[
         at = [point["values"].get(path) for point in members]
         x = np.array(at if numeric else [names.index(str(value)) for value in at], dtype=float)
         mean = np.array([_number(point["metrics"][name]["mean"]) for point in members])
-        error = np.nan_to_num([_number(point["metrics"][name]["standard_error"]) for point in members])
+        error = np.nan_to_num([_half_width(point["metrics"][name]) for point in members])
         if not numeric:
             shift = 0.0 if len(lines) == 1 else 0.5 * (k / (len(lines) - 1) - 0.5)
             axes.errorbar(x + shift, mean, yerr=error, fmt="o", color=colour, capsize=3, label=label)
@@ -135,9 +140,17 @@ def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[
     if not numeric:
         axes.set_xticks(range(len(names)), names, rotation=0 if sum(map(len, names)) < 25 else 30)
         axes.set_xlim(-0.5, len(names) - 0.5)
-    elif is_log_spaced([float(value) for value in everything]):
+    elif logarithmic or is_log_spaced([float(value) for value in everything]):
         axes.set_xscale("log")
     axes.set_xlabel(path)
+
+
+def _half_width(metric: Mapping[str, Any]) -> float:
+    """Of the 95 % confidence interval of a mean over replications; nan where there is only one."""
+    from scipy.stats import t
+
+    runs = len(metric["values"])
+    return float(t.ppf(0.975, runs - 1)) * _number(metric["standard_error"]) if runs > 1 else float("nan")
 
 
 def _number(value: object) -> float:
@@ -147,4 +160,8 @@ def _number(value: object) -> float:
 def _note(points: Sequence[Point]) -> str:
     counts = {len(metric["values"]) for point in points for metric in point["metrics"].values()}
     runs = max(counts, default=1)
-    return f"means of {runs} replications ± one standard error" if runs > 1 else "one replication per point"
+    return (
+        f"means of {runs} replications, with 95 % confidence intervals"
+        if runs > 1
+        else "one replication per point"
+    )

@@ -1,0 +1,220 @@
+"""Pages of reference, written from the program whenever the site is built, so that they cannot drift."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Lines = Iterator[str]
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the generated pages (a hook of MkDocs)."""
+    from mkdocs.structure.files import File
+
+    sys.path.insert(0, str(ROOT))  # the program that stands beside these pages, whatever is installed
+    for name, page in PAGES.items():
+        files.append(File.generated(config, f"reference/{name}.md", content="\n".join(page()) + "\n"))
+    return files
+
+
+def command_line() -> Lines:
+    """Every command with the help that it prints."""
+    from typer.main import get_command
+    from typer.testing import CliRunner
+
+    import cli
+
+    yield "# Command line\n"
+    yield "Every command prints JSON with `--format json` where it has that option; nothing else then goes to"
+    yield "standard output. SCENARIO is the name of a shipped scenario or the path of a TOML file.\n"
+    yield "| exit code | meaning |"
+    yield "|---|---|"
+    yield "| 0 | done |"
+    yield "| 1 | `reproduce` found a claim that is not met |"
+    yield "| 2 | bad input, said in one line, before anything was computed or written |"
+    yield "| 130 | interrupted; what was finished is kept, and `--resume` goes on |"
+    runner = CliRunner()
+    for words in _commands(get_command(cli.app), ()):
+        shown = runner.invoke(cli.app, [*words, "--help"], prog_name="gridtune", terminal_width=100)
+        yield f"\n## gridtune {' '.join(words)}\n\n```text\n{shown.output.strip()}\n```"
+
+
+def _commands(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    inner = getattr(command, "commands", {})
+    if not inner or getattr(command, "invoke_without_command", False):
+        yield words
+    for name, each in inner.items():
+        yield from _commands(each, (*words, name))
+
+
+def policies() -> Lines:
+    """Every policy with its parameters."""
+    from model.policy import FAMILIES
+    from scenarios.catalogue import policy_tree
+
+    yield "# Policies\n"
+    yield "What `gridtune policies` lists. A policy is chosen by name or by a table with `kind` and"
+    yield "parameters; the bounds are those that a search would sensibly use."
+    yield "[Your own](../writing-a-policy.md) join them."
+    tree = policy_tree()
+    for family, meaning in FAMILIES.items():
+        yield f"\n## {family}\n\n{_sentence(meaning)}"
+        for policy in tree:
+            if policy["family"] == family:
+                yield from _policy(policy)
+
+
+def _policy(policy: dict[str, Any]) -> Lines:
+    source = f" *{policy['source']}*" if policy["source"] else ""
+    yield f"\n### {policy['family']}: {policy['name']}\n\n{policy['summary']}{source}"
+    if policy["parameters"]:
+        yield "\n| parameter | default | unit | bounds | meaning |\n|---|---|---|---|---|"
+    for each in policy["parameters"]:
+        default = "required" if each["default"] is None else f"`{each['default']}`"
+        yield _row(f"`{each['name']}`", default, each["unit"], _bounds(each), each["help"])
+
+
+def _bounds(parameter: dict[str, Any]) -> str:
+    if parameter["choices"]:
+        return ", ".join(f"`{choice}`" for choice in parameter["choices"])
+    if parameter["low"] is None:
+        return ""
+    return f"{parameter['low']:g} to {parameter['high']:g}" + (", logarithmic" if parameter["log"] else "")
+
+
+def scenario_tables() -> Lines:
+    """Every table of a scenario document with its keys."""
+    from scenarios.schema import ScenarioSpec
+
+    schema = ScenarioSpec.model_json_schema()
+    parts = schema["$defs"]
+    yield "# Tables of a scenario\n"
+    yield "All keys of a scenario document, from the schema that checks it (`gridtune schema` prints it for"
+    yield "editors). How they fit together: [writing a scenario](../writing-a-scenario.md). Where a *law* is"
+    yield "expected, a number stands for itself; the [laws](#laws) are below.\n"
+    yield "## The document"
+    yield from _keys(schema, parts)
+    for name, part in parts.items():
+        yield f"\n## {_title(name)}\n\n{_sentence(part.get('description', ''))}"
+        yield from _keys(part, parts)
+    yield "\n## Laws\n\nA number, or a table with `law`.\n\n| law | parameters | meaning |\n|---|---|---|"
+    for law in _laws():
+        fields = [key for key in law.model_fields if key != "law"]
+        name = str(law.model_fields["law"].annotation).split("'")[1]
+        yield _row(f"`{name}`", ", ".join(f"`{key}`" for key in fields), law.__doc__ or "")
+
+
+def _laws() -> list[Any]:
+    from scenarios import laws
+
+    return [laws.Constant, laws.Uniform, laws.LogUniform, laws.Exponential, laws.LogNormal, laws.Weibull]
+
+
+def _keys(part: dict[str, Any], parts: dict[str, Any]) -> Lines:
+    yield "\n| key | type | default | meaning |\n|---|---|---|---|"
+    for key, value in part.get("properties", {}).items():
+        default = "required" if key in part.get("required", ()) else _default(value)
+        yield _row(f"`{key}`", _type(value, parts), default, value.get("description", ""))
+
+
+def _default(value: dict[str, Any]) -> str:
+    default = value.get("default")
+    if isinstance(default, dict) and set(default) == {"law", "value"}:
+        default = default["value"]
+    if default is None or default == "" or isinstance(default, dict | list):
+        return ""
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def _type(value: dict[str, Any], parts: dict[str, Any]) -> str:
+    """A JSON type in words."""
+    if "$ref" in value:
+        name = value["$ref"].rpartition("/")[2]
+        return f"[{_title(name)}](#{_title(name).lower().replace(' ', '-')})"
+    if "const" in value:
+        return f"`{value['const']}`"
+    if "enum" in value:
+        return ", ".join(f"`{choice}`" for choice in value["enum"])
+    several = value.get("anyOf") or value.get("oneOf")
+    if several:
+        kinds = [_type(each, parts) for each in several if each.get("type") != "null"]
+        if kinds == ["number", "table"]:
+            return "number or [law](#laws)"
+        return " or ".join(dict.fromkeys(kinds))
+    if value.get("type") == "array":
+        return f"array of {_type(value.get('items', {}), parts)}"
+    if value.get("type") == "object":
+        inner = value.get("additionalProperties")
+        return f"table of {_type(inner, parts)}" if isinstance(inner, dict) else "table"
+    words = {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}
+    return words.get(value.get("type", ""), "any") + _limits(value)
+
+
+def _limits(value: dict[str, Any]) -> str:
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    said = [f"{sign} {value[name]:g}" for name, sign in signs.items() if name in value]
+    return f", {', '.join(said)}" if said else ""
+
+
+def _title(name: str) -> str:
+    return name.removeprefix("scenarios__").replace("__", " ")
+
+
+def shipped() -> Lines:
+    """The shipped scenarios, and the papers with their experiments."""
+    from scenarios.reproduction.running import experiment_rows
+    from scenarios.scenario import load, shipped_names
+
+    yield "# Shipped scenarios\n"
+    yield "`gridtune scenarios show NAME` prints the document; `gridtune run NAME` simulates it."
+    for name in shipped_names():
+        spec = load(name).spec
+        yield f"\n## {name}\n\n**{_sentence(spec.title)}** {' '.join(spec.description.split())}"
+        if spec.source:
+            yield f"\n*Source: {spec.source}.*"
+    yield "\n## Experiments of the papers\n"
+    yield "`gridtune reproduce NAME` runs one experiment, or a whole paper.\n"
+    yield "| name | title |\n|---|---|"
+    for row in experiment_rows():
+        yield _row(f"`{row['experiment']}`", row["title"])
+
+
+def samplers() -> Lines:
+    """The samplers of a search, and the kinds of pictures."""
+    from optimize.plots import PLOTS
+    from optimize.running import sampler_rows
+    from scenarios.running import picture_rows
+
+    yield "# Samplers and pictures\n\n## Samplers\n\n`gridtune search --sampler NAME`.\n"
+    yield "| sampler | meaning |\n|---|---|"
+    for row in sampler_rows():
+        yield _row(f"`{row['sampler']}`", row["meaning"])
+    yield "\n## Pictures of a run\n\n`gridtune plot RUN KIND --out FILE`.\n\n| kind | shows |\n|---|---|"
+    for row in picture_rows():
+        yield _row(f"`{row['kind']}`", row["shows"])
+    yield "\n## Pictures of a search\n"
+    yield "`gridtune search --out DIR` leaves each of these as a PNG file, and all of them in `front.html`:"
+    yield ", ".join(f"`{name}`" for name in PLOTS) + "."
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split())
+    return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".?" else ".")
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(" ".join(str(cell).split()).replace("|", "\\|") for cell in cells) + " |"
+
+
+PAGES: dict[str, Callable[[], Lines]] = {
+    "command-line": command_line,
+    "policies": policies,
+    "scenario": scenario_tables,
+    "shipped": shipped,
+    "samplers-and-pictures": samplers,
+}

@@ -1,0 +1,130 @@
+"""Which points deserve more replications: a race for the front on paired differences.
+
+A point is out of the race as soon as another is surely no worse in every objective and surely better in
+one. It has won as soon as it is, compared with each point still racing, surely better in some objective. All
+others are contested: they, and the rivals that leave them contested, get more replications. "Surely" is a
+one-sided paired t-test on the replications that both points have. Since these share their random streams,
+what the streams do to both points cancels. Being no worse in every objective is a conjunction, whose tests
+need no correction.
+
+The spread of a difference is estimated from the pair itself and from the best points all together, the latter
+counting as much as `PRIOR` further replications. So a race can start from a single replication. Differences
+below `INDIFFERENCE` of the front's range in an objective are not raced for.
+
+Sources: A. Moore and M. Lee, Efficient algorithms for minimizing cross validation error, ICML 1994 (races on
+paired differences, "blocking"); T. Zhang, M. Georgiopoulos and G. Anagnostopoulos, S-Race: a multi-objective
+racing algorithm, GECCO 2013 (races for a front; there with a sign test); R. Berger, Multiparameter hypothesis
+testing and acceptance sampling, Technometrics 24, 1982 (conjunctions); G. Smyth, Linear models and empirical
+Bayes methods, Statistical Applications in Genetics and Molecular Biology 3, 2004 (pooled spread).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optimize.compare import common_scale, non_dominated
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+CONFIDENCE = 0.9  # of each test
+PRIOR = 3.0  # replications that the spread over the best points is worth
+INDIFFERENCE = 0.01  # of the range of the front
+PROBES = 5  # points that are run twice at least, so that there is a spread to go by
+
+
+def contested(
+    values: Array, counts: Array, most: int, *, confidence: float = CONFIDENCE, zone: float = INDIFFERENCE
+) -> list[int]:
+    """Positions of the points that should get more replications, in their order.
+
+    Args:
+        values: what each point gave, to be minimised: points x objectives x replications.
+        counts: replications that each point has; values beyond do not count.
+        most: replications that a point may have.
+        confidence: of each test, between 0.5 and 1.
+        zone: differences that do not matter, as a share of the front's range in each objective.
+    """
+    import moocore
+
+    if len(counts) < 2 or counts.min() >= most:
+        return []
+    means = common_scale(values, counts)
+    ranks = moocore.pareto_rank(means)
+    best = np.lexsort((np.arange(len(counts)), ranks))
+    enough = min(PROBES, len(counts))
+    repeated = best[counts[best] >= 2]
+    if len(repeated) < enough:
+        single = best[counts[best] < min(2, most)]
+        return sorted(single[: enough - len(repeated)].tolist())
+    front = non_dominated(means)
+    race = _Race(values, counts, zone * np.ptp(means[front], axis=0), confidence)
+    race.pool(repeated[ranks[repeated] <= ranks[repeated[enough - 1]]])
+    racing = np.arange(len(counts))
+    for rival in front:
+        racing = racing[~race.surely_dominated(racing, rival)]
+    wanted: set[int] = set()
+    for rival in racing.tolist():
+        open_ = racing[race.undecided(racing, rival)]
+        wanted.update(open_[counts[open_] <= counts[rival]].tolist())
+        if (counts[open_] >= counts[rival]).any():
+            wanted.add(rival)
+    return sorted(point for point in wanted if counts[point] < most)
+
+
+class _Race:
+    """Paired tests between points; see the module.
+
+    Args:
+        values, counts: see `contested`.
+        zone: differences that do not matter, per objective.
+        confidence: of each test.
+    """
+
+    def __init__(self, values: Array, counts: Array, zone: Array, confidence: float) -> None:
+        self.values, self.counts, self.zone, self.confidence = values, counts, zone, confidence
+        self.pooled: Any = None
+
+    def pool(self, points: Array) -> None:
+        """Estimate the spread of differences over all pairs of some points, each with two replications."""
+        totals = []
+        for at, rival in enumerate(points[:-1].tolist()):
+            _, squares, common = self._differences(points[at + 1 :], rival)
+            totals.append(squares / (common - 1)[:, None])
+        self.pooled = np.vstack(totals).mean(axis=0)
+
+    def surely_dominated(self, points: Array, rival: int) -> Array:
+        """Whether the rival is surely no worse in every objective, and surely better in one."""
+        mean, margin = self._tested(points, rival)
+        no_worse = (margin - mean <= self.zone).all(axis=1)
+        return np.asarray(no_worse & (mean > margin).any(axis=1))
+
+    def undecided(self, points: Array, rival: int) -> Array:
+        """Whether the rival may dominate a point: that is surely better in none, and differs in some."""
+        mean, margin = self._tested(points, rival)
+        better = (mean < -margin).any(axis=1)
+        alike = (abs(mean) + margin <= self.zone).all(axis=1)
+        return np.asarray(~better & ~alike & (points != rival))
+
+    def _tested(self, points: Array, rival: int) -> tuple[Array, Array]:
+        """Mean differences to the rival (positive: it is better), and how large luck could make them."""
+        import numpy as np
+        from scipy.special import stdtrit
+
+        mean, squares, common = self._differences(points, rival)
+        freedom = (PRIOR + common - 1)[:, None]
+        spread = (PRIOR * self.pooled + squares) / freedom
+        # A difference that is 0 in every replication is none: objectives like counts do tie.
+        spread = np.where((mean == 0) & (squares == 0), 0.0, spread)
+        margin = stdtrit(freedom, self.confidence) * np.sqrt(spread / common[:, None])
+        return mean, margin
+
+    def _differences(self, points: Array, rival: int) -> tuple[Array, Array, Array]:
+        """Mean and sum of squared deviations of paired differences, and the number of pairs."""
+        common = np.minimum(self.counts[points], self.counts[rival])
+        mask = (np.arange(self.values.shape[2]) < common[:, None])[:, None, :]
+        differences = np.where(mask, self.values[points] - self.values[rival], 0.0)
+        mean = differences.sum(axis=2) / common[:, None]
+        squares = (np.where(mask, differences - mean[:, :, None], 0.0) ** 2).sum(axis=2)
+        return mean, squares, common

@@ -1,0 +1,177 @@
+"""What `gridtune sensitivity` and `gridtune explain` do: find out what is meant, analyse, write, draw."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from optimize.cases import Case
+from optimize.evaluate import check_measured, objectives_of
+from optimize.explain import Explanation
+from optimize.progress import reporter
+from optimize.sensitivity import Sensitivity
+from optimize.space import Space
+from scenarios.errors import ScenarioError
+from scenarios.parts import SearchSpec
+from scenarios.paths import parse_assignment
+from scenarios.pool import Pool
+from scenarios.results import replace, writable_folder, write_json
+from scenarios.running import prepare
+from scenarios.scenario import load as load_scenario
+from scenarios.workers import sigterm_as_interrupt
+
+SIMULATING = (
+    "method",
+    "samples",
+    "replications",
+    "jobs",
+    "vary",
+    "set",
+)  # options that a study has no use for
+
+
+def run_sensitivity(
+    subject: str,
+    *,
+    method: str | None,
+    samples: int | None,
+    replications: int | None,
+    jobs: int | None,
+    seed: int,
+    objectives: Sequence[str],
+    vary: Sequence[str],
+    assignments: Sequence[str],
+    plot: Path | None,
+    out: Path | None,
+) -> Sensitivity:
+    """Which parameters matter for which objective, in a search that was kept or in the simulator itself.
+
+    Args:
+        subject: a study (folder, journal file, storage URL) or a scenario (name, file).
+        method: `morris` or `sobol`; Morris if left out. Scenarios only, as all options up to `jobs`.
+        samples: trajectories or base samples; 20 or 128 if left out.
+        replications: runs per point; 1 if left out.
+        jobs: worker processes; all cores if left out.
+        seed: of workloads and sample, or of the bootstrap.
+        objectives: metrics; those of the search or scenario if left out.
+        vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`; scenarios only.
+        assignments: `PATH=VALUE` to set; scenarios only.
+        plot: picture to draw.
+        out: folder for `sensitivity.json`, `sensitivity.csv` and `sensitivity.png`.
+
+    Raises:
+        ScenarioError: what was asked for cannot be done; found before anything is simulated or written.
+    """
+    if plot is not None:
+        from scenarios.plots import picture_format
+
+        picture_format(plot)
+    if is_study(subject):
+        given = (method, samples, replications, jobs, vary, assignments)
+        for option, value in zip(SIMULATING, given, strict=True):
+            if value:
+                raise ScenarioError(
+                    f"--{option}: {subject} is a study; its evaluations are not simulated again"
+                )
+        from optimize.importance import study_sensitivity
+        from optimize.study import load
+
+        kept = load(subject)
+        known = {objective.name: objective for objective in kept.archive.objectives}
+        if not known.keys() >= set(objectives):
+            check_measured(objectives, kept.settings.space, kept.settings.run_in)
+            known = {objective.name: objective for objective in objectives_of(objectives)}
+        chosen = tuple(known[name] for name in objectives or known)
+        found = study_sensitivity(kept, chosen, seed)
+    else:
+        from optimize.designs import design
+        from optimize.simulated import simulated_sensitivity
+
+        scenario = load_scenario(subject).override(dict(map(parse_assignment, assignments)))
+        space = Space.of(scenario, vary)
+        names = objectives or (scenario.spec.search or SearchSpec()).objectives
+        check_measured(names, space, [Case(scenario.name, scenario, seed)])
+        chosen = objectives_of(names)
+        plan = design(method or "morris", space, samples, seed)
+        progress = reporter()
+        for note in space.check(scenario):
+            progress.note(f"note: {note}; such points will fail")
+        prepare(scenario)
+        _check_folders(plot, out)
+        with sigterm_as_interrupt(), Pool(jobs or os.cpu_count() or 1) as pool:
+            found = simulated_sensitivity(
+                scenario,
+                plan,
+                chosen,
+                replications=replications or 1,
+                seed=seed,
+                pool=pool,
+                progress=progress,
+            )
+    _leave(found, plot, out)
+    return found
+
+
+def run_explain(
+    study: str, point: str, *, replications: int | None, jobs: int | None, ablate: bool
+) -> Explanation:
+    """Explain a point of a search that was kept; see `optimize.explain.explain`.
+
+    Args:
+        study: a search's folder, journal file, or storage URL.
+        point: its number, or the name of a recommendation.
+        replications: fresh runs per point; as many as the front has if left out.
+        jobs: worker processes; all cores if left out.
+        ablate: whether to put its settings back one by one.
+
+    Raises:
+        ScenarioError: there is no such study or point, or it cannot be run.
+    """
+    from optimize.explain import explain, find_point
+    from optimize.front import front
+    from optimize.study import load
+
+    kept = load(study)
+    find_point(front(kept.archive), point)  # before traces are read
+    for case in kept.settings.run_in:
+        prepare(case.scenario)
+    progress = reporter()
+    try:
+        with sigterm_as_interrupt(), Pool(jobs or os.cpu_count() or 1) as pool:
+            return explain(
+                kept, point, replications=replications, ablate=ablate, pool=pool, progress=progress
+            )
+    finally:
+        progress.finish()
+
+
+def is_study(subject: str) -> bool:
+    """Whether this names a study (a URL, a search's folder, a journal) rather than a scenario."""
+    from optimize.storage import is_url
+
+    path = Path(subject)
+    return is_url(subject) or path.is_dir() or (path.is_file() and path.suffix not in (".toml", ".json"))
+
+
+def _check_folders(plot: Path | None, out: Path | None) -> None:
+    """Before anything long is computed: whether its results can be written."""
+    for folder in (plot and plot.parent, out):
+        if folder is not None:
+            writable_folder(folder)
+
+
+def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:
+    pictures = [] if plot is None else [plot]
+    if out is not None:
+        folder = writable_folder(out)
+        write_json(folder / "sensitivity.json", found.to_dict())
+        replace(folder / "sensitivity.csv", lambda path: path.write_text(found.to_csv(), encoding="utf-8"))
+        pictures.append(folder / "sensitivity.png")
+    if pictures:
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        from optimize.plots.sensitivity import draw_sensitivity
+        from scenarios.plots import save
+
+        for picture in pictures:
+            save(draw_sensitivity(found), picture)

@@ -1,0 +1,97 @@
+"""Two points under the same random streams: what differs, and how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, Literal
+
+Verdict = Literal["equal", "clearly", "probably", "unsure", "unknown"]
+
+CLEARLY, PROBABLY = 0.99, 0.90  # two-sided confidence that a difference has its sign
+INTERVAL = 0.95
+ROUNDING = 1e-12  # of the values: differences below are none
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean of paired differences.
+
+    Attributes:
+        mean: over the pairs.
+        standard_error: of the mean; None for a single pair.
+        low, high: 95 % interval of the mean; None for a single pair.
+        confidence: that the difference is not 0, two-sided; None for a single pair.
+        pairs: replications that both points have.
+    """
+
+    mean: float
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    pairs: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """`equal` in every pair, `clearly` or `probably` different, `unsure`, or `unknown` from one pair."""
+        return self.judged()
+
+    def judged(self, tests: int = 1) -> Verdict:
+        """The verdict if this is one of several tests, each of which may be a lucky one (Bonferroni)."""
+        if self.mean == 0 and not self.standard_error:
+            return "equal"
+        if self.confidence is None:
+            return "unknown"
+        doubt = (1 - self.confidence) * tests
+        return "clearly" if doubt <= 1 - CLEARLY else "probably" if doubt <= 1 - PROBABLY else "unsure"
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is clearly or probably different."""
+        return self.verdict in ("clearly", "probably")
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "mean": self.mean,
+            "standard_error": self.standard_error,
+            "low": self.low,
+            "high": self.high,
+            "confidence": self.confidence,
+            "pairs": self.pairs,
+            "verdict": self.verdict,
+        }
+
+
+def difference(to: Sequence[float], start: Sequence[float]) -> Difference:
+    """What changes from one point to another, over the replications that both have.
+
+    The interval is that of a paired t-test. What the streams do to both points cancels.
+
+    Args:
+        to, start: values, one per replication, in their order.
+
+    Raises:
+        ValueError: no common replication.
+
+    Source: Student, The Probable Error of a Mean, Biometrika 6, 1908.
+    """
+    pairs = list(zip(to, start, strict=False))
+    if not pairs:
+        raise ValueError("two points without a common replication cannot be compared")
+    size = max(abs(value) for pair in pairs for value in pair)
+    gaps = [0.0 if abs(a - b) <= ROUNDING * size else a - b for a, b in pairs]
+    count = len(gaps)
+    mean = sum(gaps) / count
+    if count == 1:
+        return Difference(mean, None, None, None, None, 1)
+    error = sqrt(sum((gap - mean) ** 2 for gap in gaps) / (count - 1) / count)
+    if error <= ROUNDING * size:
+        return Difference(mean, 0.0, mean, mean, 1.0 if mean else 0.0, count)
+    from scipy.special import stdtr, stdtrit
+
+    half = float(stdtrit(count - 1, 0.5 + INTERVAL / 2)) * error
+    confidence = 1 - 2 * float(stdtr(count - 1, -abs(mean) / error))
+    return Difference(mean, error, mean - half, mean + half, confidence, count)
