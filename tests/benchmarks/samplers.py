@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from optimize.archive import Estimate, Evaluation
-from optimize.evaluate import evaluated
+from optimize.evaluate import estimate
 from optimize.explore import Exploration
 from optimize.front import costs
 from optimize.progress import Progress
@@ -38,7 +38,7 @@ from optimize.space import Point, key
 from optimize.store import Store
 from optimize.study import Settings
 from scenarios.pool import Pool
-from scenarios.replicate import Task
+from scenarios.replicate import Task, summarise
 from tests.benchmarks import sampler_variants
 from tests.benchmarks.sampler_cases import CASES, Case
 from tests.benchmarks.sampler_runs import Runs
@@ -97,13 +97,9 @@ class Judge:
         goals = self.case.goals
         for point in points:
             if key(point) not in self.known:
-                again = [
-                    self.runs(Task(self.case.scenario, point, FRESH_SEED, k))
-                    for k in range(FRESH_REPLICATIONS)
-                ]
-                entry = evaluated(0, point, again, goals)
-                assert isinstance(entry, Evaluation), entry.reason
-                self.known[key(point)] = entry.objectives
+                streams = range(FRESH_REPLICATIONS)
+                again = [self.runs(Task(self.case.scenario, point, FRESH_SEED, k)) for k in streams]
+                self.known[key(point)] = {name: estimate(one) for name, one in summarise(again).items()}
         found = [self.known[key(point)] for point in points]
         stay = np.flatnonzero(moocore.is_nondominated(costs(found, goals)))
         return [[float(f"{found[k][goal.name].mean:.5g}") for goal in goals] for k in stay]
@@ -213,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _memory(rows: Path, name: str) -> Path:
-    return rows.with_name(f"{rows.stem}.{name}.runs")
+    return rows.with_name(f"{rows.stem}.{name.replace('/', '-')}.runs")
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -231,7 +227,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--table", action="store_true", help="print the table of all rows")
     options = parser.parse_args(arguments)
     options.scenario = options.scenario or list(CASES)
-    options.sampler = options.sampler or plain
+    options.sampler = list(dict.fromkeys(options.sampler or plain))
     options.rows = options.rows or [ROWS]
     return options
 
