@@ -60,6 +60,7 @@ class Sensor(StrEnum):
 
 
 Name = Annotated[str, typer.Argument(help="Name of a shipped scenario, or path of a TOML file.")]
+Study = Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Override a value; repeatable.")
 ]
@@ -67,6 +68,9 @@ Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0)]
 Replications = Annotated[int, typer.Option(help="Runs of each point, on common random numbers.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
 AllJobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
+Dask = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on instead.")
+]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
 Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
@@ -153,6 +157,7 @@ def run(
     seed: Seed = 1,
     replications: Replications = 1,
     jobs: Jobs = 1,
+    dask: Dask = None,
     out: Out = None,
     events: Annotated[bool, typer.Option("--events", help="Keep the event table.")] = False,
     format: Output = Format.table,
@@ -161,10 +166,15 @@ def run(
 
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
+    from scenarios.classes import split
+    from scenarios.printing import metric_rows, print_table
     from scenarios.running import run_scenario
 
-    made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events)
-    _print(made, _metric_rows(made["metrics"]), ("metric", "mean", "standard error", "unit"), format)
+    made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events, dask=dask)
+    overall, classes = split(made)
+    _print(made, metric_rows(overall), ("metric", "mean", "standard error", "unit"), format)
+    if classes and format is Format.table:
+        print_table(list(classes[0]), classes)
 
 
 @app.command()
@@ -175,6 +185,7 @@ def sweep(
     seed: Seed = 1,
     replications: Replications = 1,
     jobs: Jobs = 1,
+    dask: Dask = None,
     out: Out = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
@@ -192,7 +203,7 @@ def sweep(
 
     made, columns, rows = run_sweep(
         _scenario(scenario, set), vary or [], seed, replications, jobs,
-        out=out, plot=plot, objectives=objective or [],
+        out=out, plot=plot, dask=dask, objectives=objective or [],
     )  # fmt: skip
     _print(made, rows, columns, format)
 
@@ -211,6 +222,7 @@ def search(
         int | None, typer.Option(help="Runs of a point that may be on the front; no more if left out.", min=1)
     ] = None,
     jobs: AllJobs = None,
+    dask: Dask = None,
     seed: Seed = 1,
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Optuna storage; a journal file by default.")
@@ -218,6 +230,18 @@ def search(
     study: Annotated[str | None, typer.Option(help="Name of the study.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted search.")] = False,
     objective: Objectives = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC<=NUMBER", help="Constraint; also >=, <, >; repeatable."),
+    ] = None,
+    others: Annotated[
+        list[str] | None,
+        typer.Option("--scenario", metavar="NAME[:PATH=VALUE,…]", help="To do well in, too; repeatable."),
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(metavar="N,N,…", help="Workload seeds to do well in.")] = None,
+    robust: Annotated[
+        str | None, typer.Option(help="Of several scenarios or seeds: mean, worst or quantile:SHARE.")
+    ] = None,
     vary: Vary = None,
     set: Set = None,
     out: Out = None,
@@ -226,6 +250,7 @@ def search(
     """Search a scenario's parameters for the best trade-offs.
 
     Ranges are PATH=LOW:HIGH[:log] or PATH=V1,V2,…; they add to or replace those of the scenario.
+    Of several scenarios the first gives space and objectives; worst and quantile compare raw values.
 
     Example: gridtune search diet/egee-week --budget 200 --out results/egee-week
     """
@@ -239,14 +264,15 @@ def search(
         _scenario(scenario, set),
         budget=budget, sampler=sampler, replications=replications, max_replications=max_replications,
         jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
-        objectives=objective or [], vary=vary or [], out=out,
+        objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
+        assignments=set or [], seeds=seeds, robust=robust, out=out, dask=dask,
     )  # fmt: skip
     sys.stdout.write(front_text(found, format))
 
 
 @app.command()
 def front(
-    study: Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")],
+    study: Study,
     format: Annotated[FrontFormat, typer.Option(help="What goes to standard output.")] = FrontFormat.table,
     plot: Annotated[Path | None, typer.Option(help="Picture of the front (png, svg, pdf, html).")] = None,
 ) -> None:
@@ -297,7 +323,7 @@ def sensitivity(
 
 @app.command()
 def explain(
-    study: Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")],
+    study: Study,
     point: Annotated[str, typer.Argument(help="Number of a point, or the name of a recommendation.")],
     replications: Annotated[
         int | None, typer.Option(help="Fresh runs of each point; as many as the front has.", min=1)
@@ -422,45 +448,11 @@ def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:
     return load(name).override(dict(parse_assignment(text) for text in assignments or []))
 
 
-def _metric_rows(metrics: dict[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "metric": name,
-            "mean": value["mean"],
-            "standard error": value["standard_error"],
-            "unit": value["unit"],
-        }
-        for name, value in metrics.items()
-    ]
-
-
 def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], format: Format) -> None:
     """The content as JSON, or the rows as a table."""
-    from scenarios.results import to_json
+    from scenarios.printing import print_result
 
-    if format is Format.json:
-        print(to_json(content))
-    else:
-        _table(columns, rows)
-
-
-def _table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
-    for row in rows:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
-    # Off a terminal nothing is cut to fit: the reader may be a pager or another program.
-    console = Console(width=None if sys.stdout.isatty() else 10_000, markup=False, highlight=False)
-    console.print(table)
-
-
-def _cell(value: Any) -> str:
-    if value is None or value != value:
-        return "–"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    print_result(content, rows, columns, json=format is Format.json)
 
 
 def _fail(message: str, code: int = 2) -> NoReturn:

@@ -135,6 +135,7 @@ class Client(mesa.Agent):
             kind="mandatory" if mandatory else "optional",
             mandatory=mandatory,
             deadline=session.deadline,
+            data=self.stay,
         )
         self.submitted += 1
         self.pending[job.id] = (job, server)

@@ -1,174 +1,134 @@
-"""Happiness and fairness of users (RR-7959, section 3.3)."""
+"""What users deserve, and how unevenly they are treated (RR-7959, section 3.3)."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from heapq import heappop, heappush
 from math import inf
-from typing import Literal
+from typing import NamedTuple
 
-from model.job import DONE, Job
 from model.record import Stay
 
-Allocated = Literal["completed", "occupied"]
-Deserved = Literal["area", "capped"]
 
-
-@dataclass(slots=True)
-class UserOutcome:
-    """How one user fared.
+class Want(NamedTuple):
+    """A user who is present asks for more.
 
     Attributes:
-        user: name.
-        jobs: jobs created.
-        completed: jobs completed.
-        mandatory_late: mandatory jobs that missed their deadline, or were refused or never done.
-        allocated: slot-seconds that the user was given.
-        deserved: slot-seconds that the user should have been given.
-        satisfaction: allocated / deserved; nan if nothing was deserved.
+        time: s.
+        user: who.
+        demand: work, slot-seconds at speed 1.
     """
 
+    time: float
     user: str
-    jobs: int = 0
-    completed: int = 0
-    mandatory_late: int = 0
-    allocated: float = 0.0
-    deserved: float = 0.0
-
-    @property
-    def unhappy(self) -> bool:
-        """Whether any mandatory work was late or lost."""
-        return self.mandatory_late > 0
-
-    @property
-    def satisfaction(self) -> float:
-        """Allocated over deserved; 1 is ideal."""
-        return self.allocated / self.deserved if self.deserved > 0 else float("nan")
+    demand: float
 
 
-def is_late(job: Job, now: float) -> bool:
-    """Whether a mandatory job has missed its deadline by `now` (s).
+def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = ()) -> dict[str, float]:
+    """Work that each user would be given by a grid that is shared equally, and perfectly.
 
-    Completion exactly at the deadline is in time.
-    """
-    if not job.mandatory or job.deadline == inf:
-        return False
-    if job.state is DONE:
-        return job.end > job.deadline
-    return job.state in ("rejected", "cancelled") or now > job.deadline
+    At every moment the slots are divided equally among the users who are present and still want something.
+    Who has been given all that they asked for shares no longer, and what they leave goes to the others.
 
-
-def deserved_areas(stays: Iterable[Stay], slots: float) -> dict[str, float]:
-    """Slot-seconds that each user deserves: every moment is shared equally by the users present.
+    Whoever's demand lasts until they leave deserves the equal share of the paper, if that is true of the
+    others too. Nobody deserves more than they ask for. Whoever asks for everything on entry deserves no less
+    than the smaller of demand and equal share: others who want less take nothing away from them.
 
     Args:
-        stays: visits with finite ends; several of one user count once where they overlap.
-        slots: n_R, number of places where a job can run.
+        stays: visits with finite ends, each with a demand from its beginning. Several of one user count once
+            where they overlap, and their demands add up; what is still wanted when the user has left
+            altogether is forgotten.
+        slots: n_R, number of places where a job can run; the sum of their speeds if demands are work.
+        wants: further demands, during stays.
 
     Returns:
-        A share for each user; they sum to `slots` times the length of the union of all stays.
+        A share for each user, in the unit of the demands. Without limits on demand they sum to `slots` times
+        the length of the union of all stays.
 
-    Source: RR-7959, section 3.3, with the time cut at every entry and every deadline.
+    Source: RR-7959, section 3.3, with the time cut at every entry and every deadline; that demand limits
+    what is deserved, and that the rest is shared again (max-min fairness), goes beyond the paper.
     """
-    changes: dict[float, Counter[str]] = defaultdict(Counter)
-    deserved: dict[str, float] = {}
+    sharing = _Sharing(slots)
+    # At one instant entries come first: who leaves and enters at once was never away.
+    events = [(want.time, 1, want.user, want.demand) for want in wants]
     for stay in stays:
-        deserved.setdefault(stay.user, 0.0)
+        sharing.given.setdefault(stay.user, 0.0)
         if stay.deadline > stay.entry:
-            changes[stay.entry][stay.user] += 1
-            changes[stay.deadline][stay.user] -= 1
-    present: Counter[str] = Counter()  # stays under way, of users that have any
-    share = 0.0  # what a user present since time 0 would deserve by now
-    since: dict[str, float] = {}
-    last = 0.0
-    for time in sorted(changes):
-        if present:
-            share += slots * (time - last) / len(present)
-        last = time
-        # The changes of one instant are taken together: who leaves and enters at once was never away.
-        for user, change in changes[time].items():
-            before = present[user]
-            present[user] = before + change
-            if before == 0 < present[user]:
-                since[user] = share
-            elif present[user] == 0:
-                del present[user]
-                if before:
-                    deserved[user] += share - since[user]
-    return deserved
+            events.append((stay.entry, 0, stay.user, stay.demand))
+            events.append((stay.deadline, 2, stay.user, 0.0))
+    events.sort()
+    for time, order, user, demand in events:
+        sharing.advance(time)
+        if order == 2:
+            sharing.leave(user)
+        else:
+            sharing.ask(user, demand, entering=order == 0)
+    return sharing.given
 
 
-def outcomes(
-    jobs: Sequence[Job],
-    stays: Sequence[Stay],
-    slots: float,
-    now: float,
-    *,
-    allocated: Allocated = "completed",
-    deserved: Deserved = "area",
-) -> dict[str, UserOutcome]:
-    """How every user fared.
+class _Sharing:
+    """Slots shared equally by those who still want something.
+
+    Attributes:
+        given: work by user, of those who have left or have been given all.
+    """
+
+    def __init__(self, slots: float) -> None:
+        self.given: dict[str, float] = {}
+        self._slots = slots
+        self._now = 0.0
+        self._level = 0.0  # what who had always wanted something would have been given by now
+        self._present: Counter[str] = Counter()
+        self._since: dict[str, float] = {}  # level at which those who want something began to
+        self._wanted: dict[str, float] = {}  # what they have asked for since then
+        self._enough: list[tuple[float, str]] = []  # levels at which they have that; some are out of date
+
+    def advance(self, time: float) -> None:
+        """Share until a time, s."""
+        if time == self._now:
+            return
+        enough = self._enough
+        while enough and self._since:
+            level, user = enough[0]
+            if user not in self._since or self._since[user] + self._wanted[user] != level:
+                heappop(enough)
+                continue
+            reached = self._now + (level - self._level) * len(self._since) / self._slots
+            if reached > time:
+                break
+            heappop(enough)
+            self._now, self._level = max(self._now, reached), max(self._level, level)
+            self.given[user] += self._wanted.pop(user)
+            del self._since[user]
+        if self._since:
+            self._level += self._slots * (time - self._now) / len(self._since)
+        self._now = time
+
+    def ask(self, user: str, demand: float, entering: bool) -> None:
+        """A user comes with a demand, or asks for more while present."""
+        self._present[user] += entering
+        if demand > 0 and self._present[user]:
+            since = self._since.setdefault(user, self._level)
+            wanted = self._wanted[user] = self._wanted.get(user, 0.0) + demand
+            if wanted < inf:
+                heappush(self._enough, (since + wanted, user))
+
+    def leave(self, user: str) -> None:
+        """A stay of a user ends."""
+        self._present[user] -= 1
+        if user in self._since and not self._present[user]:
+            del self._wanted[user]
+            self.given[user] += self._level - self._since.pop(user)
+
+
+def unfairness(satisfactions: Iterable[float]) -> float:
+    """Largest minus least satisfaction; 0 is ideal, and with fewer than two users there is none.
 
     Args:
-        jobs: all jobs of the run.
-        stays: visits of users with deadlines; a user without any stays from its first submission to
-            its last end.
-        slots: n_R, places where a job can run; where speeds differ, the sum of speeds if `completed`
-            work is counted.
-        now: end of the run, s.
-        allocated: `completed` counts the work of completed jobs, `occupied` the time that slots
-            were held, lost executions included.
-        deserved: `area` is the equal share of the paper; `capped` is at most the user's demand, for
-            users who could not use an equal share.
-    """
-    users: dict[str, UserOutcome] = {}
-    spans: dict[str, list[float]] = {}
-    for job in jobs:
-        outcome = users.get(job.user)
-        if outcome is None:
-            outcome = users[job.user] = UserOutcome(job.user)
-            spans[job.user] = [job.submit, job.submit, 0.0]
-        outcome.jobs += 1
-        span = spans[job.user]
-        span[0] = min(span[0], job.submit)
-        span[2] += job.work
-        if job.state is DONE:
-            outcome.completed += 1
-            span[1] = max(span[1], job.end)
-            if allocated == "completed":
-                outcome.allocated += job.work
-            else:
-                outcome.allocated += (job.end - job.start) * job.processors
-        if allocated == "occupied":
-            outcome.allocated += job.wasted
-        if job.deadline < inf and is_late(job, now):
-            outcome.mandatory_late += 1
-    known = {stay.user for stay in stays}
-    everyone = [
-        *stays,
-        *(Stay(user, span[0], span[1], span[2]) for user, span in spans.items() if user not in known),
-    ]
-    areas = deserved_areas(everyone, slots)
-    demand = _demands(everyone)
-    for stay in stays:
-        users.setdefault(stay.user, UserOutcome(stay.user))
-    for user, outcome in users.items():
-        outcome.deserved = areas[user] if deserved == "area" else min(areas[user], demand[user])
-    return users
-
-
-def _demands(stays: Iterable[Stay]) -> Mapping[str, float]:
-    demand: dict[str, float] = defaultdict(float)
-    for stay in stays:
-        demand[stay.user] += stay.demand
-    return demand
-
-
-def unfairness(users: Iterable[UserOutcome]) -> float:
-    """Largest minus least satisfaction; 0 is ideal, and with fewer than two users there is none.
+        satisfactions: of all users; those who deserved nothing have none (nan) and are left out.
 
     Source: RR-7959, section 3.3.
     """
-    satisfactions = [user.satisfaction for user in users if user.deserved > 0]
-    return max(satisfactions) - min(satisfactions) if satisfactions else 0.0
+    known = [satisfaction for satisfaction in satisfactions if satisfaction == satisfaction]
+    return max(known) - min(known) if known else 0.0

@@ -67,6 +67,11 @@ class Grid(mesa.Model):
         self.capacity += count * speed
 
     @property
+    def mean_speed(self) -> float:
+        """Of the slots; 1 while there are none."""
+        return self.capacity / self.slots if self.slots else 1.0
+
+    @property
     def now(self) -> float:
         """Current simulated time in seconds."""
         return self.agenda.now

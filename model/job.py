@@ -11,8 +11,8 @@ class State(StrEnum):
     """States of a job.
 
     `created -> queued -> running -> done`; `running -> queued` is a kill (progress is lost, the job is
-    not); `queued -> cancelled` and `running -> cancelled` on the owner's demand; `running -> cancelled`
-    at a limit of run time too; `created -> rejected` where nothing accepts the job; `queued -> rejected`
+    not); `queued -> cancelled` and `running -> cancelled` on the owner's demand; `running -> expired`
+    at a limit of run time; `created -> rejected` where nothing accepts the job; `queued -> rejected`
     where a queue refuses it later.
     """
 
@@ -21,10 +21,11 @@ class State(StrEnum):
     RUNNING = "running"
     DONE = "done"
     CANCELLED = "cancelled"
+    EXPIRED = "expired"
     REJECTED = "rejected"
 
 
-CREATED, QUEUED, RUNNING, DONE, CANCELLED, REJECTED = State
+CREATED, QUEUED, RUNNING, DONE, CANCELLED, EXPIRED, REJECTED = State
 
 Journal = list[tuple[float, str, int, str, str]]
 
@@ -174,7 +175,7 @@ class Job:
         if self.state is not RUNNING:
             self._refuse("expired")
         self.wasted += (now - self.start) * self.processors
-        self.state = CANCELLED
+        self.state = EXPIRED
         self.end = now
         if self.journal is not None:
             self._log(now, "expired")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from math import nan
 from typing import Literal, NamedTuple
 
-from model.fairness import Allocated, Deserved, UserOutcome, outcomes, unfairness
+from model.fairness import unfairness
 from model.grid import Grid
 from model.job import DONE, RUNNING
+from model.users import Allocated, ClassOutcome, Deserved, UserOutcome, outcomes
 
 Direction = Literal["minimize", "maximize"]
 
@@ -37,7 +38,7 @@ class Definition:
 
 
 METRICS: dict[str, Definition] = {
-    "unhappy_users": Definition("users", "minimize", "users some of whose mandatory work was late or lost"),
+    "unhappy_users": Definition("users", "minimize", "users some of whose mandatory work failed"),
     "unhappy_fraction": Definition("", "minimize", "unhappy users over all users"),
     "unfairness": Definition("", "minimize", "largest minus least satisfaction (allocated / deserved)"),
     "completed": Definition("jobs", "maximize", "completed jobs"),
@@ -56,39 +57,102 @@ METRICS: dict[str, Definition] = {
 
 ALWAYS = tuple(METRICS)  # measured in every run; what `define` adds is measured where there is such a thing
 
+# What is measured of each class of jobs, where there are several: `unhappy_users.sdj`, ...
+CLASS_METRICS: dict[str, Definition] = {
+    "users": Definition("users", "maximize", "users with jobs of the class"),
+    "jobs": Definition("jobs", "maximize", "jobs of the class"),
+    "completed": Definition("jobs", "maximize", "completed jobs of the class"),
+    "mandatory_failed": Definition(
+        "jobs", "minimize", "mandatory jobs of the class that were refused, late, or killed at a limit"
+    ),
+    "unhappy_users": Definition(
+        "users", "minimize", "users some of whose mandatory work of the class failed"
+    ),
+    "satisfaction_mean": Definition("", "maximize", "mean satisfaction of the users with jobs of the class"),
+    "response_mean": Definition(
+        "s", "minimize", "mean of end minus submission over completed jobs of the class"
+    ),
+    "slowdown_mean": Definition(
+        "",
+        "minimize",
+        "mean of response over run time, at least 10 s, and at least 1, over completed jobs of the class",
+    ),
+}
+
 
 def define(name: str, unit: str, direction: Direction, meaning: str) -> None:
     """Enter a further metric that some actors count or measure."""
     METRICS[name] = Definition(unit, direction, meaning)
 
 
+def define_classes(classes: Iterable[str]) -> None:
+    """Enter the metrics of classes of jobs."""
+    for kind in classes:
+        for name, definition in CLASS_METRICS.items():
+            METRICS[f"{name}.{kind}"] = definition
+
+
 def summarise(
-    grid: Grid, *, allocated: Allocated = "completed", deserved: Deserved = "area"
+    grid: Grid, *, allocated: Allocated = "completed", deserved: Deserved = "capped"
 ) -> tuple[dict[str, Metric], dict[str, UserOutcome]]:
     """The metrics of a finished run and the outcomes of its users.
 
     Args:
         grid: after `run`.
-        allocated, deserved: see `model.fairness.outcomes`.
+        allocated, deserved: see `model.users.outcomes`.
     """
     record = grid.record
-    # Work of completed jobs is counted at speed 1, so it is compared with what the speeds can do.
-    area = grid.capacity if allocated == "completed" else grid.slots
-    users = outcomes(record.jobs, record.stays, area, grid.now, allocated=allocated, deserved=deserved)
+    users = outcomes(
+        record.jobs,
+        record.stays,
+        grid.slots,
+        grid.capacity,
+        grid.now,
+        allocated=allocated,
+        deserved=deserved,
+    )
     unhappy = sum(user.unhappy for user in users.values())
     values = _totals(grid)
     values["unhappy_users"] = unhappy
     values["unhappy_fraction"] = unhappy / len(users) if users else 0.0
-    values["unfairness"] = unfairness(users.values())
+    values["unfairness"] = unfairness(user.satisfaction for user in users.values())
     values.update(record.counters)
     values.update((name, measure()) for name, measure in record.measures.items())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
-    return metrics, users
+    return metrics | by_class(record.classes, users.values()), users
+
+
+def by_class(classes: Iterable[str], users: Collection[UserOutcome]) -> dict[str, Metric]:
+    """The metrics of each class by `NAME.CLASS`; a class in which nothing happened has no means."""
+    made = {}
+    for kind in classes:
+        parts = {user.user: part for user in users if (part := user.classes.get(kind)) is not None}
+        content = [user.satisfaction for user in users if user.user in parts and user.deserved > 0]
+        values = _class_totals(list(parts.values()))
+        values["satisfaction_mean"] = sum(content) / len(content) if content else nan
+        for name, definition in CLASS_METRICS.items():
+            made[f"{name}.{kind}"] = Metric(float(values[name]), definition.unit)
+    return made
+
+
+def _class_totals(parts: Collection[ClassOutcome]) -> dict[str, float]:
+    completed = sum(part.completed for part in parts)
+    return {
+        "users": len(parts),
+        "jobs": sum(part.jobs for part in parts),
+        "completed": completed,
+        "mandatory_failed": sum(part.mandatory_failed for part in parts),
+        "unhappy_users": sum(part.unhappy for part in parts),
+        "response_mean": sum(part.response for part in parts) / completed if completed else nan,
+        "slowdown_mean": sum(part.slowdown for part in parts) / completed if completed else nan,
+    }
 
 
 def measured(grid: Grid) -> list[str]:
     """Names of the metrics that a run of a grid will give, known as soon as it is built."""
-    return [name for name in METRICS if name in {*ALWAYS, *grid.record.counters, *grid.record.measures}]
+    known = {*ALWAYS, *grid.record.counters, *grid.record.measures}
+    known.update(f"{name}.{kind}" for kind in grid.record.classes for name in CLASS_METRICS)
+    return [name for name in METRICS if name in known]
 
 
 def _totals(grid: Grid) -> dict[str, float]:

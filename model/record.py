@@ -47,6 +47,7 @@ class Record:
         counters: named counts that actors keep (`killed_by_mandatory`, …).
         probes: values sampled as signals, by name.
         measures: values read once at the end of the run, by the name of their metric.
+        classes: kinds of jobs by which metrics are broken down; none where all jobs are of one kind.
     """
 
     keep_events: bool = False
@@ -59,6 +60,7 @@ class Record:
     counters: Counter[str] = field(default_factory=Counter)
     probes: list[tuple[str, Callable[[], float]]] = field(default_factory=list)
     measures: dict[str, Callable[[], float]] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
     journal: Journal | None = None
 
     def __post_init__(self) -> None:

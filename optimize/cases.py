@@ -105,6 +105,18 @@ def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:
     return Scenario(text, scenario.override({**assignments, **own}).document, scenario.base)
 
 
+def seeds_of(text: str | None) -> list[int]:
+    """Seeds as on the command line: `1,2,3`.
+
+    Raises:
+        ScenarioError: they are not whole numbers.
+    """
+    try:
+        return [int(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise ScenarioError(f"--seeds {text}: expected whole numbers from 0, e.g. 1,2,3") from None
+
+
 def cases_of(scenarios: Sequence[Scenario], seeds: Sequence[int], seed: int) -> tuple[Case, ...]:
     """Every scenario under every seed.
 

@@ -16,6 +16,9 @@ from optimize.export import cell, parameters
 from optimize.front import Front
 from optimize.numerals import estimated, plain
 from optimize.plots.cloud import (
+    BEATEN,
+    BROKEN,
+    ON_FRONT,
     errors,
     marked,
     means,
@@ -23,6 +26,7 @@ from optimize.plots.cloud import (
     parameter_axes,
     searched,
     short_path,
+    standing,
     view,
 )
 from scenarios.plots.style import BLUE, GREY, ORANGE
@@ -71,7 +75,7 @@ def _member_rows(front: Front) -> list[dict[str, Any]]:
         evaluation = member.evaluation
         row: dict[str, Any] = {
             "number": evaluation.number,
-            "kept": "non-dominated" if member.non_dominated else "beaten on fresh seeds",
+            "kept": standing(member),
             "chosen": names.get(evaluation.number),
             "probability": member.probability_non_dominated,
         }
@@ -182,7 +186,7 @@ def _panel(front: Front, brush: alt.Parameter, across: int | None, up: int, side
 def _kept_scale() -> alt.Scale:
     import altair as alt
 
-    return alt.Scale(domain=["non-dominated", "beaten on fresh seeds"], range=[BLUE, "white"])
+    return alt.Scale(domain=[ON_FRONT, BEATEN, BROKEN], range=[BLUE, "white", "white"])
 
 
 def _scale(front: Front, k: int) -> alt.Scale:

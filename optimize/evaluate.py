@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from difflib import get_close_matches
 from math import isfinite
 
 from model.metrics import ALWAYS, METRICS, measured
@@ -12,7 +11,7 @@ from optimize.cases import Case
 from optimize.space import Point, Space
 from optimize.study import Failed, Settings
 from scenarios.errors import ScenarioError
-from scenarios.replicate import Metrics, Summary, known_metrics, summarise
+from scenarios.replicate import Metrics, Summary, known_metrics, no_metric, summarise
 from scenarios.simulate import build
 
 
@@ -56,7 +55,7 @@ def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) ->
         for name in missing:
             if name in METRICS:
                 raise ScenarioError(f"{name}: not measured in {case.name}, which measures {', '.join(known)}")
-            raise ScenarioError(f"{name}: no such metric; {_hint(name)}")
+            raise no_metric(name)
 
 
 def evaluated(
@@ -129,8 +128,3 @@ def _others(summaries: Sequence[dict[str, Summary]], objectives: Container[str])
             if name not in objectives:
                 means.setdefault(name, []).append(summary[name].mean)
     return {name: sum(values) / len(values) for name, values in means.items()}
-
-
-def _hint(name: str) -> str:
-    near = get_close_matches(name, METRICS, n=1)
-    return f"did you mean {near[0]}?" if near else f"there are {', '.join(METRICS)}"

@@ -7,9 +7,22 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Archive, Estimate, Value
+from optimize.breakdown import (
+    columns,
+    constraint_cells,
+    constraint_titles,
+    entry,
+    nothing_feasible,
+    number,
+    scenario_header,
+    scenario_rows,
+    sentences,
+    titled,
+    totals,
+)
 from optimize.choose import Recommendation, recommend
 from optimize.front import Front, Member
-from optimize.numerals import estimated, plain, spoken, with_unit
+from optimize.numerals import estimated, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +43,9 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
         "hypervolume_searched": front.hypervolume_searched,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
         "replications": _effort(front.archive),
-        "front": [_entry(member) for member in front.members],
+        "front": [_entry(member) | entry(member, front.archive) for member in front.members],
         "recommendations": [_advice(item) for item in recommend(front, order=order)],
+        **totals(front),
     }
 
 
@@ -55,6 +69,7 @@ def to_frame(front: Front) -> pd.DataFrame:
                 if estimate is not None or front.validated:
                     row[objective.name + suffix] = estimate.mean if estimate else None
                     row[f"{objective.name}{suffix}_se"] = estimate.standard_error if estimate else None
+        row |= columns(member, front)
         row["replications"] = evaluation.replications
         row["fresh_replications"] = evaluation.fresh_replications
         row["non_dominated"] = member.non_dominated
@@ -70,42 +85,61 @@ def to_csv(front: Front) -> str:
 
 def header(front: Front) -> list[str]:
     """Column titles of `rows`."""
-    titles = [f"{spoken(o)} [{o.unit}]" if with_unit("", o) else spoken(o) for o in front.objectives]
-    return ["number", *titles, "P(non-dominated)", "replications", *parameters(front)]
+    return [*numeric_header(front), *parameters(front)]
+
+
+def numeric_header(front: Front) -> list[str]:
+    """Column titles of the numbers, which stand before the parameters."""
+    objectives, constraints = map(titled, front.objectives), constraint_titles(front)
+    return ["number", *objectives, *constraints, "P(non-dominated)", "replications"]
 
 
 def rows(front: Front) -> list[list[str]]:
     """A front as texts, a row per member below `header`: means with their standard errors.
 
-    A member that is dominated on fresh seeds has its number in parentheses, an inactive parameter is `-`. Its
-    replications are those that the values rest on.
+    A member that is dominated or breaks a constraint on fresh seeds has its number in parentheses, an
+    inactive parameter is `-`. Its replications are those that the values rest on.
     """
     return [_row(member, front) for member in front.members]
 
 
 def to_text(front: Front) -> str:
-    """A front as aligned columns of plain text."""
-    table = [header(front), *rows(front)]
+    """A front as aligned columns of plain text; below it, how each member does in each scenario."""
+    text = _aligned([header(front), *rows(front)])
+    if not front.archive.cases or not front.members:
+        return text
+    return f"{text}\n{_aligned([scenario_header(front), *scenario_rows(front)])}"
+
+
+def _aligned(table: list[list[str]]) -> str:
     widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def to_latex(front: Front) -> str:
-    """A front as a LaTeX table (needs the package booktabs)."""
+    """A front as a LaTeX table (needs the package booktabs), and one of each member in each scenario."""
+    numeric = len(numeric_header(front))
+    text = _tabular(header(front), rows(front), "r" * numeric + "l" * (len(header(front)) - numeric))
+    if not front.archive.cases or not front.members:
+        return text
+    titles = scenario_header(front)
+    return f"{text}\n{_tabular(titles, scenario_rows(front), 'rl' + 'r' * (len(titles) - 2))}"
+
+
+def _tabular(titles: list[str], texts: list[list[str]], columns: str) -> str:
     import pandas as pd
 
-    cells = [[_math(text) for text in row] for row in rows(front)]
-    titles = [_escaped(title) for title in header(front)]
-    table = pd.DataFrame(cells, columns=titles)
-    numeric = 3 + len(front.objectives)
-    columns = "r" * numeric + "l" * (len(titles) - numeric)
+    cells = [[_math(text) for text in row] for row in texts]
+    table = pd.DataFrame(cells, columns=[_escaped(title) for title in titles])
     return str(table.to_latex(index=False, escape=False, column_format=columns))
 
 
 def summary(front: Front) -> list[str]:
     """What to know about a front, a sentence each."""
     archive, members = front.archive, front.members
+    if not members and front.infeasible:
+        return nothing_feasible(front)
     if not members:
         return [f"{len(archive.evaluations)} evaluations, none with finite objectives: there is no front."]
     points = f"{len(members)} point{'s' if len(members) > 1 else ''}"
@@ -115,6 +149,7 @@ def summary(front: Front) -> list[str]:
             f"adaptive: {archive.runs} runs; a fixed {archive.max_replications} per point would have taken "
             f"{archive.fixed_runs} (saved {1 - archive.runs / archive.fixed_runs:.0%})."
         )
+    said += sentences(front)
     if front.validated:
         said.append(f"On fresh seeds {len(front.kept)} of {len(members)} stay non-dominated.")
         said.append(_curse(front))
@@ -184,8 +219,9 @@ def _row(member: Member, front: Front) -> list[str]:
     evaluation = member.evaluation
     probability = member.probability_non_dominated
     return [
-        str(evaluation.number) if member.non_dominated else f"({evaluation.number})",
+        number(member),
         *(estimated(member.estimates[o.name]) for o in front.objectives),
+        *constraint_cells(member, front),
         "?" if probability is None else f"{probability:.2f}",
         str(evaluation.fresh_replications or evaluation.replications),
         *(cell(evaluation.values.get(path)) for path in parameters(front)),

@@ -6,13 +6,14 @@ during the search flatter it (the optimiser's curse).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Archive, Estimate, Evaluation, Objective
-from optimize.compare import common_scale, costs, level, non_dominated, observed, replications, signs
+from optimize.chances import RESAMPLES, chances, probability_non_dominated
+from optimize.compare import costs, non_dominated, signs
+from optimize.constraints import Cases, excesses, feasible, violation
 from scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-RESAMPLES = 2000
+__all__ = ["Front", "Member", "comparable", "front", "probability_non_dominated", "reference_point"]
 
 
 @dataclass(frozen=True)
@@ -29,21 +30,31 @@ class Member:
 
     Attributes:
         evaluation: what the search knows of it.
-        non_dominated: whether no other member beats it on the values that the front rests on.
-        probability_non_dominated: share of bootstrap samples in which no other member beats it; None if
-            there are too few replications to say.
+        non_dominated: whether, on the values that the front rests on, it keeps the constraints and no other
+            member that keeps them beats it.
+        probability_non_dominated: share of bootstrap samples in which that is so; None if there are too few
+            replications to say.
         equivalents: numbers of further evaluations with the same objectives, replication by replication.
+        feasible: whether it keeps the constraints on the values that the front rests on.
+        probability_feasible: share of bootstrap samples in which it does.
     """
 
     evaluation: Evaluation
     non_dominated: bool
     probability_non_dominated: float | None
     equivalents: tuple[int, ...] = ()
+    feasible: bool = True
+    probability_feasible: float | None = None
 
     @property
     def estimates(self) -> dict[str, Estimate]:
         """The objectives on fresh seeds if there are any, else as searched."""
         return self.evaluation.validated or self.evaluation.objectives
+
+    @property
+    def cases(self) -> Cases:
+        """Estimates by case, then by metric, on fresh seeds if there are any; see `Evaluation.cases`."""
+        return _cases(self.evaluation)
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,7 @@ class Front:
         unvalidated: points that are non-dominated as searched, but have no fresh seeds yet (an interrupted
             search); they are not members while other points are validated.
         reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
-        hypervolume: of the members, on the values that the front rests on.
+        hypervolume: of the members that keep the constraints, on the values that the front rests on.
         hypervolume_searched: of the same members on the values that the search saw; the excess over
             `hypervolume` is the optimiser's curse.
     """
@@ -80,6 +91,13 @@ class Front:
     def kept(self) -> tuple[Member, ...]:
         """The members that stay non-dominated."""
         return tuple(member for member in self.members if member.non_dominated)
+
+    @property
+    def infeasible(self) -> list[Evaluation]:
+        """Points that break a constraint as searched, those that are nearest to keeping all of them first."""
+        constraints = self.archive.constraints
+        broken = [(violation(excesses(constraints, e.cases)), e) for e in comparable(self.archive)]
+        return [e for amount, e in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON; see `optimize.export.to_dict`."""
@@ -122,8 +140,9 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     """The front of a search.
 
     Where any evaluation is validated, the validated ones are the members, and those that turn out
-    dominated on fresh seeds stay listed as such; else the members are the points that are non-dominated
-    as searched. A point evaluated twice counts once.
+    dominated on fresh seeds, or break a constraint there, stay listed as such; else the members are the
+    points that are non-dominated as searched. Points that break a constraint as searched are no members. A
+    point evaluated twice counts once.
 
     Args:
         archive: the search, with at least one objective.
@@ -142,21 +161,44 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         )
     usable = comparable(archive)
     point = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
-    if not usable:
-        return Front(archive, (), False, 0, point, 0.0, 0.0)
-    searched = [usable[k] for k in non_dominated(costs([e.objectives for e in usable], objectives))]
+    allowed = [evaluation for evaluation in usable if feasible(evaluation, archive.constraints)]
+    searched = [allowed[k] for k in non_dominated(costs([e.objectives for e in allowed], objectives))]
     tested = [e for e in usable if e.validated is not None]
+    if not tested and not searched:
+        return Front(archive, (), False, 0, point, 0.0, 0.0)
     shortlist, equivalents = _without_equals(tested or searched, objectives)
-    estimates = [evaluation.validated or evaluation.objectives for evaluation in shortlist]
-    values = costs(estimates, objectives)
-    stay = set(non_dominated(values))
-    probabilities = probability_non_dominated(estimates, objectives, seed=archive.seed, resamples=resamples)
-    order = sorted(range(len(shortlist)), key=lambda k: (k not in stay, *values[k], shortlist[k].number))
-    members = tuple(Member(shortlist[k], k in stay, probabilities[k], equivalents[k]) for k in order)
-    covered = hypervolume(estimates, objectives, point)
-    believed = hypervolume([evaluation.objectives for evaluation in shortlist], objectives, point)
+    members = _members(archive, shortlist, equivalents, resamples)
+    keeping = [member for member in members if member.feasible]
+    covered = hypervolume([member.estimates for member in keeping], objectives, point)
+    believed = hypervolume([member.evaluation.objectives for member in keeping], objectives, point)
     left = sum(e.validated is None for e in searched) if tested else 0
     return Front(archive, members, bool(tested), left, point, covered, believed)
+
+
+def _members(
+    archive: Archive,
+    shortlist: Sequence[Evaluation],
+    equivalents: Sequence[tuple[int, ...]],
+    resamples: int,
+) -> tuple[Member, ...]:
+    """The points of a shortlist, the best first."""
+    objectives, constraints = archive.objectives, archive.constraints
+    estimates = [evaluation.validated or evaluation.objectives for evaluation in shortlist]
+    cases = [_cases(evaluation) for evaluation in shortlist]
+    values = costs(estimates, objectives)
+    keep = [k for k, case in enumerate(cases) if violation(excesses(constraints, case)) == 0]
+    stay = {keep[k] for k in non_dominated(values[keep])}
+    chance = chances(estimates, objectives, constraints, cases, seed=archive.seed, resamples=resamples)
+    return tuple(
+        Member(
+            shortlist[k], k in stay, chance[k].non_dominated, equivalents[k], k in keep, chance[k].feasible
+        )
+        for k in sorted(range(len(shortlist)), key=lambda k: (k not in stay, *values[k], shortlist[k].number))
+    )
+
+
+def _cases(evaluation: Evaluation) -> Cases:
+    return evaluation.cases if evaluation.validated is None else evaluation.validated_cases or {}
 
 
 def comparable(archive: Archive) -> list[Evaluation]:
@@ -178,64 +220,6 @@ def comparable(archive: Archive) -> list[Evaluation]:
     return sorted(chosen.values(), key=lambda evaluation: evaluation.number)
 
 
-def probability_non_dominated(
-    estimates: Sequence[dict[str, Estimate]],
-    objectives: Sequence[Objective],
-    *,
-    seed: int = 1,
-    resamples: int = RESAMPLES,
-) -> list[float | None]:
-    """How surely each point is beaten by no other: a paired bootstrap over the replications.
-
-    The points share their random numbers, so each sample draws replications with replacement for all points
-    at once, and what the points have in common cancels.
-
-    Args:
-        estimates: objectives by name, one dict per point; replication k has the same seed in each. Where
-            their numbers of replications differ, those that only some points have are drawn apart, and
-            points are compared on those that they share (see `optimize.compare.common_scale`).
-        objectives: what is traded off.
-        seed: of the samples drawn.
-        resamples: number of samples.
-
-    Returns:
-        A share of the samples per point; None for all if there are fewer than two common replications.
-
-    Source: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8.
-    """
-    import moocore
-    import numpy as np
-
-    counts = np.array([replications(row) for row in estimates])
-    if not len(counts) or counts.min() < 2:
-        return [None] * len(estimates)
-    values = observed(estimates, objectives)
-    draws = np.random.default_rng([seed, len(estimates), int(counts.min())])
-    wins = np.zeros(len(estimates))
-    for means in _resampled_means(values, counts, resamples, draws):
-        wins += moocore.is_nondominated(level(means), keep_weakly=True)
-    return [float(share) for share in wins / resamples]
-
-
-def _resampled_means(
-    values: Array, counts: Array, resamples: int, draws: np.random.Generator
-) -> Iterator[Array]:
-    """Bootstrap samples of the means, points x objectives; see `probability_non_dominated`."""
-    import numpy as np
-
-    bounds = [0, *np.unique(counts).tolist()]
-    strata = list(pairwise(bounds))
-    weights = np.hstack(
-        [draws.multinomial(b - a, np.full(b - a, 1 / (b - a)), size=resamples) for a, b in strata]
-    )
-    if len(strata) == 1:
-        yield from (values @ drawn for drawn in weights)
-        return
-    for drawn in weights:
-        sample = values[:, :, np.repeat(np.arange(bounds[-1]), drawn)]
-        yield common_scale(sample, counts)
-
-
 def reference_point(archive: Archive) -> tuple[float, ...]:
     """Reference point of the hypervolume: the worst searched value of each objective and 10 % more.
 
@@ -246,6 +230,8 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     import numpy as np
 
     usable = comparable(archive)
+    # What breaks constraints does not count, unless there is nothing else.
+    usable = [e for e in usable if feasible(e, archive.constraints)] or usable
     turned = signs(archive.objectives)
     if not usable:
         return tuple(0.0 for _ in archive.objectives)
@@ -281,7 +267,7 @@ def history(archive: Archive, reference: Sequence[float] | None = None) -> list[
 
     objectives = archive.objectives
     corner = np.array(reference if reference is not None else reference_point(archive)) * signs(objectives)
-    usable = comparable(archive)
+    usable = [e for e in comparable(archive) if feasible(e, archive.constraints)]
     rows = dict(
         zip([e.number for e in usable], costs([e.objectives for e in usable], objectives), strict=True)
     )

@@ -6,8 +6,9 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from optimize.breakdown import scenario_header, scenario_rows
 from optimize.choose import recommend
-from optimize.export import cell, header, rows, summary
+from optimize.export import cell, header, numeric_header, rows, summary
 from optimize.front import Front
 
 
@@ -42,7 +43,10 @@ def page(front: Front) -> str:
             for item in advice
         ],
         header=header(front),
-        numeric=3 + len(front.objectives),
+        numeric=len(numeric_header(front)),
+        constrained=bool(archive.constraints),
+        scenario_header=scenario_header(front),
+        scenario_rows=scenario_rows(front),
         rows=_rows(front, {item.member.evaluation.number for item in advice}),
         library=Markup(_library() if spec else ""),
         spec=Markup(spec),

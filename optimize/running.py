@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from optimize.cases import other_scenario, seeds_of
 from optimize.choose import recommend
 from optimize.export import cell, summary, to_csv, to_dict, to_latex, to_text
 from optimize.front import Front, front
@@ -13,8 +14,9 @@ from optimize.progress import reporter
 from optimize.samplers import samplers
 from optimize.search import search
 from optimize.study import load_archive
+from scenarios.paths import parse_assignment
 from scenarios.results import replace, to_json, writable_folder, write_json
-from scenarios.running import prepare
+from scenarios.running import prepare, workers
 from scenarios.scenario import Scenario
 
 
@@ -32,33 +34,49 @@ def run_search(
     resume: bool,
     objectives: Sequence[str],
     vary: Sequence[str],
+    require: Sequence[str],
+    others: Sequence[str],
+    assignments: Sequence[str],
+    seeds: str | None,
+    robust: str | None,
     out: Path | None,
+    dask: str | None = None,
 ) -> Front:
-    """Search a scenario; see `optimize.search.search` for the arguments.
+    """Search a scenario; see `optimize.search.search`, for `dask` `scenarios.running.workers`.
 
+    Further scenarios come as on the command line (see `optimize.cases.other_scenario`), with the assignments
+    `PATH=VALUE` that the first has already.
     With `out`, the front is left there as `front.json`, `front.csv`, a page and pictures.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is computed or written.
         KeyboardInterrupt: what was finished is kept.
     """
-    prepare(scenario)
-    result = search(
-        scenario,
-        budget=budget,
-        sampler=sampler,
-        replications=replications,
-        max_replications=max_replications,
-        seed=seed,
-        objectives=objectives,
-        vary=vary,
-        out=out,
-        storage=storage,
-        study=study,
-        resume=resume,
-        jobs=jobs,
-        progress=reporter(),
-    )
+    values = dict(map(parse_assignment, assignments))
+    further = [other_scenario(text, values) for text in others]
+    for one in (scenario, *further):
+        prepare(one)
+    with workers(scenario, jobs, dask) as pool:
+        result = search(
+            scenario,
+            budget=budget,
+            sampler=sampler,
+            replications=replications,
+            max_replications=max_replications,
+            seed=seed,
+            objectives=objectives,
+            vary=vary,
+            require=require,
+            others=further,
+            seeds=seeds_of(seeds),
+            robust=robust,
+            out=out,
+            storage=storage,
+            study=study,
+            resume=resume,
+            pool=pool,
+            progress=reporter(),
+        )
     found = front(result.archive)
     if out is not None:
         leave(found, writable_folder(out))

@@ -26,8 +26,8 @@ class Neighbour:
 
     Attributes:
         number: of its trial.
-        better_in: objectives in which it is the nearest that is better.
-        worse_in: objectives in which it is the nearest that is worse.
+        better_in: objectives in which it is the nearest that is better; empty if it beats the other point.
+        worse_in: objectives in which it is the nearest that is worse; likewise.
         changes: from the other point to it, in each objective.
         differs: path, value at the other point and value here; None where inactive.
     """
@@ -109,8 +109,8 @@ def surroundings(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshR
         points.append(
             Neighbour(
                 other.number,
-                tuple(better.get(k, ())),
-                tuple(worse.get(k, ())),
+                () if beating else tuple(better.get(k, ())),
+                () if beating else tuple(worse.get(k, ())),
                 changes(found.objectives, here, there),
                 _differs(evaluation, other),
             )

@@ -213,7 +213,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, submit, role = grid.record.job, receiver.submit, workload.role
-    patience = inf if workload.deadline is None else workload.deadline
+    urgent = workload.response_bound is not None
+    patience = workload.patience(inf)
     requires = frozenset(workload.requires) or None
 
     def arrive(task: Task) -> None:
@@ -226,7 +227,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
                 processors=task.processors,
                 estimate=task.estimate,
                 group=task.group,
-                deadline=task.submit + patience,
+                deadline=task.submit
+                + (workload.patience(task.runtime / grid.mean_speed) if urgent else patience),
                 data=requires,
             )
         )

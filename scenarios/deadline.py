@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import merge
-from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
@@ -120,23 +119,26 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     agent = SchedulingAgent(grid, servers, routing, monitor)
     measure(agent, spec.agent.high_priority)
 
-    def arrive(arrival: Arrival) -> None:
+    def arrive(what: tuple[str, Arrival]) -> None:
+        role, arrival = what
         agent.submit(
             grid.record.job(
                 arrival.user,
                 grid.now,
                 arrival.runtime,
-                kind="task",
+                kind=role,
                 priority=arrival.priority,
                 deadline=arrival.deadline,
                 data=arrival.task,
             )
         )
 
-    def arrivals() -> Iterator[tuple[float, Action, Arrival]]:
-        streams = (workload.arrivals(grid.streams) for workload in workloads)
-        for arrival in merge(*streams, key=attrgetter("time")):
-            yield arrival.time, arrive, arrival
+    def named(workload: TaskWorkload) -> Iterator[tuple[str, Arrival]]:
+        return ((workload.role, arrival) for arrival in workload.arrivals(grid.streams))
+
+    def arrivals() -> Iterator[tuple[float, Action, tuple[str, Arrival]]]:
+        for what in merge(*map(named, workloads), key=lambda what: what[1].time):
+            yield what[1].time, arrive, what
 
     grid.agenda.feed(arrivals())
     grid.record.probe("server.running", lambda: sum(server.job is not None for server in servers))

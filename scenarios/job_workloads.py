@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import accumulate, islice
-from math import ceil
+from math import ceil, inf
 from typing import Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from model.streams import Streams
 from scenarios.laws import Constant, Law, draws
@@ -51,6 +51,23 @@ class BestEffortSpec(Part):
     weight: float = Field(default=1.0, gt=0, description="of its campaign where the harvest is shared")
 
 
+class ResponseBound(Part):
+    """How long a job may take from submission to its end: max(least, factor x run time)."""
+
+    factor: float = Field(
+        gt=0, description="times the run time, which is taken at the mean speed of the grid's slots"
+    )
+    least: float = Field(default=0.0, ge=0, description="s that every job may take, however short it is")
+
+    def of(self, runtime: float) -> float:
+        """The bound of a job.
+
+        Args:
+            runtime: s.
+        """
+        return max(self.least, self.factor * runtime)
+
+
 class JobWorkload(Switchable):
     """What workloads of jobs have in common."""
 
@@ -78,6 +95,27 @@ class JobWorkload(Switchable):
         gt=0,
         description="s from submission within which its jobs must be done; none if left out",
     )
+    response_bound: ResponseBound | None = Field(
+        default=None,
+        description="time from submission within which each job must be done, by its run time; of this and "
+        "`deadline` the tighter holds",
+    )
+
+    @model_validator(mode="after")
+    def _urgent(self) -> JobWorkload:
+        if self.best_effort is not None and (self.deadline or self.response_bound):
+            name = "deadline" if self.deadline else "response_bound"
+            raise ValueError(f"{name}: best-effort jobs are not mandatory and have none; leave it out")
+        return self
+
+    def patience(self, runtime: float) -> float:
+        """s from submission within which a job must be done; infinite if it has all the time in the world.
+
+        Args:
+            runtime: of the job at the mean speed of the grid's slots, s.
+        """
+        bound = inf if self.response_bound is None else self.response_bound.of(runtime)
+        return bound if self.deadline is None else min(self.deadline, bound)
 
     @abstractmethod
     def tasks(self, streams: Streams) -> Iterator[Task]:

@@ -124,10 +124,15 @@ Law = Annotated[
     BeforeValidator(_number_is_constant, json_schema_input_type=float | dict[str, Any]),
 ]
 
-BLOCK = 1024  # values drawn at once
+BLOCKS = (32, 1024)  # values drawn at once: at first, and at most
 
 
 def draws(law: Law, rng: np.random.Generator) -> Iterator[float]:
-    """Independent values of a law without end, drawn in blocks as they are needed."""
+    """Independent values of a law without end, drawn in blocks as they are needed.
+
+    Blocks grow, since many a workload has few jobs; the values do not depend on the blocks.
+    """
+    block, most = BLOCKS
     while True:
-        yield from law.draw(rng, BLOCK).tolist()
+        yield from law.draw(rng, block).tolist()
+        block = min(2 * block, most)

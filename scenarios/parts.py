@@ -92,7 +92,8 @@ class MetricsSpec(Part):
         default="completed", description="work of completed jobs, or time that slots were held"
     )
     deserved: Literal["area", "capped"] = Field(
-        default="area", description="equal share of the slots, or at most what the user could use"
+        default="capped",
+        description="equal share of those who still want something, or as in RR-7959 of all who are there",
     )
 
 

@@ -1,7 +1,7 @@
 """Worker processes: tasks go in, outcomes come out, whatever happens to a worker.
 
 A `Pool` runs one function over many tasks on any `concurrent.futures.Executor`: processes of this machine
-by default, a cluster's executor (Dask's `Client.get_executor()`, for one) if a factory of it is given. Tasks
+by default, the workers of a cluster if a factory of their executor is given (`scenarios.dask_workers`). Tasks
 travel in chunks of about a quarter of a second, so that tasks of milliseconds keep the workers busy. What a
 task returns may not depend on how tasks were chunked or on who ran them; then results do not depend on
 the number of workers.
@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, TypeVar
 
-from scenarios.workers import local_processes, stop
+from scenarios.errors import ScenarioError
+from scenarios.workers import WorkerDiedError, Workers, local_processes, stop
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -83,7 +84,8 @@ class Pool:
 
     Args:
         jobs: workers; 1 without an executor runs tasks in this process.
-        executor: makes an executor with that many workers; local processes if left out.
+        executor: makes an executor with that many workers (of a cluster: with those there are); local
+            processes if left out.
         retries: how often a task may be run again after its worker died.
 
     Raises:
@@ -140,11 +142,18 @@ class Pool:
         else:
             self.abort()
 
-    def _submit(self, work: Callable[[T], R], tasks: Sequence[T]) -> Future[tuple[list[R | Failure], float]]:
+    def _start(self) -> Executor:
+        """The executor, made if there is none."""
         if self._executor is None:
             assert self._make is not None
             self._executor = self._make(self.jobs)
-        return self._executor.submit(run_chunk, work, tasks)
+        if isinstance(self._executor, Workers):
+            self.jobs = self._executor.count()
+        return self._executor
+
+    def _submit(self, work: Callable[[T], R], tasks: Sequence[T]) -> Future[tuple[list[R | Failure], float]]:
+        executor = self._executor or self._start()
+        return executor.submit(run_chunk, work, tasks)
 
     def _learn(self, seconds: float, tasks: int) -> None:
         """Remember how long a task takes, the latest counting most."""
@@ -167,6 +176,7 @@ class _Dispatch(Generic[T, R]):
         self.waiting: deque[int] = deque(range(len(tasks)))
         self.suspects: deque[int] = deque()  # were under way when a worker died: from now on each alone
         self.deaths: dict[int, int] = {}
+        pool._start()
         self.under_way: dict[Future[tuple[list[R | Failure], float]], list[int]] = {}
 
     def outcomes(self) -> Iterator[Outcome[R]]:
@@ -180,6 +190,10 @@ class _Dispatch(Generic[T, R]):
                         results, seconds = future.result()
                     except BrokenExecutor:
                         lost += indices
+                    except WorkerDiedError as error:
+                        yield from self._accuse(indices, error)
+                    except ScenarioError:  # of the executor: tasks keep their errors to themselves
+                        raise
                     except Exception as error:  # could not be pickled, there or back
                         if len(indices) > 1:
                             self.suspects.extend(indices)
@@ -212,6 +226,14 @@ class _Dispatch(Generic[T, R]):
             except BrokenExecutor:
                 return indices
             self.under_way[future] = indices
+
+    def _accuse(self, indices: list[int], error: WorkerDiedError) -> Iterator[Outcome[R]]:
+        """Run tasks whose workers died again, each alone; fail the one that was alone already."""
+        if len(indices) == 1 and indices[0] in self.deaths:
+            yield Outcome(indices[0], None, Failure("WorkerDied", str(error)))
+            return
+        self.deaths.update(dict.fromkeys(indices, 1))
+        self.suspects.extend(indices)
 
     def _recover(self, lost: list[int]) -> Iterator[Outcome[R]]:
         """Start anew after the death of a worker."""

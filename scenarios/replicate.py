@@ -28,12 +28,17 @@ def known_metrics(names: Sequence[str]) -> Sequence[str]:
     """
     for name in names:
         if name not in METRICS:
-            near = get_close_matches(name, METRICS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METRICS)}"
-            raise ScenarioError(f"{name}: no such objective; {hint}")
+            raise no_metric(name)
         if names.count(name) > 1:
             raise ScenarioError(f"{name}: an objective counts once; it was named {names.count(name)} times")
     return names
+
+
+def no_metric(name: str) -> ScenarioError:
+    """What to say of a metric that there is not."""
+    near = get_close_matches(name, METRICS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METRICS)}"
+    return ScenarioError(f"{name}: no such metric; {hint}")
 
 
 @dataclass(frozen=True)

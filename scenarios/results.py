@@ -27,13 +27,17 @@ JOB_COLUMNS = (
 )  # fmt: skip
 PILOT_COLUMNS = ("id", "site", "node", "submit", "queued", "start", "end", "state")
 USER_COLUMNS = (
-    "user", "jobs", "completed", "mandatory_late", "unhappy", "allocated", "deserved", "satisfaction",
+    "user", "jobs", "completed", "mandatory_failed", "unhappy", "allocated", "deserved", "satisfaction",
+)  # fmt: skip
+CLASS_COLUMNS = (
+    "user", "kind", "jobs", "completed", "mandatory_failed", "unhappy", "allocated", "response_mean",
+    "slowdown_mean",
 )  # fmt: skip
 
 
 def tables(run: Run) -> dict[str, pd.DataFrame]:
-    """The tables of a run: `jobs`, `users`, `stays`, `signals`, `messages`; where there were any, `pilots`;
-    and `events` if they were kept.
+    """The tables of a run: `jobs`, `users`, `stays`, `signals`, `messages`; with several classes of
+    jobs, `classes`, a row for each user and class; where there were any, `pilots`; and `events` if kept.
 
     Times are in seconds; a time that does not exist is missing. Columns `site` and `node` name places.
     """
@@ -59,6 +63,11 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
             columns=["agent", "kind", "time", "count"],
         ),
     }
+    if record.classes:
+        parts = [part for user in run.users.values() for part in user.classes.values()]
+        made["classes"] = pd.DataFrame(
+            {column: [getattr(part, column) for part in parts] for column in CLASS_COLUMNS}
+        ).rename(columns={"kind": "class"})
     if record.placeholders:
         made["pilots"] = pd.DataFrame(
             {column: [_cell(getattr(job, column)) for job in record.placeholders] for column in PILOT_COLUMNS}

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scenarios.classes import by_class, classes_of
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, known_metrics, replicate, summarise
@@ -48,8 +49,33 @@ def prepare(scenario: Scenario) -> None:
         print(f"gridtune: {note}", file=sys.stderr)
 
 
+def workers(scenario: Scenario, jobs: int, dask: str | None) -> Pool:
+    """Who runs a scenario: processes of this machine, or a Dask cluster.
+
+    Args:
+        scenario: what to run.
+        jobs: worker processes of this machine.
+        dask: address of a cluster's scheduler; its workers are used instead.
+
+    Raises:
+        ScenarioError: the cluster cannot be used.
+    """
+    if dask is None:
+        return Pool(jobs)
+    from scenarios.dask_workers import dask_pool
+
+    return dask_pool(dask, scenario)
+
+
 def run_scenario(
-    scenario: Scenario, seed: int, replications: int, jobs: int, *, out: Path | None, events: bool
+    scenario: Scenario,
+    seed: int,
+    replications: int,
+    jobs: int,
+    *,
+    out: Path | None,
+    events: bool,
+    dask: str | None = None,
 ) -> dict[str, Any]:
     """Run a scenario and write what it gives.
 
@@ -57,7 +83,7 @@ def run_scenario(
         scenario: what to run.
         seed: of the experiment.
         replications: how often.
-        jobs: worker processes.
+        jobs, dask: see `workers`.
         out: folder for tables, metrics and manifest; nothing is written without it.
         events: whether to keep the table of events.
 
@@ -68,21 +94,23 @@ def run_scenario(
         ScenarioError: the folder cannot be written, or a run fails.
     """
     prepare(scenario)
-    folder = None if out is None else writable_folder(out)
     runs: list[Metrics]
-    with Pool(min(jobs, replications)) as pool:
+    with workers(scenario, min(jobs, replications), dask) as pool:
+        folder = None if out is None else writable_folder(out)
         if folder is None:
             runs = replicate(scenario, seed, replications, pool)
         else:
             kept = replicate(scenario, seed, replications, pool, partial(kept_run, events=events))
             runs = [run.metrics for run in kept]
-    made = {
+    made: dict[str, Any] = {
         "scenario": scenario.name,
         "seed": seed,
         "replications": replications,
         "metrics": {name: summary.as_json() for name, summary in summarise(runs).items()},
         "out": None if folder is None else str(folder),
     }
+    if classes := classes_of(scenario.spec.standing):
+        made["classes"] = by_class(made["metrics"], classes)
     if folder is not None:
         about = manifest(scenario, seed, replications, folder)
         write_run(folder, [run.tables for run in kept], made["metrics"], about)
@@ -99,6 +127,7 @@ def run_sweep(
     out: Path | None,
     plot: Path | None,
     objectives: Sequence[str] = (),
+    dask: str | None = None,
 ) -> tuple[dict[str, Any], Sequence[str], list[dict[str, Any]]]:
     """Run every combination of varied values.
 
@@ -107,7 +136,7 @@ def run_sweep(
         vary: `PATH=V1,V2,…` or `PATH=LOW:HIGH:COUNT[:log]`.
         seed: of the experiment.
         replications: runs of each point.
-        jobs: worker processes.
+        jobs, dask: see `workers`.
         out: folder for `sweep.json` and the manifest.
         plot: picture to draw.
         objectives: metrics to print and draw; those of the scenario's search if left out.
@@ -127,7 +156,7 @@ def run_sweep(
         picture_format(plot)
         writable_folder(plot.parent)
     made: list[dict[str, Any]] = [{} for _ in points]
-    with Pool(min(jobs, len(points) * replications)) as pool:
+    with workers(scenario, min(jobs, len(points) * replications), dask) as pool:
         done = sweep(scenario, points, seed, replications, pool)
         folder = None if out is None else writable_folder(out)
         for index, point in done:

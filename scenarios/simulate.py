@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from model.fairness import UserOutcome
 from model.grid import Grid
 from model.metrics import Metric, summarise
 from model.record import Record
+from model.users import UserOutcome
+from scenarios.classes import announce
 from scenarios.scenario import Scenario
 from scenarios.systems import SYSTEMS
 from scenarios.trace_file import FromTrace
@@ -60,6 +61,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
         keep_events=keep_events,
     )
     grid.record.message_bin = spec.record.message_bin
+    announce(grid, spec)
     for system in SYSTEMS:
         system.build(grid, spec)
     return grid

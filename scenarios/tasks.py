@@ -53,6 +53,7 @@ class TaskWorkload(Switchable):
     """A workload of tasks."""
 
     name: str = "workload"
+    role: str = Field(default="task", description="what its tasks are called in results (column `kind`)")
 
     @abstractmethod
     def arrivals(self, streams: Streams) -> Sequence[Arrival]:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agents.vres_site import VresSite
 from model.grid import Grid
-from model.job import CANCELLED, DONE, REJECTED, RUNNING, Job
+from model.job import CANCELLED, DONE, EXPIRED, REJECTED, RUNNING, Job
 from model.metrics import define
 from model.vres import ClassRules, ShareError, SlotClass, slot_counts
 from scenarios.parts import Part, Switchable
@@ -18,6 +18,8 @@ from scenarios.parts import Part, Switchable
 if TYPE_CHECKING:
     from scenarios.batch import SiteSpec
     from scenarios.schema import ScenarioSpec
+
+LOST = (REJECTED, CANCELLED, EXPIRED)
 
 define("sdj_rejection", "", "minimize", "jobs that a class without queue refused, over those offered to it")
 define(
@@ -215,7 +217,7 @@ def failed_fraction(grid: Grid, sites: list[VresSite]) -> float:
 def _failed(job: Job, now: float) -> bool:
     if job.state is DONE:
         return job.end > job.deadline
-    return job.state is REJECTED or job.state is CANCELLED or now > job.deadline
+    return job.state in LOST or now > job.deadline
 
 
 def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> float:
@@ -232,7 +234,7 @@ def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> fl
     ratios = [
         max((job.end if job.state is DONE else grid.now) - job.submit, bound) / max(job.runtime, bound)
         for job in _jobs_of(grid, sites, "wait")
-        if job.state is not REJECTED and job.state is not CANCELLED
+        if job.state not in LOST
     ]
     return sum(ratios) / len(ratios) if ratios else nan
 

@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from abc import abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,6 +20,18 @@ from typing import Any
 # Workers are the parallelism; threads of linear algebra inside them would only get in each other's way.
 SINGLE_THREADED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 ORPHAN_CHECK = 1.0  # s between two looks of a worker at whether its parent lives
+
+
+class WorkerDiedError(RuntimeError):
+    """Workers died over a task, and the executor lives on; raised by the task's future."""
+
+
+class Workers(Executor):
+    """An executor whose workers come and go."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """Workers there are now, at least 1."""
 
 
 class LocalProcesses(ProcessPoolExecutor):

@@ -26,6 +26,12 @@ def users(satisfactions, unhappy=()):
     )
 
 
+def classes(*rows):
+    """Rows of (user, class, jobs, completed, failed mandatory jobs)."""
+    table = pd.DataFrame(rows, columns=["user", "class", "jobs", "completed", "mandatory_failed"])
+    return table.assign(unhappy=table["mandatory_failed"] > 0)
+
+
 def signals(*rows):
     return pd.DataFrame(rows, columns=["time", "name", "value"])
 
@@ -39,7 +45,13 @@ def events(*rows):
 
 
 def tables(table=None, **others):
-    empty = {"users": users([]), "signals": signals(), "messages": messages(), "events": None}
+    empty = {
+        "users": users([]),
+        "signals": signals(),
+        "messages": messages(),
+        "events": None,
+        "classes": None,
+    }
     return RunTables("test/run", (0, 1), jobs() if table is None else table, **(empty | others))
 
 
@@ -68,8 +80,7 @@ def write(folder, run, replications=1):
     """Write a run as `gridtune run --out` does."""
     folder.mkdir(parents=True)
     named = {"jobs": run.jobs, "users": run.users, "signals": run.signals, "messages": run.messages}
-    if run.events is not None:
-        named["events"] = run.events
+    named |= {name: getattr(run, name) for name in ("events", "classes") if getattr(run, name) is not None}
     for name, table in named.items():
         copies = [table.assign(replication=k) for k in range(replications)]
         (pd.concat(copies) if replications > 1 else table).to_parquet(folder / f"{name}.parquet")

@@ -187,7 +187,7 @@ def test_a_job_beyond_its_promise_is_killed_or_left_to_run():
     extend, kill = (play(works, 1, "easy", overrun=overrun) for overrun in ("extend", "kill"))
     assert [job.start for job in extend.record.jobs] == [0, 10]
     first, second = kill.record.jobs
-    assert (first.state, first.end, first.wasted) == (State.CANCELLED, 4, 4)
+    assert (first.state, first.end, first.wasted) == (State.EXPIRED, 4, 4)
     assert (second.state, second.start) == (State.DONE, 4)
     assert kill.record.counters["killed_by_limit"] == 1
     assert (4, "expired", 1, "site", "") in kill.record.journal

@@ -75,7 +75,7 @@ def test_run_prints_the_agreed_json_and_nothing_else():
     )  # fmt: skip
     assert result.returncode == 0
     made = json.loads(result.stdout)
-    assert made.keys() == {"scenario", "seed", "replications", "metrics", "out"}
+    assert made.keys() == {"scenario", "seed", "replications", "metrics", "classes", "out"}
     assert (made["scenario"], made["seed"], made["replications"], made["out"]) == (
         "diet/day-regular",
         1,

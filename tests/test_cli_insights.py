@@ -57,7 +57,7 @@ def test_sensitivity_of_a_study_simulates_nothing(study, tmp_path):
     [
         (["STUDY", "--samples", 3], "--samples"),
         (["STUDY", "--set", "sed.speed=2"], "--set"),
-        (["STUDY", "--objective", "nope"], "nope: no such objective"),
+        (["STUDY", "--objective", "nope"], "nope: no such metric"),
         (["diet/day-regula"], "did you mean diet/day-regular"),
         (["diet/day-regular", "--method", "fast"], "there are morris, sobol"),
         (["diet/day-regular", "--method", "sobol", "--samples", 100], "64 or 128"),
@@ -70,3 +70,30 @@ def test_a_sensitivity_that_cannot_be_is_refused_in_one_line(study, arguments, m
     out = tmp_path / "out"
     assert message in refused("sensitivity", *arguments, "--out", out)
     assert not out.exists()
+
+
+def test_explain_answers_in_words_and_in_json(study):
+    out, made = study
+    number = next(item["number"] for item in made["recommendations"] if item["name"] == "compromise")
+    words = gridtune("explain", out, "knee", "--jobs", 1, "--no-ablate")
+    assert words.returncode == 0, words.stderr
+    assert words.stdout.startswith(f"Point {number} (")
+    assert "Against the scenario as it stands" in words.stdout
+    result = gridtune("explain", out, number, "--jobs", 1, "--replications", 2, "--format", "json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["number"], found["on_front"], found["replications"]) == (number, True, 2)
+    assert [change["metric"] for change in found["against_default"]] == [
+        "unhappy_users", "unfairness", "completed",
+    ]  # fmt: skip
+    assert all(change["difference"]["pairs"] == 2 for change in found["against_default"])
+    assert {setting["path"] for setting in found["settings"]} >= {"client.dispatch"}
+
+
+def test_explaining_what_is_not_there_is_refused_in_one_line(study, tmp_path):
+    out, made = study
+    said = refused("explain", out, 999)
+    assert "no point 999; its front has" in said
+    assert str(made["front"][0]["number"]) in said
+    assert "no such study" in refused("explain", tmp_path, 1)
+    assert "--replications" in refused("explain", out, "knee", "--replications", 0)

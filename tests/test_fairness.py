@@ -1,14 +1,14 @@
-"""Deserved areas, satisfaction and unhappiness as RR-7959 defines them."""
+"""What users deserve: the equal share of RR-7959, and that of those who still want something."""
 
 import itertools
-from math import inf
+from dataclasses import replace
+from math import inf, nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.fairness import deserved_areas, outcomes, unfairness
-from model.job import Job
+from model.fairness import Want, deserved_areas, unfairness
 from model.record import Stay
 
 
@@ -21,15 +21,21 @@ def test_the_regular_scenario_deserves_what_arithmetic_says():
     assert sum(deserved.values()) == pytest.approx(1900)
 
 
-stays = st.lists(
-    st.builds(
-        lambda user, entry, length: Stay(f"u{user}", entry / 4, (entry + length) / 4),
-        st.integers(0, 4),
-        st.integers(0, 40),
-        st.integers(0, 40),
-    ),
-    max_size=12,
-)
+def visits(demands):
+    return st.lists(
+        st.builds(
+            lambda user, entry, length, demand: Stay(f"u{user}", entry / 4, (entry + length) / 4, demand),
+            st.integers(0, 4),
+            st.integers(0, 40),
+            st.integers(0, 40),
+            demands,
+        ),
+        max_size=12,
+    )
+
+
+greedy = visits(st.just(inf))
+modest = visits(st.integers(0, 200).map(float))
 
 
 def naive_deserved(stays, slots):
@@ -43,39 +49,73 @@ def naive_deserved(stays, slots):
     return deserved
 
 
-@given(stays, st.integers(1, 50))
-def test_deserved_areas_equal_the_formula_and_sum_to_the_union_of_stays(stays, slots):
+def occupied(stays):
+    """Quarters of a second in which anybody is there."""
+    return len({k for stay in stays for k in range(int(stay.entry * 4), int(stay.deadline * 4))})
+
+
+@given(greedy, st.integers(1, 50))
+def test_without_limits_of_demand_the_areas_are_the_papers_and_sum_to_the_union_of_stays(stays, slots):
     deserved = deserved_areas(stays, slots)
     assert deserved == pytest.approx(naive_deserved(stays, slots))
-    quarters = {k for stay in stays for k in range(int(stay.entry * 4), int(stay.deadline * 4))}
-    assert sum(deserved.values()) == pytest.approx(slots * len(quarters) / 4)
+    assert sum(deserved.values()) == pytest.approx(slots * occupied(stays) / 4)
 
 
-def done(number, user, start, end, deadline=inf, mandatory=True):
-    job = Job(number, user, 0.0, end - start, deadline=deadline, mandatory=mandatory)
-    job.queue(0.0)
-    job.begin(start)
-    job.finish(end)
-    return job
+@given(modest, st.integers(1, 50))
+def test_nobody_deserves_more_than_demanded_nor_all_together_more_than_there_is(stays, slots):
+    deserved = deserved_areas(stays, slots)
+    demand = dict.fromkeys(deserved, 0.0)
+    for stay in stays:
+        demand[stay.user] += stay.demand
+    assert all(0 <= deserved[user] <= demand[user] + 1e-6 for user in deserved)
+    assert sum(deserved.values()) <= slots * occupied(stays) / 4 + 1e-6
 
 
-def test_only_late_mandatory_work_makes_unhappy_and_the_deadline_itself_is_in_time():
-    jobs = [
-        done(1, "punctual", 0, 10, deadline=10),
-        done(2, "late", 0, 11, deadline=10),
-        done(3, "relaxed", 0, 11, deadline=10, mandatory=False),
-        Job(4, "forgotten", 0.0, 1.0, deadline=10),
-        Job(5, "patient", 0.0, 1.0, deadline=100),
-    ]
-    users = outcomes(jobs, [], 1, now=20.0)
-    assert {name for name, user in users.items() if user.unhappy} == {"late", "forgotten"}
+@given(modest, st.integers(1, 50))
+def test_who_comes_once_deserves_no_less_than_the_lesser_of_demand_and_equal_share(stays, slots):
+    once = list({stay.user: stay for stay in stays}.values())
+    deserved, equal = deserved_areas(once, slots), naive_deserved(once, slots)
+    for stay in once:
+        asked = stay.demand if stay.deadline > stay.entry else 0.0
+        assert deserved[stay.user] >= min(asked, equal[stay.user]) - 1e-6
 
 
-def test_satisfaction_is_allocated_over_deserved():
-    stays = [Stay("a", 0.0, 10.0), Stay("b", 0.0, 10.0, demand=2.0)]
-    jobs = [done(1, "a", 0, 6), done(2, "b", 0, 2)]
-    users = outcomes(jobs, stays, 1, now=10.0)
-    assert users["a"].satisfaction == pytest.approx(6 / 5)
-    assert unfairness(users.values()) == pytest.approx(6 / 5 - 2 / 5)
-    capped = outcomes(jobs, stays, 1, now=10.0, deserved="capped")
-    assert capped["b"].satisfaction == pytest.approx(1.0)
+@given(greedy, st.integers(1, 50))
+def test_where_all_demand_at_least_their_equal_share_it_is_the_papers(stays, slots):
+    once = list({stay.user: stay for stay in stays}.values())
+    equal = naive_deserved(once, slots)
+    asked = [replace(stay, demand=equal[stay.user]) for stay in once]
+    assert deserved_areas(asked, slots) == pytest.approx(equal)
+
+
+@given(modest, st.integers(1, 50))
+def test_it_makes_no_difference_whether_demand_comes_with_the_stay_or_is_asked_for_at_once(stays, slots):
+    empty = [replace(stay, demand=0.0) for stay in stays]
+    wants = [Want(stay.entry, stay.user, stay.demand) for stay in stays if stay.deadline > stay.entry]
+    assert deserved_areas(empty, slots, wants) == pytest.approx(deserved_areas(stays, slots))
+
+
+def test_what_the_satisfied_leave_goes_to_the_others():
+    stays = [Stay("light", 0.0, 10.0, 2.0), Stay("heavy", 0.0, 10.0, 100.0)]
+    assert deserved_areas(stays, 1) == pytest.approx({"light": 2.0, "heavy": 8.0})
+
+
+def test_who_asks_late_was_not_owed_anything_before():
+    stays = [Stay("early", 0.0, 10.0, inf), Stay("late", 0.0, 10.0, 0.0)]
+    assert deserved_areas(stays, 1, [Want(8.0, "late", 5.0)]) == pytest.approx({"early": 9.0, "late": 1.0})
+
+
+def test_who_is_satisfied_may_ask_again_and_who_has_left_asks_in_vain():
+    stays = [Stay("a", 0.0, 10.0, 1.0), Stay("b", 0.0, 20.0, inf)]
+    wants = [Want(5.0, "a", 1.0), Want(15.0, "a", 1.0)]
+    assert deserved_areas(stays, 1, wants) == pytest.approx({"a": 2.0, "b": 18.0})
+
+
+def test_what_is_still_wanted_when_a_user_leaves_is_forgotten():
+    stays = [Stay("a", 0.0, 2.0, 9.0), Stay("a", 5.0, 9.0, 1.0)]
+    assert deserved_areas(stays, 1) == pytest.approx({"a": 3.0})
+
+
+def test_unfairness_leaves_out_who_deserved_nothing():
+    assert unfairness([0.5, nan, 1.25]) == 0.75
+    assert unfairness([nan]) == unfairness([]) == 0.0

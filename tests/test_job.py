@@ -9,14 +9,17 @@ from model.job import IllegalTransition, Job, State
 ALLOWED = {
     State.CREATED: {"queue", "cancel", "reject"},
     State.QUEUED: {"queue", "begin", "cancel", "reject"},
-    State.RUNNING: {"finish", "kill", "cancel"},
+    State.RUNNING: {"finish", "kill", "cancel", "expire"},
     State.DONE: set(),
     State.CANCELLED: set(),
+    State.EXPIRED: set(),
     State.REJECTED: set(),
 }
 
 
-@given(st.lists(st.sampled_from(["queue", "begin", "finish", "kill", "cancel", "reject"]), max_size=12))
+@given(
+    st.lists(st.sampled_from(["queue", "begin", "finish", "kill", "cancel", "expire", "reject"]), max_size=12)
+)
 def test_legal_transitions_pass_and_all_others_are_refused(verbs):
     job = Job(1, "ann", 0.0, 10.0)
     for now, verb in enumerate(verbs):

@@ -170,7 +170,7 @@ def test_a_task_in_a_killed_pilot_goes_back_unless_it_had_the_pilot_to_itself():
     assert (second.kills, second.state) == (1, State.DONE)
     assert played.counters["killed_pilots"] == 1
     alone = play("pilot", [1], tasks[2:], limit=52.0, poll_period=5.0)
-    assert alone.tasks[0].state is State.CANCELLED
+    assert alone.tasks[0].state is State.EXPIRED
     assert alone.tasks[0].end == 52.0
     assert alone.counters["killed_by_limit"] == 1
 

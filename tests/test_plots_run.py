@@ -14,7 +14,7 @@ from scenarios.plots.gantt import pack
 from scenarios.plots.series import running_changes, waiting_changes
 from scenarios.plots.style import time_unit
 from scenarios.plots.traffic import bin_width, group_of
-from tests.runs import KILLED, jobs, messages, nan, signals, tables, users, write
+from tests.runs import KILLED, classes, jobs, messages, nan, signals, tables, users, write
 
 
 def polygons(figure):
@@ -163,6 +163,39 @@ def test_many_users_are_a_distribution():
     assert "100 users, 1 unhappy; unfairness 0.99" in note(drawn)
 
 
+def test_users_with_jobs_of_different_classes_have_panels_of_their_own():
+    parts = classes(("u0", "sdj", 3, 1, 2), ("u1", "batch", 1, 1, 0), ("u2", "batch", 1, 1, 0))
+    few = draw_run(tables(users=users([0.5, 1.2, 0.9], unhappy={0}), classes=parts), "users")
+    shown = {axes.get_title(loc="left"): [bar.get_height() for bar in axes.patches] for axes in few.axes}
+    assert shown == {"batch (2)": [0.9, 1.2], "sdj (1)": [0.5]}
+    many = users([k / 100 for k in range(100)], unhappy={3})
+    halves = classes(*((f"u{k}", "sdj" if k < 40 else "batch", 1, 1, 0) for k in range(100)))
+    drawn = draw_run(tables(users=many, classes=halves), "users")
+    assert [sum(bar.get_height() for bar in axes.patches) for axes in drawn.axes] == [60, 40]
+
+
+def test_users_of_the_same_classes_share_a_panel():
+    both = classes(*((f"u{k}", kind, 1, 1, 0) for k in range(2) for kind in ("mandatory", "optional")))
+    assert len(draw_run(tables(users=users([0.5, 1.0]), classes=both), "users").axes) == 1
+
+
+def test_classes_show_users_jobs_and_response_times():
+    table = jobs(
+        ("u0", "sdj", "n", 0, 0, 4, 1, "done", 0),
+        ("u0", "sdj", "n", 0, nan, 0, 1, "rejected", 0),
+        ("u1", "batch", "n", 0, 5, 40, 1, "done", 0),
+    )
+    parts = classes(("u0", "sdj", 2, 1, 1), ("u1", "batch", 1, 1, 0))
+    drawn = draw_run(tables(table, users=users([0.5, 1.0], unhappy={0}), classes=parts), "classes")
+    people, work, times = drawn.axes
+    assert [text.get_text() for text in people.get_yticklabels()] == ["sdj", "batch"]
+    assert [bar.get_width() for bar in people.patches] == [0, 1, 1, 0]
+    assert [bar.get_width() for bar in work.patches] == [0.5, 1.0, 0.5, 0.0]
+    assert [text.get_text() for text in work.texts] == ["1", "1", "1", "0"]
+    assert len(times.patches) == 2
+    assert note(drawn) == "2 users, 1 unhappy in at least one class"
+
+
 def test_waits_end_at_one_for_every_kind():
     axes = draw_run(KILLED, "waits").axes[0]
     assert len(axes.lines) == 2
@@ -210,6 +243,7 @@ def test_every_kind_is_written_from_a_folder(tmp_path, kind):
         users=users([0.5, 1.0]),
         signals=signals((0.0, "load", 1.0), (5.0, "load", 2.0)),
         messages=messages(("sed-000", "submit", 0.0, 4)),
+        classes=classes(("u0", "mandatory", 2, 2, 0), ("u1", "optional", 2, 1, 0)),
     )
     folder = write(tmp_path / "run", full, replications=2)
     assert len(read_run(folder, 1).jobs) == len(KILLED.jobs)

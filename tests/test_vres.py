@@ -105,10 +105,10 @@ def test_a_job_is_killed_at_the_wall_clock_limit_and_the_rest_speeds_up():
         )
         grid.run()
         ends = {(job.kind, job.submit): (job.state, job.end) for job in made}
-        assert ends["sdj", 0.0] == ("cancelled", 6.0)
+        assert ends["sdj", 0.0] == ("expired", 6.0)
         # 3 done by 6, 1 more by 7, then half of 6 by 13, the rest alone.
         assert ends["batch", 0.0] == ("done", 16.0)
-        assert ends["sdj", 7.0] == ("cancelled", 13.0)
+        assert ends["sdj", 7.0] == ("expired", 13.0)
 
 
 def test_a_limit_that_is_just_kept_kills_nobody():

@@ -29,6 +29,10 @@ def objective_label(objective: Objective) -> str:
     return f"{labelled(objective.name, objective.unit)} {arrow}"
 
 
+ON_FRONT, BEATEN = "non-dominated", "beaten on fresh seeds"
+BROKEN = "breaks a constraint on fresh seeds"
+
+
 def means(rows: Sequence[dict[str, Estimate]], name: str) -> Array:
     """Means of one objective."""
     import numpy as np
@@ -144,6 +148,13 @@ def note(front: Front) -> str:
     archive = front.archive
     seeds = "values on fresh seeds" if front.validated else "values as searched, not validated"
     return f"{len(archive.evaluations)} evaluations, {archive.each}; front: {seeds}"
+
+
+def standing(member: Member) -> str:
+    """What became of a member on fresh seeds, in words."""
+    if member.non_dominated:
+        return ON_FRONT
+    return BEATEN if member.feasible else BROKEN
 
 
 def draw_cloud(axes: Axes, x: Array, y: Array) -> None:

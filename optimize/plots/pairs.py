@@ -19,6 +19,7 @@ from optimize.plots.cloud import (
     note,
     objective_label,
     searched,
+    standing,
     view,
 )
 from scenarios.plots import style
@@ -116,8 +117,9 @@ def handles(front: Front) -> list[Artist]:
     made = [dot("searched", marker="o", markersize=4, color=GREY, alpha=0.6)]
     kept = "non-dominated on fresh seeds" if front.validated else "non-dominated as searched"
     made.append(dot(f"{kept} (± s.e.)", marker="o", markersize=5.5, color=BLUE))
-    if len(front.kept) < len(front.members):
-        made.append(dot("beaten on fresh seeds", marker="o", markersize=5, mfc="white", mec=BLUE))
+    dropped = sorted({standing(member) for member in front.members if not member.non_dominated})
+    if dropped:
+        made.append(dot(" or ".join(dropped), marker="o", markersize=5, mfc="white", mec=BLUE))
     for rank, (member, name) in enumerate(marked(front)):
         marker, colour, size = MARKS[rank % len(MARKS)]
         label = fill(f"{name} (no. {member.evaluation.number})", 34)

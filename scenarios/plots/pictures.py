@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scenarios.plots import style
+from scenarios.plots.classes import draw_classes
 from scenarios.plots.gantt import draw_gantt
-from scenarios.plots.people import draw_users, draw_waits
+from scenarios.plots.people import draw_users
 from scenarios.plots.series import draw_queues, draw_signals
 from scenarios.plots.style import PlotError, picture_format, save
 from scenarios.plots.tables import RunTables, read_run
 from scenarios.plots.traffic import draw_messages
+from scenarios.plots.waits import draw_waits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +26,10 @@ KINDS: dict[str, tuple[Callable[[RunTables, Window], Figure], str]] = {
     "signals": (draw_signals, "every sampled signal over time"),
     "queues": (draw_queues, "jobs waiting and slots held over time, by kind of job"),
     "users": (draw_users, "satisfaction of every user, and who is unhappy"),
+    "classes": (
+        draw_classes,
+        "by class of jobs: happy and unhappy users, jobs done and failed, response times",
+    ),
     "waits": (draw_waits, "distribution of waiting times by kind of job"),
     "messages": (draw_messages, "messages that agents handled over time"),
 }

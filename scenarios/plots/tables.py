@@ -27,6 +27,7 @@ class RunTables:
         jobs, users, signals, messages: a row each per job, user, sample, count; times in s. Empty if the
             run has none.
         events: transitions of the jobs; None if the run did not keep them.
+        classes: a row per user and class of jobs; None if all jobs are of one class.
     """
 
     name: str
@@ -36,6 +37,7 @@ class RunTables:
     signals: pd.DataFrame
     messages: pd.DataFrame
     events: pd.DataFrame | None = None
+    classes: pd.DataFrame | None = None
 
     @cached_property
     def span(self) -> tuple[float, float]:
@@ -91,7 +93,8 @@ def read_run(folder: Path | str, replication: int = 0) -> RunTables:
         raise PlotError(f"{folder}: no run is there; `gridtune run SCENARIO --out {folder}` writes one")
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        tables = {name: _table(folder, name) for name in ("jobs", "users", "signals", "messages", "events")}
+        names = ("jobs", "users", "signals", "messages", "events", "classes")
+        tables = {name: _table(folder, name) for name in names}
     except (OSError, ValueError) as error:
         raise PlotError(f"{folder}: the run cannot be read: {error}") from error
     count = int(manifest.get("replications", 1))
@@ -110,6 +113,7 @@ def read_run(folder: Path | str, replication: int = 0) -> RunTables:
         kept.get("signals", _empty("time", "name", "value")),
         kept.get("messages", _empty("agent", "kind", "time", "count")),
         kept.get("events"),
+        kept.get("classes"),
     )
 
 

@@ -1,0 +1,232 @@
+"""Workers of a Dask cluster, behind the interface that processes of this machine have."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import platform
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError, Future
+from functools import cache, lru_cache, partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from scenarios.errors import ScenarioError
+from scenarios.pool import Pool
+from scenarios.scenario import Scenario
+from scenarios.workers import WorkerDiedError, Workers
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from distributed import Future as DaskFuture
+
+R = TypeVar("R")
+
+TIMEOUT = 5.0  # s to reach the scheduler, and to wait for a first worker
+FLOORS = ("model", "agents", "scenarios")  # of the sources, what a simulation runs on
+PACKAGES = ("mesa", "numpy")  # whose version a result may depend on
+
+_one_at_a_time = threading.Lock()  # a simulation has its process to itself, however many threads a worker has
+
+
+class DaskWorkers(Workers):
+    """The workers of a cluster, as an executor.
+
+    Dask runs a task again whose worker has died, on another worker. A worker, whether there from the start or
+    not, takes tasks only if it has the same sources, versions and traces as this process.
+
+    Args:
+        address: of the scheduler, e.g. `tcp://127.0.0.1:8786`.
+        scenario: what will be run.
+
+    Raises:
+        ScenarioError: Dask is not installed, the cluster cannot be reached or has no workers, or a worker
+            would not give the same results.
+    """
+
+    def __init__(self, address: str, scenario: Scenario) -> None:
+        self._address = address
+        self._scenario = pickle.dumps((scenario.name, scenario.document, scenario.base))
+        self._here = about(self._scenario)
+        self._under_way: set[DaskFuture] = set()
+        self._client = self._connect()
+        try:
+            self._check()
+        except BaseException:
+            self._client.close()
+            raise
+
+    def count(self) -> int:
+        """Workers that the cluster has now, at least 1."""
+        return max(1, len(self._client.nthreads()))
+
+    def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
+        """Have a function called by a worker."""
+        answer: Future[R] = Future()
+        try:
+            call = packed(run_alike, self._here, self._scenario, partial(fn, *args, **kwargs))
+        except Exception as error:  # cannot be sent
+            answer.set_exception(error)
+            return answer
+        # Equal calls are not the same call: nothing is to be looked up, or shared with other searches.
+        future = self._client.submit(pickle.loads, call, pure=False)
+        self._under_way.add(future)
+        future.add_done_callback(partial(self._hand_over, answer))
+        return answer
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster; tasks that have not begun are not run any more."""
+        if wait and not cancel_futures:
+            for future in list(self._under_way):
+                future.exception()
+        self._client.close()
+
+    def _connect(self) -> Client:
+        try:
+            from distributed import Client
+            from distributed.comm import resolve_address
+        except ImportError:
+            raise ScenarioError("--dask needs Dask; `pip install 'gridtune[dask]'` brings it") from None
+        _quieten()
+        try:
+            resolve_address(self._address)  # a client that trips over its address does not do so quietly
+            client = Client(self._address, timeout=TIMEOUT, set_as_default=False, name="gridtune")
+        except (OSError, ValueError) as error:
+            problem = "no Dask scheduler can be reached there"
+            raise ScenarioError(f"{self._address}: {problem}: {' '.join(str(error).split())}") from error
+        try:
+            client.wait_for_workers(1, timeout=TIMEOUT)
+        except TimeoutError:
+            client.close()
+            raise ScenarioError(f"{self._address}: this Dask cluster has no workers (yet)") from None
+        return client
+
+    def _check(self) -> None:
+        found = self._client.run(pickle.loads, packed(about, self._scenario), on_error="return")
+        for worker, there in found.items():
+            if isinstance(there, BaseException):
+                raise self._unusable(worker, there)
+            if there != self._here:
+                raise self._unusable(worker, DifferentWorkerError(_difference(self._here, there)))
+
+    def _hand_over(self, answer: Future[R], future: DaskFuture) -> None:
+        from distributed import KilledWorker
+
+        self._under_way.discard(future)
+        try:
+            answer.set_result(future.result())
+        except KilledWorker as error:
+            answer.set_exception(WorkerDiedError(" ".join(str(error).split())))
+        except CancelledError:
+            problem = f"{self._address}: the connection to the Dask cluster was lost"
+            answer.set_exception(ScenarioError(f"{problem}; what was finished is kept"))
+        except (DifferentWorkerError, ImportError) as error:
+            answer.set_exception(self._unusable("a worker", error))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    def _unusable(self, worker: str, error: BaseException) -> ScenarioError:
+        if isinstance(error, DifferentWorkerError):
+            problem = str(error)
+        elif isinstance(error, ImportError | AttributeError):
+            problem = f"cannot import gridtune: {error}; install the same version there"
+        else:
+            problem = f"cannot run the scenario: {error}"
+        return ScenarioError(f"{self._address}: worker {worker} {problem}")
+
+
+class DifferentWorkerError(Exception):
+    """A worker would not give the same results; the message says in what it differs."""
+
+
+def dask_pool(address: str, scenario: Scenario) -> Pool:
+    """A pool of the workers of a Dask cluster, connected; see `DaskWorkers`."""
+    first = [DaskWorkers(address, scenario)]
+    return Pool(executor=lambda _: first.pop() if first else DaskWorkers(address, scenario))
+
+
+@lru_cache(maxsize=4)
+def about(scenario: bytes) -> dict[str, str]:
+    """What the results of this process depend on.
+
+    Args:
+        scenario: name, document and base of it, pickled.
+
+    Raises:
+        ScenarioError: a file that the scenario names cannot be used here.
+    """
+    from scenarios.simulate import build, notes
+
+    known = Scenario(*pickle.loads(scenario))
+    build(known).close()  # reads the traces
+    return {
+        "gridtune's sources": _sources(),
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        **{name: version(name) for name in PACKAGES},
+        **{str(name): _digest([known.base / str(name)]) for name in known.document.get("plugins", [])},
+        **{note.partition(": ")[0]: note.partition(": ")[2] for note in notes(known)},
+    }
+
+
+class Call:
+    """A call that is made where it is unpickled."""
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self._function, self._arguments = function, arguments
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._function, self._arguments
+
+
+def packed(function: Callable[..., Any], *arguments: Any) -> bytes:
+    """A call as bytes, which `pickle.loads` makes on a worker.
+
+    So it is the worker that imports gridtune, and says so if it cannot. Dask would have the scheduler
+    import it, too.
+    """
+    import cloudpickle
+
+    data: bytes = cloudpickle.dumps(Call(function, arguments))
+    return data
+
+
+def run_alike(expected: dict[str, str], scenario: bytes, call: Callable[[], R]) -> R:
+    """Call on a worker, if it is like the process that asks."""
+    with _one_at_a_time:
+        here = about(scenario)
+        if here != expected:
+            raise DifferentWorkerError(_difference(expected, here))
+        return call()
+
+
+def _quieten() -> None:
+    """Leave it to us to say what went wrong, in one line."""
+    for name in [*logging.root.manager.loggerDict, "tornado", "asyncio"]:
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _difference(here: dict[str, str], there: dict[str, str]) -> str:
+    parts = [
+        f"{name} {there.get(name, 'none')}, not {here.get(name, 'none')}"
+        for name in here | there
+        if here.get(name) != there.get(name)
+    ]
+    return "has " + "; ".join(parts)
+
+
+@cache
+def _sources() -> str:
+    """What a simulation runs on: equal versions may differ while they are worked on."""
+    top = Path(__file__).parent.parent
+    return _digest([path for floor in FLOORS for path in sorted((top / floor).rglob("*.py"))])
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:8]

@@ -1,0 +1,237 @@
+"""Compare all samplers by the fronts that they leave a user with.
+
+    python -m tests.benchmarks.samplers --budgets 200,1000 --seeds 5      # measures what is missing
+    python -m tests.benchmarks.samplers --table                           # prints what is measured
+
+For every scenario, sampler, seed and budget there is a search with one replication per evaluation. The
+points that a trusting user would keep of it (its shortlist, at most 20 points) are run again, 10 times
+each, on random streams that no search used, the same for all points. The quality of the search is the
+hypervolume of these values in a fixed box (`sampler_cases.CASES`); higher is better. Where a sampler's
+batches have the same size for several budgets, one search for the largest is made: the smaller budgets are
+its beginnings.
+
+Each finished search is added to the file of rows at once (`--rows`), and what the file holds is not done
+again, so that the program can be stopped and started at will. Several may run at the same time on files of
+their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from optimize.archive import Estimate, Evaluation
+from optimize.evaluate import evaluated
+from optimize.explore import Exploration
+from optimize.front import costs
+from optimize.progress import Progress
+from optimize.samplers import Result, Sampler, samplers
+from optimize.shortlist import shortlist
+from optimize.space import Point, key
+from optimize.store import Store
+from optimize.study import Settings
+from scenarios.pool import Pool
+from scenarios.replicate import evaluate, metrics_of
+from tests.benchmarks import sampler_variants
+from tests.benchmarks.sampler_cases import CASES, Case
+from tests.benchmarks.sampler_table import ROWS, read_rows, table
+
+BUDGETS = (200, 1000, 3000)
+KEPT = 20  # points that a user looks at
+FRESH_SEED = 1_000_003  # no search has it
+FRESH_REPLICATIONS = 10
+
+
+class Timed(Sampler):
+    """A sampler under the clock.
+
+    Attributes:
+        spent: after each batch, points proposed so far and the CPU time, s, that proposing and learning took.
+    """
+
+    def __init__(self, inner: Sampler) -> None:
+        super().__init__(inner.space, inner.objectives, inner.seed, inner.batch)
+        self.inner = inner
+        self.spent: list[tuple[int, float]] = [(0, 0.0)]
+
+    def ask(self) -> list[Point]:
+        started = time.process_time()
+        points = self.inner.ask()
+        count, seconds = self.spent[-1]
+        self.spent.append((count + len(points), seconds + time.process_time() - started))
+        return points
+
+    def tell(self, results: Sequence[Result]) -> None:
+        started = time.process_time()
+        self.inner.tell(results)
+        count, seconds = self.spent[-1]
+        self.spent[-1] = (count, seconds + time.process_time() - started)
+
+    def milliseconds(self, budget: int) -> float:
+        """CPU time per proposal up to a budget, ms."""
+        count, seconds = next((entry for entry in self.spent if entry[0] >= budget), self.spent[-1])
+        return 1000 * seconds / count
+
+
+@dataclass
+class Judge:
+    """Runs points of one scenario on fresh streams; each point once."""
+
+    case: Case
+    pool: Pool
+    known: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+
+    def front(self, points: Sequence[Point]) -> list[list[float]]:
+        """What the points turn out to be worth: objectives of those that stay non-dominated."""
+        import moocore
+
+        case = self.case
+        new = list({key(point): point for point in points if key(point) not in self.known}.values())
+        replications = range(FRESH_REPLICATIONS)
+        for outcome in evaluate(case.scenario, new, FRESH_SEED, replications, self.pool, metrics_of):
+            entry = evaluated(0, new[outcome.index], outcome.value, case.goals)
+            if not isinstance(entry, Evaluation):
+                raise RuntimeError(f"{new[outcome.index]}: {entry.reason}")
+            self.known[key(entry.values)] = entry.objectives
+        found = [self.known[key(point)] for point in points]
+        rows = [[estimate[goal.name].mean for goal in case.goals] for estimate in found]
+        stay = np.flatnonzero(moocore.is_nondominated(costs(found, case.goals)))
+        return [[float(f"{value:.5g}") for value in rows[k]] for k in stay]
+
+
+def explore(
+    case: Case, kind: type[Sampler], seed: int, batch: int, budget: int, pool: Pool
+) -> tuple[Store, Timed]:
+    """One search, in memory."""
+    settings = Settings(case.scenario, case.space, case.goals, kind.name, batch, seed, 1)
+    store = Store(settings, "benchmark", budget)
+    sampler = Timed(kind(case.space, case.goals, seed, batch))
+    Exploration(settings, store, sampler, pool, Progress(), metrics_of).explore()
+    return store, sampler
+
+
+def measure(
+    name: str, sampler: str, seed: int, batch: int, budgets: Sequence[int], judge: Judge
+) -> Iterator[dict[str, object]]:
+    """A row for each budget, all from one search.
+
+    Args:
+        name: of the case.
+        sampler: name of it.
+        seed: of workload and sampler.
+        batch: points per batch.
+        budgets: for which the sampler would choose that batch.
+        judge: of the case.
+    """
+    started = time.process_time()
+    case = CASES[name]
+    store, timed = explore(case, samplers()[sampler], seed, batch, max(budgets), judge.pool)
+    seconds = time.process_time() - started - timed.spent[-1][1]
+    entries = store.entries()
+    for budget in budgets:
+        searched = [entry for entry in entries[:budget] if isinstance(entry, Evaluation)]
+        kept = shortlist(searched, case.goals, KEPT)
+        yield {
+            "scenario": name,
+            "sampler": sampler,
+            "batch": batch,
+            "seed": seed,
+            "budget": budget,
+            "evaluations": min(budget, len(entries)),
+            "failures": len(entries[:budget]) - len(searched),
+            "proposal_ms": round(timed.milliseconds(budget), 3),
+            "run_ms": round(1000 * seconds / len(entries), 2),
+            "kept": len(kept),
+            "front": judge.front([evaluation.values for evaluation in kept]),
+        }
+
+
+def searches(
+    names: Iterable[str], chosen: Iterable[str], seeds: int, budgets: Sequence[int]
+) -> Iterator[tuple[str, str, int, int, list[int]]]:
+    """What there is to do, the seeds one after the other: scenario, sampler, seed, batch and budgets.
+
+    Args:
+        names: of scenarios.
+        chosen: samplers; `NAME:BATCH` asks for batches of that size whatever the budget.
+        seeds: how many.
+        budgets: in evaluations.
+    """
+    names, chosen = list(names), list(chosen)
+    for seed in range(1, seeds + 1):
+        for name in names:
+            for text in chosen:
+                sampler, _, size = text.partition(":")
+                by_batch: dict[int, list[int]] = {}
+                for budget in sorted(budgets):
+                    batch = int(size) if size else samplers()[sampler].batch_for(budget)
+                    by_batch.setdefault(batch, []).append(budget)
+                for batch, same in by_batch.items():
+                    yield name, sampler, seed, batch, same
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what is missing, or print the table."""
+    options = _options(arguments)
+    if options.table:
+        print(table(read_rows(options.rows)))
+        return
+    sampler_variants.register_all()
+    gc.collect()
+    gc.freeze()  # what is loaded is never garbage: a search in worker processes does the same
+    pool = Pool(1)
+    judges = {name: Judge(CASES[name], pool) for name in options.scenario}
+    done = {
+        (row["scenario"], row["sampler"], row["seed"], row["batch"], row["budget"])
+        for path in options.rows
+        for row in read_rows([path])
+    }
+    for name, sampler, seed, batch, budgets in searches(
+        options.scenario, options.sampler, options.seeds, options.budgets
+    ):
+        missing = [budget for budget in budgets if (name, sampler, seed, batch, budget) not in done]
+        if not missing:
+            continue
+        started = time.monotonic()
+        for row in measure(name, sampler, seed, batch, missing, judges[name]):
+            with options.rows[0].open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row, separators=(",", ":")) + "\n")
+        print(
+            f"{name} {sampler}:{batch} seed {seed} to {max(missing)}: {time.monotonic() - started:.0f} s",
+            flush=True,
+        )
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Compare samplers.", allow_abbrev=False)
+    plain = [name for name in samplers() if name not in ("exhaustive", "gp")]
+    parser.add_argument(
+        "--scenario", action="append", choices=list(CASES), help="all if left out; repeatable"
+    )
+    parser.add_argument(
+        "--sampler", action="append", help="NAME or NAME:BATCH; repeatable; all but gp if left out"
+    )
+    parser.add_argument("--budgets", type=_numbers, default=BUDGETS, help="evaluations, with commas")
+    parser.add_argument("--seeds", type=int, default=5, help="searches per scenario, sampler and budget")
+    parser.add_argument("--rows", type=Path, action="append", help="JSON lines; more of them are only read")
+    parser.add_argument("--table", action="store_true", help="print the table of all rows")
+    options = parser.parse_args(arguments)
+    options.scenario = options.scenario or list(CASES)
+    options.sampler = options.sampler or plain
+    options.rows = options.rows or [ROWS]
+    return options
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The comparison of samplers measures what it says, once."""
+
+import json
+
+import pytest
+
+from optimize.samplers import samplers
+from scenarios.pool import Pool
+from tests.benchmarks import samplers as benchmark
+from tests.benchmarks.sampler_cases import CASES, Case
+from tests.benchmarks.sampler_table import quality, table
+
+TOY = "diet/night-simultaneous"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setitem(CASES, TOY, Case(TOY, best=(0.0, 0.0, 1000.0), worst=(10.0, 10.0, 0.0)))
+    monkeypatch.setattr(benchmark, "FRESH_REPLICATIONS", 2)
+
+
+def rows(tmp_path, *options):
+    path = tmp_path / "rows.jsonl"
+    benchmark.main(["--scenario", TOY, "--rows", str(path), *options])
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_a_smaller_budget_is_the_beginning_of_a_larger_search():
+    judge = benchmark.Judge(CASES[TOY], Pool(1))
+    both = list(benchmark.measure(TOY, "random", 3, 4, [4, 10], judge))
+    alone = list(benchmark.measure(TOY, "random", 3, 4, [4], judge))
+    assert [row["budget"] for row in both] == [4, 10]
+    assert both[0]["front"] == alone[0]["front"]
+
+
+def test_budgets_share_a_search_only_if_their_batches_are_equal():
+    found = list(benchmark.searches([TOY], ["random", "nsga2", "nsga2:20"], 1, [200, 1000]))
+    small, large = (samplers()["nsga2"].batch_for(budget) for budget in (200, 1000))
+    assert found == [
+        (TOY, "random", 1, 32, [200, 1000]),
+        (TOY, "nsga2", 1, small, [200]),
+        (TOY, "nsga2", 1, large, [1000]),
+        (TOY, "nsga2", 1, 20, [200, 1000]),
+    ]
+
+
+def test_what_is_measured_is_not_measured_again(tmp_path, capsys):
+    options = ("--sampler", "random", "--budgets", "6")
+    assert [row["seed"] for row in rows(tmp_path, *options, "--seeds", "1")] == [1]
+    capsys.readouterr()
+    assert [row["seed"] for row in rows(tmp_path, *options, "--seeds", "2")] == [1, 2]
+    assert "seed 1" not in capsys.readouterr().out
+
+
+def test_quality_is_the_share_of_the_box_that_is_dominated():
+    row = {"scenario": TOY, "front": [[0.0, 5.0, 500.0], [20.0, 0.0, 1000.0]]}
+    assert quality(row) == pytest.approx(0.25)  # the second point is outside of the box
+    assert quality({**row, "front": []}) == 0.0
+
+
+def test_the_table_ranks_samplers_and_compares_them_with_random_points(tmp_path):
+    def row(sampler, seed, height):
+        front = [[10.0 - height, 0.0, 1000.0]]
+        facts = {"scenario": TOY, "batch": 8, "budget": 9, "proposal_ms": 1.0}
+        return {**facts, "sampler": sampler, "seed": seed, "front": front}
+
+    measured = [
+        row("random", 1, 4),
+        row("random", 2, 6),
+        row("tpe", 1, 5),
+        row("tpe", 2, 7),
+        row("qmc", 1, 1),
+    ]
+    lines = [line for line in table(measured).splitlines() if line.startswith("| ")][1:]
+    assert lines[0].startswith("| 1 | tpe:8 | 0.6000 ± 0.1000 | 2 | 2/2 |")
+    assert lines[1].startswith("| 2 | random:8 | 0.5000 ± 0.1000 |")
+    assert lines[2].startswith("| 3 | qmc:8 | 0.1000 ± nan | 1 | 0/1 |")

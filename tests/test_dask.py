@@ -1,0 +1,243 @@
+"""Searches on a real Dask cluster: alike for any number of workers, whatever happens to these."""
+
+import json
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from search_toys import VARY, toy
+
+import scenarios.dask_workers as dask_workers
+from optimize.progress import Progress
+from optimize.search import search
+from optimize.study import load_archive
+from scenarios import ScenarioError, load
+from scenarios.dask_workers import dask_pool
+from scenarios.running import run_scenario, run_sweep
+from tests.test_cli import gridtune, refused
+
+pytest.importorskip("distributed")
+STUDY = "diet/day-regular"
+SMALL = (
+    "search",
+    STUDY,
+    "--budget",
+    8,
+    "--sampler",
+    "nsga2",
+    "--set",
+    "workload.count=2",
+    "--format",
+    "json",
+)
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return load(STUDY)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=100) as made:
+        yield made
+
+
+def scaled(cluster, workers):
+    """The cluster with so many workers."""
+    cluster.scale(workers)
+    until(lambda: len(cluster.scheduler.workers) == workers)
+    return cluster.scheduler_address
+
+
+def run(scenario, **options):
+    return search(scenario, **{"budget": 40, "vary": VARY, "work": toy, "replications": 2, **options})
+
+
+def until(condition, period=0.05):
+    end = time.monotonic() + 40
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(period)
+
+
+def noting(folder, task):
+    """The toy, which leaves the process id of its worker while it runs, and a line for each start."""
+    with Path(folder, "starts").open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    running = Path(folder, f"running-{os.getpid()}")
+    running.touch()
+    time.sleep(0.03)
+    running.unlink()
+    return toy(task)
+
+
+def starts(folder):
+    return [int(line) for line in (folder / "starts").read_text().split()]
+
+
+def square(number):
+    if number < 0:
+        raise ValueError(f"{number} has no root here")
+    return number * number
+
+
+def die_at_three(number):
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+class Act(Progress):
+    """Does something once, when so many points are evaluated."""
+
+    def __init__(self, after, action):
+        self.after, self.action = after, action
+
+    def update(self, done, hypervolume=None, failures=0):
+        if done >= self.after and self.action is not None:
+            action, self.action = self.action, None
+            action()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_the_number_of_workers_does_not_change_the_search(scenario, cluster, tmp_path, workers):
+    address = scaled(cluster, workers)
+    with dask_pool(address, scenario) as pool:
+        found = run(scenario, sampler="nsga2", pool=pool, work=partial(noting, str(tmp_path)))
+        assert pool.jobs == workers
+    assert repr(found.archive) == repr(run(scenario, sampler="nsga2").archive)
+    assert len(set(starts(tmp_path))) == workers
+    assert os.getpid() not in starts(tmp_path)
+
+
+@pytest.mark.parametrize("allowed_failures", [3, 0])
+def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
+    scenario, cluster, tmp_path, monkeypatch, allowed_failures
+):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", allowed_failures)
+    address = scaled(cluster, 2)
+    killed = []
+
+    def kill():
+        until(lambda: (tmp_path / "starts").exists() and len(starts(tmp_path)) > 20, 0.002)
+        until(lambda: list(tmp_path.glob("running-*")), 0.002)
+        killed.append(int(next(tmp_path.glob("running-*")).name.partition("-")[2]))
+        os.kill(killed[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    with dask_pool(address, scenario) as pool:
+        killer.start()
+        found = run(scenario, sampler="nsga2", pool=pool, work=partial(noting, str(tmp_path)))
+        killer.join()
+    assert found.failures == ()
+    assert repr(found.archive) == repr(run(scenario, sampler="nsga2").archive)
+    validations = 5 * sum(evaluation.validated is not None for evaluation in found.archive.evaluations)
+    assert len(starts(tmp_path)) > 40 * 2 + validations, "nothing was under way when the worker was killed"
+    assert len(set(starts(tmp_path)) - set(killed)) >= 2, "the worker should have been replaced"
+
+
+def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does(scenario, cluster, monkeypatch):
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+    with dask_pool(scaled(cluster, 2), scenario) as pool:
+        outcomes = pool.map(die_at_three, list(range(8)))
+        again = pool.map(square, [5])
+    assert [outcome.index for outcome in outcomes if outcome.failure] == [3]
+    assert outcomes[3].failure.kind == "WorkerDied"
+    assert [outcome.result for outcome in outcomes if not outcome.failure] == [n for n in range(8) if n != 3]
+    assert again[0].value == 25
+
+
+def test_tasks_fail_alone(scenario, cluster):
+    with dask_pool(scaled(cluster, 2), scenario) as pool:
+        outcomes = pool.map(square, [1, -2, 3])
+        unsendable = pool.map(square, [2, (letter for letter in "abc")])
+    assert [outcome.result for outcome in outcomes] == [1, None, 9]
+    assert str(outcomes[1].failure) == "ValueError: -2 has no root here"
+    assert unsendable[0].value == 4
+    assert unsendable[1].failure.kind == "TypeError"
+
+
+def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scenario, cluster, tmp_path):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with dask_pool(scaled(cluster, 2), scenario) as pool:
+        with pytest.raises(KeyboardInterrupt):
+            run(scenario, sampler="nsga2", pool=pool, out=tmp_path, progress=Act(13, interrupt))
+        until(lambda: not cluster.scheduler.tasks)
+        assert len(load_archive(tmp_path).evaluations) >= 13
+        resumed = run(scenario, sampler="nsga2", pool=pool, out=tmp_path, resume=True)
+    assert repr(resumed.archive.evaluations) == repr(run(scenario, sampler="nsga2").archive.evaluations)
+
+
+def test_the_command_line_runs_on_a_cluster(cluster):
+    address = scaled(cluster, 2)
+    here, there = gridtune(*SMALL, "--jobs", 1), gridtune(*SMALL, "--dask", address)
+    assert there.returncode == 0, there.stderr
+    assert json.loads(there.stdout) == json.loads(here.stdout)
+
+
+def test_runs_and_sweeps_use_the_cluster_too(scenario, cluster, tmp_path):
+    address = scaled(cluster, 2)
+    options = {"seed": 1, "replications": 3, "jobs": 1, "out": None}
+    there = run_scenario(scenario, **options, events=False, dask=address)
+    assert there == run_scenario(scenario, **options, events=False)
+    there = run_sweep(scenario, ["sed.speed=1,2"], **options, plot=None, dask=address)
+    assert there == run_sweep(scenario, ["sed.speed=1,2"], **options, plot=None)
+
+
+def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, monkeypatch):
+    address = scaled(cluster, 2)
+    with dask_pool(address, scenario) as pool:
+        # A worker that joins later is found out by its first task.
+        pool._start()._here = {"numpy": "1.0"}
+        with pytest.raises(ScenarioError, match=r"a worker has .*numpy \d.*, not 1\.0"):
+            pool.map(square, [1, 2, 3])
+    monkeypatch.setattr(dask_workers, "_sources", lambda: "others")
+    dask_workers.about.cache_clear()
+    try:
+        with pytest.raises(ScenarioError, match=r"worker tcp://.* has gridtune's sources \w{8}, not others$"):
+            dask_pool(address, scenario)
+    finally:
+        dask_workers.about.cache_clear()
+
+
+def test_a_worker_without_gridtune_is_named(scenario, cluster, monkeypatch):
+    monkeypatch.setattr(dask_workers, "packed", lambda *_: b"cgridtune_is_not_here\nabout\n.")
+    with pytest.raises(ScenarioError, match=r"worker tcp://.* cannot import gridtune: No module named"):
+        dask_pool(scaled(cluster, 2), scenario)
+
+
+def test_what_results_depend_on_is_known(tmp_path):
+    (tmp_path / "mine.py").write_text("")
+    parts = pickle.dumps((STUDY, {**load(STUDY).document, "plugins": ["mine.py"]}, tmp_path))
+    found = dask_workers.about(parts)
+    assert found["Python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert set(found) == {"gridtune's sources", "Python", "mesa", "numpy", "mine.py"}
+    week = load("diet/egee-week")
+    parts = pickle.dumps((week.name, week.document, week.base))
+    assert any(name.startswith("workload ") for name in dask_workers.about(parts))
+
+
+def test_a_scheduler_that_cannot_be_reached_is_refused(scenario, tmp_path):
+    message = refused(*SMALL, "--dask", "tcp://127.0.0.1:1", "--out", tmp_path / "out")
+    assert "tcp://127.0.0.1:1: no Dask scheduler can be reached there" in message
+    assert not (tmp_path / "out").exists()
+    for address in ("nonsense", "ftp://127.0.0.1:1"):
+        with pytest.raises(ScenarioError, match=f"{address}: no Dask scheduler can be reached there"):
+            dask_pool(address, scenario)
+
+
+def test_a_cluster_without_workers_is_refused(scenario, cluster, monkeypatch):
+    monkeypatch.setattr(dask_workers, "TIMEOUT", 1.0)
+    with pytest.raises(ScenarioError, match=r"has no workers \(yet\)"):
+        dask_pool(scaled(cluster, 0), scenario)

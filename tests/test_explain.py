@@ -1,0 +1,292 @@
+"""Explanations: paired differences, what a point gains and pays, its neighbours, its settings put back."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from optimize.explain import explain
+from optimize.explained import told
+from optimize.front import front
+from optimize.paired import difference
+from optimize.search import FRESH, search
+from optimize.study import load as load_study
+from scenarios import load
+from scenarios.errors import ScenarioError
+from scenarios.meaning import meaning
+from scenarios.pool import Pool
+from tests.search_toys import VARY, toy
+
+STANDS = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1, "client.n_submit": 190}
+
+
+def at_defaults(task):
+    """The toy, which also knows what stands in the scenario."""
+    values = {path: value for path, value in STANDS.items() if path not in task.values}
+    return toy(replace(task, values={**values, **task.values}))
+
+
+def test_paired_differences_agree_with_a_paired_t_test():
+    draws = np.random.default_rng(0)
+    a, b = draws.normal(size=7), draws.normal(0.4, 1, size=9)
+    found = difference(a, b)
+    known = stats.ttest_rel(a, b[:7])
+    interval = known.confidence_interval(0.95)
+    assert found.pairs == 7
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert found.confidence == pytest.approx(1 - known.pvalue)
+    assert found.mean == pytest.approx((a - b[:7]).mean())
+
+
+@pytest.mark.parametrize(
+    ("to", "start", "verdict"),
+    [
+        ((1.0, 2.0, 3.0), (1.0, 2.0, 3.0), "equal"),
+        ((0.1 + 0.2, 2.0), (0.3, 2.0), "equal"),  # rounding is no difference
+        ((2.0, 3.0, 4.0), (1.0, 2.0, 3.0), "clearly"),  # in every replication
+        ((2.0, 3.1, 3.9, 5.05), (1.0, 2.0, 3.0, 4.0), "clearly"),
+        ((2.0, 2.2, 4.5), (1.0, 2.0, 3.0), "unsure"),
+        ((3.0,), (1.0,), "unknown"),
+        ((3.0,), (3.0,), "equal"),
+        ((2.0, 2.4, 4.0, 5.5), (1.0, 2.0, 3.0, 4.0), "probably"),
+    ],
+)
+def test_verdicts_say_how_sure_a_difference_is(to, start, verdict):
+    assert difference(to, start).verdict == verdict
+
+
+def test_a_difference_that_is_one_of_many_must_be_surer():
+    found = difference((2.0, 3.1, 3.9, 5.05), (1.0, 2.0, 3.0, 4.0))
+    assert [found.judged(tests) for tests in (1, 100, 10_000)] == ["clearly", "probably", "unsure"]
+
+
+def test_nothing_in_common_cannot_be_compared():
+    with pytest.raises(ValueError, match="without a common replication"):
+        difference((), (1.0,))
+
+
+def searched(folder, **options):
+    search(
+        load("diet/day-regular"), budget=40, sampler="random", replications=2, vary=VARY, out=folder,
+        work=toy, **options,
+    )  # fmt: skip
+    return load_study(folder)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return searched(tmp_path_factory.mktemp("study"))
+
+
+def explained(kept, point, work=at_defaults, **options):
+    with Pool(1) as pool:
+        return explain(kept, str(point), pool=pool, work=work, **options)
+
+
+def members(kept, dispatch):
+    found = front(kept.archive)
+    return [m.evaluation for m in found.kept if m.evaluation.values["client.dispatch"] == dispatch]
+
+
+def noiseless(values):
+    """What the toy gives beside its noise."""
+    task = type("Task", (), {"values": {**STANDS, **values}, "seed": 1, "replication": FRESH})
+    return {name: metric.value for name, metric in toy(task).items()}
+
+
+def test_a_point_is_compared_with_the_scenario_as_it_stands(kept):
+    point = members(kept, "legacy")[-1]
+    found = explained(kept, point.number)
+    base, here = noiseless({}), noiseless(point.values)
+    assert [change.metric.name for change in found.changes] == ["unhappy_users", "unfairness", "completed"]
+    for change in found.changes:
+        name = change.metric.name
+        # The noise is common to all points, so it cancels (where the toy does not cut off below 0).
+        assert change.difference.mean == pytest.approx(here[name] - base[name], abs=0.05)
+    assert found.changes[2].better == (here["completed"] > base["completed"])
+    settings = {one.path: (one.value, one.before) for one in found.settings}
+    assert settings["client.dispatch"] == ("legacy", "ethic")
+    assert settings["sed.speed"] == (point.values["sed.speed"], 1.0)
+
+
+def test_runs_again_what_the_front_was_validated_by(kept):
+    point = members(kept, "ethic")[0]
+    found = explained(kept, point.number, ablate=False)
+    assert found.replications == len(point.validated["unfairness"].values) == 5
+    for change in found.changes:
+        assert change.to == pytest.approx(point.validated[change.metric.name].mean)
+    assert (found.runs, found.ablations) == (10, None)
+
+
+def test_each_setting_is_put_back_alone_with_those_that_hang_on_it(kept):
+    point = members(kept, "legacy")[-1]
+    found = explained(kept, point.number)
+    assert found.runs == 5 * (2 + 3)
+    removed = {one.removal.path: one for one in found.ablations}
+    assert removed["client.dispatch"].removal.along == ("client.n_submit",)
+    assert removed["client.dispatch"].removal.left == {"sed.speed": point.values["sed.speed"]}
+    assert removed["client.n_submit"].removal.along == ()
+    for one in found.ablations:
+        left = noiseless(one.removal.left)["completed"] - noiseless(point.values)["completed"]
+        assert one.changes[2].difference.mean == pytest.approx(left)
+    spans = {
+        name: np.ptp([e.objectives[name].mean for e in kept.archive.evaluations])
+        for name in ("unhappy_users", "unfairness", "completed")
+    }
+    effects = [
+        max(abs(c.difference.mean) / spans[c.metric.name] for c in one.changes if c.difference.sure)
+        for one in found.ablations
+    ]
+    assert effects == sorted(effects, reverse=True)
+
+
+def test_neighbours_lie_on_either_side_in_every_objective(kept):
+    point = members(kept, "ethic")[0]
+    found = explained(kept, point.number, ablate=False)
+    around = found.surroundings
+    assert found.on_front
+    assert around.beaten_by == around.dominators == ()
+    fresh = {m.evaluation.number: m.evaluation.validated for m in front(kept.archive).kept}
+    for one in around.neighbours:
+        for change in one.changes:
+            name = change.metric.name
+            assert change.to == pytest.approx(fresh[one.number][name].mean)
+            better = change.difference.mean * (1 if change.metric.direction == "maximize" else -1)
+            assert name not in one.better_in or better > 0
+            assert name not in one.worse_in or better < 0
+        other = next(e for e in kept.archive.evaluations if e.number == one.number)
+        assert all(
+            (point.values.get(path), other.values.get(path)) == (here, there) and here != there
+            for path, here, there in one.differs
+        )
+    for objective in ("unfairness", "completed"):
+        better = [n for n, e in fresh.items() if n != point.number and _gain(e, point, objective) > 1e-9]
+        assert bool(better) == any(objective in one.better_in for one in around.neighbours)
+
+
+def _gain(estimates, point, objective):
+    sign = 1 if objective == "completed" else -1
+    return sign * (estimates[objective].mean - point.validated[objective].mean)
+
+
+def test_a_point_off_the_front_is_told_what_beats_it(kept):
+    on_front = {m.evaluation.number for m in front(kept.archive).members}
+    beaten = [
+        explained(kept, e.number, ablate=False)
+        for e in kept.archive.evaluations[:12]
+        if e.number not in on_front
+    ]
+    assert any(found.surroundings.beaten_by for found in beaten)
+    for found in beaten:
+        assert not found.on_front
+        for one in found.surroundings.dominators:
+            assert all(change.better or change.difference.mean == 0 for change in one.changes)
+            assert any(change.better for change in one.changes)
+        text = told(found)
+        for number in found.surroundings.beaten_by or found.surroundings.beaten_in_search:
+            assert str(number) in text.splitlines()[1]
+
+
+def test_a_recommendation_can_be_asked_for_by_name(kept):
+    found = explained(kept, "knee", ablate=False)
+    assert "compromise" in [item.name for item in found.advice]
+    best = explained(kept, "best-completed", ablate=False)
+    assert best.evaluation.objectives["completed"].mean == max(
+        m.evaluation.objectives["completed"].mean for m in front(kept.archive).kept
+    )
+
+
+@pytest.mark.parametrize("point", ["400", "-1", "best", "1.5"])
+def test_an_unknown_point_is_refused_with_the_front_that_there_is(kept, point):
+    with pytest.raises(ScenarioError) as refused:
+        explained(kept, point)
+    assert len(refused.value.faults) == 1
+    assert f"no point {point}; its front has {front(kept.archive).members[0].evaluation.number}, " in str(
+        refused.value
+    )
+
+
+def test_words_name_gains_prices_and_doubts(kept):
+    point = members(kept, "legacy")[-1]
+    text = told(explained(kept, point.number))
+    for part in (
+        f"Point {point.number}", "It sets", "client.dispatch = legacy (scenario: ethic): legacy: Submit",
+        "Against the scenario as it stands", "clearly", "in every replication", "put back alone",
+        "client.dispatch back to ethic, which takes client.n_submit with it", "25 simulations",
+    ):  # fmt: skip
+        assert part in text
+    assert "seen replication" not in text  # the same for all points
+
+
+def test_one_replication_says_nothing_of_confidence(kept):
+    point = members(kept, "legacy")[-1]
+    found = explained(kept, point.number, replications=1)
+    assert {change.difference.verdict for change in found.changes} <= {"unknown", "equal"}
+    text = told(found)
+    assert "--replications asks for more" in text
+    assert "clearly higher" not in text
+
+
+def base_fails(task):
+    if not task.values:
+        raise RuntimeError("nothing stands")
+    return at_defaults(task)
+
+
+def test_a_scenario_that_fails_as_it_stands_is_no_obstacle(kept):
+    found = explained(kept, "knee", work=base_fails, ablate=False)
+    assert found.changes == ()
+    assert "nothing stands" in told(found)
+
+
+def all_fail(task):
+    raise RuntimeError("no\nway")
+
+
+def test_a_point_that_fails_is_an_error(kept):
+    with pytest.raises(ScenarioError, match="fails on fresh seeds: RuntimeError: no way"):
+        explained(kept, "knee", work=all_fail)
+
+
+def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
+    kept = searched(tmp_path, seeds=[1, 2], require=["unfairness<=2"])
+    found = explained(kept, "knee")
+    point = found.evaluation
+    assert found.runs == 2 * found.replications * (2 + len(found.ablations))
+    for change in found.changes:
+        assert change.to == pytest.approx(point.validated[change.metric.name].mean)
+    assert [(str(bound.constraint), bound.holds) for bound in found.bounds] == [("unfairness<=2", True)]
+    assert "It keeps unfairness<=2" in told(found)
+    assert found.to_dict()["constraints"][0]["holds"] is True
+
+
+def test_an_unvalidated_front_is_run_on_fresh_seeds_now(tmp_path):
+    kept = searched(tmp_path, validation_replications=0)
+    found = explained(kept, "knee", ablate=False)
+    assert found.surroundings.neighbours
+    assert found.runs == 5 * (2 + len(found.surroundings.neighbours))
+    assert all(
+        change.difference.pairs == 5 for one in found.surroundings.neighbours for change in one.changes
+    )
+
+
+def test_paths_mean_what_policies_and_schemas_say():
+    scenario = load("diet/day-regular")
+    window = meaning(scenario, "client.dispatch.window")
+    assert (window.value, window.unit) == (1, "requests")
+    assert "optional requests" in window.text
+    assert meaning(scenario, "client.dispatch").value == "ethic"
+    assert meaning(scenario, "client.dispatch").text.startswith("ethic: ")
+    assert meaning(scenario, "client.n_submit").text
+    assert meaning(scenario, "sed.*.speed").value == 1.0
+    assert meaning(scenario, "nothing.here").value is None
+
+
+def test_where_elements_differ_there_is_no_one_value():
+    plain = load("diet/day-regular")
+    servers = [{"name": "slow", "count": 1}, {"name": "fast", "count": 1, "speed": 2.0}]
+    scenario = replace(plain, document={**plain.document, "sed": servers})
+    assert meaning(scenario, "sed.*.speed").value is None
+    assert meaning(scenario, "sed.fast.speed").value == 2.0
+    assert meaning(scenario, "sed.*.count").value == 1

@@ -1,0 +1,167 @@
+"""Whose mandatory work failed, who was given what, and the breakdown by class of jobs."""
+
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.job import Job
+from model.record import Stay
+from model.users import bounded_slowdown, failed, outcomes
+
+
+def done(number, user, start, end, deadline=inf, mandatory=True, **facts):
+    job = Job(number, user, 0.0, end - start, deadline=deadline, mandatory=mandatory, **facts)
+    job.queue(0.0)
+    job.begin(start)
+    job.finish(end)
+    return job
+
+
+def lost(how, deadline=inf, mandatory=True, estimate=None):
+    """A job of 10 s that was lost after 1 s: killed at a limit, withdrawn or refused."""
+    job = Job(1, "u", 0.0, 10.0, deadline=deadline, mandatory=mandatory, estimate=estimate)
+    if how == "expire":
+        job.queue(0.0)
+        job.begin(0.0)
+    getattr(job, how)(1.0)
+    return job
+
+
+def fared(jobs, stays=(), slots=1, now=20.0, capacity=None, **choice):
+    return outcomes(jobs, stays, slots, slots if capacity is None else capacity, now, **choice)
+
+
+def test_late_mandatory_work_has_failed_and_the_deadline_itself_is_in_time():
+    jobs = [
+        done(1, "punctual", 0, 10, deadline=10),
+        done(2, "late", 0, 11, deadline=10),
+        done(3, "relaxed", 0, 11, deadline=10, mandatory=False),
+        Job(4, "forgotten", 0.0, 1.0, deadline=10),
+        Job(5, "patient", 0.0, 1.0, deadline=100),
+        Job(6, "timeless", 0.0, 1.0),
+    ]
+    users = fared(jobs)
+    assert {name for name, user in users.items() if user.unhappy} == {"late", "forgotten"}
+
+
+@pytest.mark.parametrize(
+    ("how", "deadline", "estimate", "expected"),
+    [
+        ("reject", inf, None, True),
+        ("reject", 5.0, None, True),
+        ("expire", inf, None, True),
+        ("expire", inf, 10.0, True),
+        ("expire", inf, 9.0, False),  # its owner promised too little
+        ("expire", 5.0, 9.0, True),
+        ("cancel", inf, None, False),  # its owner wants it no longer
+        ("cancel", 5.0, None, True),
+    ],
+)
+def test_lost_mandatory_work_has_failed_unless_its_owner_had_it_so(how, deadline, estimate, expected):
+    assert failed(lost(how, deadline, estimate=estimate), 2.0) is expected
+    assert not failed(lost(how, deadline, mandatory=False, estimate=estimate), 2.0)
+
+
+def test_satisfaction_is_allocated_over_deserved():
+    stays = [Stay("a", 0.0, 10.0), Stay("b", 0.0, 10.0, demand=2.0)]
+    jobs = [done(1, "a", 0, 6, data=stays[0]), done(2, "b", 0, 2, data=stays[1])]
+    equal = fared(jobs, stays, now=10.0, deserved="area")
+    assert equal["a"].satisfaction == pytest.approx(6 / 5)
+    assert equal["b"].satisfaction == pytest.approx(2 / 5)
+    capped = fared(jobs, stays, now=10.0)
+    assert capped["a"].satisfaction == pytest.approx(6 / 8)
+    assert capped["b"].satisfaction == pytest.approx(1.0)
+
+
+def test_who_is_given_all_that_was_asked_for_is_fully_satisfied_on_any_grid():
+    jobs = [done(k, f"u{k}", 0, 10 * k) for k in range(1, 4)]
+    users = fared(jobs, slots=30, now=100.0)
+    assert [user.satisfaction for user in users.values()] == [1.0, 1.0, 1.0]
+
+
+def test_work_is_compared_with_what_the_speeds_can_do_and_time_with_the_slots():
+    # One slot of speed 2: 20 s of work take 10 s.
+    job = Job(1, "u", 0.0, 20.0)
+    job.queue(0.0)
+    job.begin(0.0)
+    job.finish(10.0)
+    for allocated, share in (("completed", 20.0), ("occupied", 10.0)):
+        for deserved in ("area", "capped"):
+            (user,) = fared([job], capacity=2.0, now=10.0, allocated=allocated, deserved=deserved).values()
+            assert (user.allocated, user.deserved) == (share, pytest.approx(share))
+
+
+def test_who_was_starved_to_the_end_is_not_satisfied_at_all():
+    users = fared([done(1, "served", 0, 10), Job(2, "starved", 0.0, 5.0)], now=20.0)
+    assert users["starved"].satisfaction == 0.0
+    assert users["served"].satisfaction == pytest.approx(10 / 5)
+
+
+def test_who_was_refused_would_have_waited_until_the_deadline():
+    patient, hopeless = fared([lost("reject", deadline=5.0)]), fared([lost("reject")])
+    assert patient["u"].deserved == pytest.approx(5.0)
+    assert patient["u"].satisfaction == 0.0
+    assert hopeless["u"].deserved == pytest.approx(1.0)
+
+
+def test_a_user_of_sessions_and_of_jobs_is_one_user():
+    stay = Stay("u", 0.0, 10.0, demand=4.0)
+    jobs = [done(1, "u", 0, 4, data=stay, kind="mandatory"), done(2, "u", 4, 7, kind="batch")]
+    (user,) = fared(jobs, [stay], now=10.0).values()
+    assert (user.jobs, user.allocated, user.deserved) == (2, 7.0, pytest.approx(7.0))
+    assert set(user.classes) == {"mandatory", "batch"}
+
+
+def test_a_user_is_unhappy_in_the_classes_in_which_work_failed():
+    jobs = [
+        done(1, "u", 0, 11, deadline=10, kind="sdj"),
+        done(2, "u", 0, 40, kind="batch"),
+        done(3, "u", 10, 20, kind="batch"),
+    ]
+    (user,) = fared(jobs, now=40.0).values()
+    assert user.unhappy
+    assert user.classes["sdj"].unhappy
+    assert not user.classes["batch"].unhappy
+    assert user.classes["batch"].response_mean == 30.0
+    assert user.classes["batch"].slowdown_mean == pytest.approx((1 + 2) / 2)
+    assert fared([Job(1, "u", 0.0, 1.0)])["u"].classes["job"].response_mean is nan
+
+
+def test_short_jobs_slow_down_by_less_and_fast_nodes_make_up_for_nothing():
+    assert bounded_slowdown(done(1, "u", 99, 100), 1.0) == 10.0
+    assert bounded_slowdown(done(1, "u", 0, 1), 1.0) == 1.0
+    assert bounded_slowdown(done(1, "u", 20, 120), 2.0) == pytest.approx(120 / 50)
+
+
+fates = st.lists(
+    st.builds(
+        lambda user, kind, runtime, fate: (f"u{user}", kind, float(runtime), fate),
+        st.integers(0, 3),
+        st.sampled_from(["batch", "sdj", "meta"]),
+        st.integers(1, 30),
+        st.sampled_from(["done", "reject", "wait"]),
+    ),
+    max_size=20,
+)
+
+
+@given(fates, st.sampled_from(["completed", "occupied"]))
+def test_the_classes_of_a_user_add_up_to_the_user(rows, allocated):
+    jobs = []
+    for number, (user, kind, runtime, fate) in enumerate(rows):
+        job = Job(number, user, 0.0, runtime, kind=kind)
+        if fate == "done":
+            job = done(number, user, 0.0, runtime, kind=kind)
+        elif fate == "reject":
+            job.reject(0.0)
+        jobs.append(job)
+    users = fared(jobs, now=100.0, allocated=allocated)
+    assert sum(user.jobs for user in users.values()) == len(jobs)
+    for user in users.values():
+        parts = user.classes.values()
+        for name in ("jobs", "completed", "mandatory_failed"):
+            assert getattr(user, name) == sum(getattr(part, name) for part in parts)
+        assert user.allocated == pytest.approx(sum(part.allocated for part in parts))
+        assert user.unhappy == any(part.unhappy for part in parts)
