@@ -94,7 +94,7 @@ def run_sensitivity(
             progress.note(f"note: {note}; such points will fail")
         prepare(scenario)
         _check_folders(plot, out)
-        with sigterm_as_interrupt(), workers(scenario, jobs or os.cpu_count() or 1, dask) as pool:
+        with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, scenario) as pool:
             found = simulated_sensitivity(
                 scenario,
                 plan,
@@ -130,12 +130,12 @@ def run_explain(
 
     kept = load(study)
     find_point(front(kept.archive), point)  # before traces are read
-    scenario = kept.settings.scenario
-    for case in kept.settings.run_in:
-        prepare(case.scenario)
+    scenarios = [case.scenario for case in kept.settings.run_in]
+    for scenario in scenarios:
+        prepare(scenario)
     progress = reporter()
     try:
-        with sigterm_as_interrupt(), workers(scenario, jobs or os.cpu_count() or 1, dask) as pool:
+        with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, *scenarios) as pool:
             return explain(
                 kept, point, replications=replications, ablate=ablate, pool=pool, progress=progress
             )
