@@ -46,13 +46,14 @@ def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) ->
     for case in cases:
         missing = list(names)
         known: list[str] = []
-        for scenario in space.branches(case.scenario):
+        for scenario in space.variants(case.scenario):
             with build(scenario, case.seed) as grid:
                 known += [name for name in measured(grid) if name not in known]
             missing = [name for name in missing if name not in known]
-            if not missing:
+            # Names that only a scenario defines, of its parts, have dots; others are no metrics at all.
+            if not missing or any(name not in METRICS and "." not in name for name in missing):
                 break
-        for name in missing:
+        for name in sorted(missing, key=METRICS.__contains__):
             if name in METRICS:
                 raise ScenarioError(f"{name}: not measured in {case.name}, which measures {', '.join(known)}")
             raise no_metric(name)

@@ -100,6 +100,7 @@ class StudyStore(Store):
         self._opened = open_for_writing(where)
         try:
             with self._one_line():
+                self._opened.hold(name)
                 self._study = self._open(resume)
         except BaseException:
             self._opened.close()

@@ -51,6 +51,17 @@ def noisy(task, scale=1.0):
     }
 
 
+def busy_toy(task):
+    """The toy, where scenarios whose name says so are busy: less is completed, and more unfairly."""
+    metrics = toy(task)
+    if "=" in task.scenario.name:
+        unfair, completed = metrics["unfairness"].value, metrics["completed"].value
+        distance = abs(task.values.get("client.dispatch.window", 4) - 6)
+        metrics["unfairness"] = Metric(0.5 * unfair + 0.2 * distance, "")
+        metrics["completed"] = Metric(0.5 * completed, "jobs")
+    return metrics
+
+
 def slow_toy(task):
     """Leave time to be killed."""
     time.sleep(0.02)

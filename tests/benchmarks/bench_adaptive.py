@@ -1,9 +1,9 @@
 """How many runs adaptive replications save against a fixed number, at equal quality.
 
 Run with `pytest tests/benchmarks/bench_adaptive.py --benchmark-only -s`. Every plan evaluates the same number
-of points. Its quality is the hypervolume of the front that it reports, each member at its true mean (known, or
-from `TRUE` runs on seeds of their own), as a share of that of all true members of all plans together. It is
-averaged over searches with different seeds. Runs include those on fresh seeds. A fixed number equals an
+of points. Its quality is the hypervolume of the front that it reports, each member at its true mean (known,
+or from `TRUE` runs on seeds of their own), as a share of that of all true members of all plans together. It
+is averaged over searches with different seeds. Runs include those on fresh seeds. A fixed number equals an
 adaptive plan if its mean quality is no worse by more than the standard error of the paired difference.
 """
 
