@@ -215,7 +215,12 @@ def search(
         int, typer.Option(help="Evaluations (points, each with its replications).", min=1)
     ] = 100,
     sampler: Annotated[str, typer.Option(help="auto, or a name; `--sampler list` prints them.")] = "auto",
-    replications: Replications = 1,
+    replications: Annotated[
+        int | None, typer.Option(help="Runs of each point at first; the scenario's number, or 1.", min=1)
+    ] = None,
+    max_replications: Annotated[
+        int | None, typer.Option(help="Runs of a point that may be on the front; no more if left out.", min=1)
+    ] = None,
     jobs: AllJobs = None,
     dask: Dask = None,
     seed: Seed = 1,
@@ -257,10 +262,10 @@ def search(
         return
     found = run_search(
         _scenario(scenario, set),
-        budget=budget, sampler=sampler, replications=replications, jobs=jobs or os.cpu_count() or 1,
-        seed=seed, storage=storage, study=study, resume=resume, objectives=objective or [],
-        vary=vary or [], require=require or [], others=others or [], assignments=set or [], seeds=seeds,
-        robust=robust, out=out, dask=dask,
+        budget=budget, sampler=sampler, replications=replications, max_replications=max_replications,
+        jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
+        objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
+        assignments=set or [], seeds=seeds, robust=robust, out=out, dask=dask,
     )  # fmt: skip
     sys.stdout.write(front_text(found, format))
 

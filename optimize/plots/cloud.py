@@ -148,8 +148,7 @@ def note(front: Front) -> str:
     """What stands below the title of a picture of a front."""
     archive = front.archive
     seeds = "values on fresh seeds" if front.validated else "values as searched, not validated"
-    each = f"{archive.replications} replication{'s' if archive.replications != 1 else ''} each"
-    return f"{len(archive.evaluations)} evaluations, {each}; front: {seeds}"
+    return f"{len(archive.evaluations)} evaluations, {archive.each}; front: {seeds}"
 
 
 def standing(member: Member) -> str:
