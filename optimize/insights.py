@@ -15,20 +15,13 @@ from optimize.space import Space
 from scenarios.errors import ScenarioError
 from scenarios.parts import SearchSpec
 from scenarios.paths import parse_assignment
-from scenarios.pool import Pool
 from scenarios.results import replace, writable_folder, write_json
-from scenarios.running import prepare
+from scenarios.running import prepare, workers
 from scenarios.scenario import load as load_scenario
 from scenarios.workers import sigterm_as_interrupt
 
-SIMULATING = (
-    "method",
-    "samples",
-    "replications",
-    "jobs",
-    "vary",
-    "set",
-)  # options that a study has no use for
+# Options that a study has no use for.
+SIMULATING = ("method", "samples", "replications", "jobs", "dask", "vary", "set")
 
 
 def run_sensitivity(
@@ -38,6 +31,7 @@ def run_sensitivity(
     samples: int | None,
     replications: int | None,
     jobs: int | None,
+    dask: str | None,
     seed: int,
     objectives: Sequence[str],
     vary: Sequence[str],
@@ -49,10 +43,11 @@ def run_sensitivity(
 
     Args:
         subject: a study (folder, journal file, storage URL) or a scenario (name, file).
-        method: `morris` or `sobol`; Morris if left out. Scenarios only, as all options up to `jobs`.
+        method: `morris` or `sobol`; Morris if left out. Scenarios only, as all options up to `dask`.
         samples: trajectories or base samples; 20 or 128 if left out.
         replications: runs per point; 1 if left out.
         jobs: worker processes; all cores if left out.
+        dask: scheduler of a cluster to run on instead.
         seed: of workloads and sample, or of the bootstrap.
         objectives: metrics; those of the search or scenario if left out.
         vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`; scenarios only.
@@ -68,7 +63,7 @@ def run_sensitivity(
 
         picture_format(plot)
     if is_study(subject):
-        given = (method, samples, replications, jobs, vary, assignments)
+        given = (method, samples, replications, jobs, dask, vary, assignments)
         for option, value in zip(SIMULATING, given, strict=True):
             if value:
                 raise ScenarioError(
@@ -82,7 +77,7 @@ def run_sensitivity(
         if not known.keys() >= set(objectives):
             check_measured(objectives, kept.settings.space, kept.settings.run_in)
             known = {objective.name: objective for objective in objectives_of(objectives)}
-        chosen = tuple(known[name] for name in objectives or known)
+        chosen = tuple(known[name] for name in dict.fromkeys(objectives) or known)
         found = study_sensitivity(kept, chosen, seed)
     else:
         from optimize.designs import design
@@ -99,7 +94,7 @@ def run_sensitivity(
             progress.note(f"note: {note}; such points will fail")
         prepare(scenario)
         _check_folders(plot, out)
-        with sigterm_as_interrupt(), Pool(jobs or os.cpu_count() or 1) as pool:
+        with sigterm_as_interrupt(), workers(scenario, jobs or os.cpu_count() or 1, dask) as pool:
             found = simulated_sensitivity(
                 scenario,
                 plan,
@@ -114,7 +109,7 @@ def run_sensitivity(
 
 
 def run_explain(
-    study: str, point: str, *, replications: int | None, jobs: int | None, ablate: bool
+    study: str, point: str, *, replications: int | None, jobs: int | None, dask: str | None, ablate: bool
 ) -> Explanation:
     """Explain a point of a search that was kept; see `optimize.explain.explain`.
 
@@ -123,6 +118,7 @@ def run_explain(
         point: its number, or the name of a recommendation.
         replications: fresh runs per point; as many as the front has if left out.
         jobs: worker processes; all cores if left out.
+        dask: scheduler of a cluster to run on instead.
         ablate: whether to put its settings back one by one.
 
     Raises:
@@ -134,11 +130,12 @@ def run_explain(
 
     kept = load(study)
     find_point(front(kept.archive), point)  # before traces are read
+    scenario = kept.settings.scenario
     for case in kept.settings.run_in:
         prepare(case.scenario)
     progress = reporter()
     try:
-        with sigterm_as_interrupt(), Pool(jobs or os.cpu_count() or 1) as pool:
+        with sigterm_as_interrupt(), workers(scenario, jobs or os.cpu_count() or 1, dask) as pool:
             return explain(
                 kept, point, replications=replications, ablate=ablate, pool=pool, progress=progress
             )

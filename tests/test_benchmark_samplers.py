@@ -5,9 +5,10 @@ import json
 import pytest
 
 from optimize.samplers import samplers
-from scenarios.pool import Pool
+from scenarios.replicate import Task, metrics_of
 from tests.benchmarks import samplers as benchmark
 from tests.benchmarks.sampler_cases import CASES, Case
+from tests.benchmarks.sampler_runs import Runs
 from tests.benchmarks.sampler_table import quality, table
 
 TOY = "diet/night-simultaneous"
@@ -25,8 +26,8 @@ def rows(tmp_path, *options):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_a_smaller_budget_is_the_beginning_of_a_larger_search():
-    judge = benchmark.Judge(CASES[TOY], Pool(1))
+def test_a_smaller_budget_is_the_beginning_of_a_larger_search(tmp_path):
+    judge = benchmark.Judge(CASES[TOY], Runs(CASES[TOY], tmp_path / "runs"))
     both = list(benchmark.measure(TOY, "random", 3, 4, [4, 10], judge))
     alone = list(benchmark.measure(TOY, "random", 3, 4, [4], judge))
     assert [row["budget"] for row in both] == [4, 10]
@@ -52,17 +53,39 @@ def test_what_is_measured_is_not_measured_again(tmp_path, capsys):
     assert "seed 1" not in capsys.readouterr().out
 
 
+def test_sites_that_are_run_one_by_one_give_what_they_give_together(tmp_path):
+    case = CASES["egee-sites"]
+    runs = Runs(case, tmp_path / "runs")
+    point = runs.rounded(case.space.at([0.3] * len(case.space)))
+    apart, together = (work(Task(case.scenario, point, seed=1, replication=2)) for work in (runs, metrics_of))
+    for goal in case.goals:
+        assert apart[goal.name].value == pytest.approx(together[goal.name].value)
+
+
+def test_a_run_is_done_once_for_all_points_that_are_rounded_to_the_same(tmp_path):
+    memory = tmp_path / "runs"
+    runs = Runs(CASES[TOY], memory)
+
+    def value(n_submit, runs=runs):
+        point = {"client.dispatch": "legacy", "client.n_submit": n_submit}
+        return runs(Task(CASES[TOY].scenario, point, 1, 0))["completed"].value
+
+    assert value(1000) != value(20)
+    lines = memory.read_text("utf-8")
+    assert value(990) == value(1000) == value(1000, Runs(CASES[TOY], memory))
+    assert memory.read_text("utf-8") == lines
+
+
 def test_quality_is_the_share_of_the_box_that_is_dominated():
     row = {"scenario": TOY, "front": [[0.0, 5.0, 500.0], [20.0, 0.0, 1000.0]]}
     assert quality(row) == pytest.approx(0.25)  # the second point is outside of the box
     assert quality({**row, "front": []}) == 0.0
 
 
-def test_the_table_ranks_samplers_and_compares_them_with_random_points(tmp_path):
+def test_the_table_ranks_samplers_and_compares_them_with_random_points():
     def row(sampler, seed, height):
-        front = [[10.0 - height, 0.0, 1000.0]]
         facts = {"scenario": TOY, "batch": 8, "budget": 9, "proposal_ms": 1.0}
-        return {**facts, "sampler": sampler, "seed": seed, "front": front}
+        return {**facts, "sampler": sampler, "seed": seed, "front": [[10.0 - height, 0.0, 1000.0]]}
 
     measured = [
         row("random", 1, 4),

@@ -24,11 +24,16 @@ class Case:
         source: name of a shipped scenario, or path of a file.
         best, worst: per objective, corners of the box in which hypervolume is measured: 1 is the whole box,
             and what is worse than `worst` in any objective counts nothing. From first trials.
+        replications: of an evaluation.
+        parts: sites that have nothing to do with each other, and equally many jobs each; they are run one by
+            one, and objectives are the means over them.
     """
 
     source: str
-    best: Sequence[float] = ()
-    worst: Sequence[float] = ()
+    best: Sequence[float]
+    worst: Sequence[float]
+    replications: int = 1
+    parts: Sequence[str] = ()
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -46,8 +51,21 @@ class Case:
         assert self.scenario.spec.search is not None
         return objectives_of(self.scenario.spec.search.objectives)
 
+    def part(self, name: str) -> Scenario:
+        """The scenario with one of its sites alone."""
+        document = self.scenario.document
+        sites = [site for site in document["site"] if site["name"] == name]
+        jobs = [workload for workload in document["workload"] if workload["site"] == name]
+        return Scenario(self.source, {**document, "site": sites, "workload": jobs}, self.scenario.base)
+
 
 CASES = {
-    "egee-sites": Case(str(FOLDER / "egee-sites.toml"), best=(0.0, 1.0), worst=(0.6, 1.6)),
+    "egee-sites": Case(
+        str(FOLDER / "egee-sites.toml"),
+        best=(0.0, 1.0),
+        worst=(0.6, 1.6),
+        replications=3,
+        parts=("s1", "s2", "s3"),
+    ),
     "dirac-wide": Case(str(FOLDER / "dirac-wide.toml"), best=(1800.0, 1000.0), worst=(7000.0, 6000.0)),
 }

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from optimize.archive import Estimate, Evaluation
-from optimize.evaluate import evaluated
+from optimize.evaluate import estimate
 from optimize.explore import Exploration
 from optimize.front import costs
 from optimize.progress import Progress
@@ -38,13 +38,15 @@ from optimize.space import Point, key
 from optimize.store import Store
 from optimize.study import Settings
 from scenarios.pool import Pool
-from scenarios.replicate import evaluate, metrics_of
+from scenarios.replicate import Task, summarise
 from tests.benchmarks import sampler_variants
 from tests.benchmarks.sampler_cases import CASES, Case
+from tests.benchmarks.sampler_runs import Runs
 from tests.benchmarks.sampler_table import ROWS, read_rows, table
 
 BUDGETS = (200, 1000, 3000)
 KEPT = 20  # points that a user looks at
+WORKLOAD_SEED = 1  # of all searches
 FRESH_SEED = 1_000_003  # no search has it
 FRESH_REPLICATIONS = 10
 
@@ -82,39 +84,39 @@ class Timed(Sampler):
 
 @dataclass
 class Judge:
-    """Runs points of one scenario on fresh streams; each point once."""
+    """Tells what points of a scenario are worth, on streams that no search has used."""
 
     case: Case
-    pool: Pool
+    runs: Runs
     known: dict[str, dict[str, Estimate]] = field(default_factory=dict)
 
     def front(self, points: Sequence[Point]) -> list[list[float]]:
-        """What the points turn out to be worth: objectives of those that stay non-dominated."""
+        """Objectives of the points that stay non-dominated."""
         import moocore
 
-        case = self.case
-        new = list({key(point): point for point in points if key(point) not in self.known}.values())
-        replications = range(FRESH_REPLICATIONS)
-        for outcome in evaluate(case.scenario, new, FRESH_SEED, replications, self.pool, metrics_of):
-            entry = evaluated(0, new[outcome.index], outcome.value, case.goals)
-            if not isinstance(entry, Evaluation):
-                raise RuntimeError(f"{new[outcome.index]}: {entry.reason}")
-            self.known[key(entry.values)] = entry.objectives
+        goals = self.case.goals
+        for point in points:
+            if key(point) not in self.known:
+                streams = range(FRESH_REPLICATIONS)
+                again = [self.runs(Task(self.case.scenario, point, FRESH_SEED, k)) for k in streams]
+                self.known[key(point)] = {name: estimate(one) for name, one in summarise(again).items()}
         found = [self.known[key(point)] for point in points]
-        rows = [[estimate[goal.name].mean for goal in case.goals] for estimate in found]
-        stay = np.flatnonzero(moocore.is_nondominated(costs(found, case.goals)))
-        return [[float(f"{value:.5g}") for value in rows[k]] for k in stay]
+        stay = np.flatnonzero(moocore.is_nondominated(costs(found, goals)))
+        return [[float(f"{found[k][goal.name].mean:.5g}") for goal in goals] for k in stay]
 
 
 def explore(
-    case: Case, kind: type[Sampler], seed: int, batch: int, budget: int, pool: Pool
-) -> tuple[Store, Timed]:
-    """One search, in memory."""
-    settings = Settings(case.scenario, case.space, case.goals, kind.name, batch, seed, 1)
+    judge: Judge, kind: type[Sampler], seed: int, batch: int, budget: int
+) -> tuple[Sequence[Evaluation], Timed]:
+    """One search, in memory: its evaluations in their order, and its sampler."""
+    case = judge.case
+    settings = Settings(
+        case.scenario, case.space, case.goals, kind.name, batch, WORKLOAD_SEED, case.replications
+    )
     store = Store(settings, "benchmark", budget)
     sampler = Timed(kind(case.space, case.goals, seed, batch))
-    Exploration(settings, store, sampler, pool, Progress(), metrics_of).explore()
-    return store, sampler
+    Exploration(settings, store, sampler, Pool(1), Progress(), judge.runs).explore()
+    return [entry for entry in store.entries() if isinstance(entry, Evaluation)], sampler
 
 
 def measure(
@@ -125,31 +127,26 @@ def measure(
     Args:
         name: of the case.
         sampler: name of it.
-        seed: of workload and sampler.
+        seed: of the sampler.
         batch: points per batch.
         budgets: for which the sampler would choose that batch.
         judge: of the case.
     """
-    started = time.process_time()
-    case = CASES[name]
-    store, timed = explore(case, samplers()[sampler], seed, batch, max(budgets), judge.pool)
-    seconds = time.process_time() - started - timed.spent[-1][1]
-    entries = store.entries()
+    found, timed = explore(judge, samplers()[sampler], seed, batch, max(budgets))
     for budget in budgets:
-        searched = [entry for entry in entries[:budget] if isinstance(entry, Evaluation)]
-        kept = shortlist(searched, case.goals, KEPT)
+        # Points that are rounded to the same one are one point.
+        different = {key(judge.runs.rounded(one.values)): one for one in reversed(found[:budget])}
+        kept = shortlist(list(different.values()), judge.case.goals, KEPT)
         yield {
             "scenario": name,
             "sampler": sampler,
             "batch": batch,
             "seed": seed,
             "budget": budget,
-            "evaluations": min(budget, len(entries)),
-            "failures": len(entries[:budget]) - len(searched),
+            "different": len(different),
             "proposal_ms": round(timed.milliseconds(budget), 3),
-            "run_ms": round(1000 * seconds / len(entries), 2),
             "kept": len(kept),
-            "front": judge.front([evaluation.values for evaluation in kept]),
+            "front": judge.front([judge.runs.rounded(one.values) for one in kept]),
         }
 
 
@@ -186,8 +183,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sampler_variants.register_all()
     gc.collect()
     gc.freeze()  # what is loaded is never garbage: a search in worker processes does the same
-    pool = Pool(1)
-    judges = {name: Judge(CASES[name], pool) for name in options.scenario}
+    judges = {
+        name: Judge(CASES[name], Runs(CASES[name], _memory(options.rows[0], name)))
+        for name in options.scenario
+    }
     done = {
         (row["scenario"], row["sampler"], row["seed"], row["batch"], row["budget"])
         for path in options.rows
@@ -209,6 +208,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
 
 
+def _memory(rows: Path, name: str) -> Path:
+    return rows.with_name(f"{rows.stem}.{name.replace('/', '-')}.runs")
+
+
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compare samplers.", allow_abbrev=False)
     plain = [name for name in samplers() if name not in ("exhaustive", "gp")]
@@ -224,7 +227,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--table", action="store_true", help="print the table of all rows")
     options = parser.parse_args(arguments)
     options.scenario = options.scenario or list(CASES)
-    options.sampler = options.sampler or plain
+    options.sampler = list(dict.fromkeys(options.sampler or plain))
     options.rows = options.rows or [ROWS]
     return options
 
