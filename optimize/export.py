@@ -90,21 +90,15 @@ def header(front: Front) -> list[str]:
 
 def numeric_header(front: Front) -> list[str]:
     """Column titles of the numbers, which stand before the parameters."""
-    return [
-        "number",
-        *map(titled, front.objectives),
-        *constraint_titles(front),
-        "P(non-dominated)",
-        "replications",
-    ]
+    objectives, constraints = map(titled, front.objectives), constraint_titles(front)
+    return ["number", *objectives, *constraints, "P(non-dominated)", "replications"]
 
 
 def rows(front: Front) -> list[list[str]]:
     """A front as texts, a row per member below `header`: means with their standard errors.
 
     A member that is dominated or breaks a constraint on fresh seeds has its number in parentheses, an
-    inactive parameter is `-`. Its replications are those that the values
-    rest on.
+    inactive parameter is `-`. Its replications are those that the values rest on.
     """
     return [_row(member, front) for member in front.members]
 
