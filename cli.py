@@ -68,9 +68,7 @@ Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0)]
 Replications = Annotated[int, typer.Option(help="Runs of each point, on common random numbers.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
 AllJobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
-Dask = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on instead.")
-]
+Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on instead.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
 Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
@@ -215,7 +213,12 @@ def search(
         int, typer.Option(help="Evaluations (points, each with its replications).", min=1)
     ] = 100,
     sampler: Annotated[str, typer.Option(help="auto, or a name; `--sampler list` prints them.")] = "auto",
-    replications: Replications = 1,
+    replications: Annotated[
+        int | None, typer.Option(help="Runs of each point at first; the scenario's number, or 1.", min=1)
+    ] = None,
+    max_replications: Annotated[
+        int | None, typer.Option(help="Runs of a point that may be on the front; no more if left out.", min=1)
+    ] = None,
     jobs: AllJobs = None,
     dask: Dask = None,
     seed: Seed = 1,
@@ -257,10 +260,10 @@ def search(
         return
     found = run_search(
         _scenario(scenario, set),
-        budget=budget, sampler=sampler, replications=replications, jobs=jobs or os.cpu_count() or 1,
-        seed=seed, storage=storage, study=study, resume=resume, objectives=objective or [],
-        vary=vary or [], require=require or [], others=others or [], assignments=set or [], seeds=seeds,
-        robust=robust, out=out, dask=dask,
+        budget=budget, sampler=sampler, replications=replications, max_replications=max_replications,
+        jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
+        objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
+        assignments=set or [], seeds=seeds, robust=robust, out=out, dask=dask,
     )  # fmt: skip
     sys.stdout.write(front_text(found, format))
 
@@ -284,13 +287,12 @@ def front(
 def sensitivity(
     subject: Annotated[str, typer.Argument(metavar="STUDY|SCENARIO", help="A search's, or one to simulate.")],
     method: Annotated[str | None, typer.Option(help="morris (default) or sobol; scenarios only.")] = None,
-    samples: Annotated[
-        int | None, typer.Option(help="Trajectories (20) or base samples (128).", min=1)
-    ] = None,
+    samples: Annotated[int | None, typer.Option(help="Trajectories or base samples.", min=1)] = None,
     replications: Annotated[int | None, typer.Option(help="Runs of each point; 1.", min=1)] = None,
     jobs: AllJobs = None,
+    dask: Dask = None,
     seed: Seed = 1,
-    objective: Annotated[list[str] | None, typer.Option(help="Metric; repeatable.")] = None,
+    objective: Objectives = None,
     vary: Vary = None,
     set: Set = None,
     plot: Annotated[Path | None, typer.Option(help="Picture (png, svg, pdf).")] = None,
@@ -305,7 +307,7 @@ def sensitivity(
 
     found = run_sensitivity(
         subject,
-        method=method, samples=samples, replications=replications, jobs=jobs, seed=seed,
+        method=method, samples=samples, replications=replications, jobs=jobs, dask=dask, seed=seed,
         objectives=objective or [], vary=vary or [], assignments=set or [], plot=plot, out=out,
     )  # fmt: skip
     if format is Table.csv:
@@ -320,10 +322,9 @@ def sensitivity(
 def explain(
     study: Study,
     point: Annotated[str, typer.Argument(help="Number of a point, or the name of a recommendation.")],
-    replications: Annotated[
-        int | None, typer.Option(help="Fresh runs of each point; as many as the front has.", min=1)
-    ] = None,
+    replications: Annotated[int | None, typer.Option(help="Fresh runs of each point.", min=1)] = None,
     jobs: AllJobs = None,
+    dask: Dask = None,
     ablate: Annotated[bool, typer.Option(help="Put its settings back one by one.")] = True,
     format: Output = Format.table,
 ) -> None:
@@ -335,7 +336,7 @@ def explain(
     from optimize.insights import run_explain
     from scenarios.results import to_json
 
-    made = run_explain(study, point, replications=replications, jobs=jobs, ablate=ablate)
+    made = run_explain(study, point, replications=replications, jobs=jobs, dask=dask, ablate=ablate)
     sys.stdout.write(to_json(made.to_dict()) + "\n" if format is Format.json else told(made))
 
 

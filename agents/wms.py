@@ -17,7 +17,7 @@ from model.metrics import define
 from model.ranking import Advert, Ranking
 from model.vres import SlotClass
 
-define("resubmissions", "jobs", "minimize", "submissions that a site refused and a broker sent elsewhere")
+define("rerouted", "jobs", "minimize", "submissions that a site refused and a broker sent elsewhere")
 define("grid_failures", "failures", "minimize", "submissions lost by the middleware")
 define("aborted", "jobs", "minimize", "jobs given up after as many failures as their retries allow")
 define("told_rejected", "jobs", "minimize", "jobs for which no site had a slot, whose owners were told so")
@@ -174,7 +174,7 @@ class WmsBroker(mesa.Agent):
             return
         trip.refused.add(site.name)
         if self.habits.rejected == "resubmit":
-            self.grid.record.counters["resubmissions"] += 1
+            self.grid.record.counters["rerouted"] += 1
             self._later(self.latencies.scheduling(), self._match, trip)
         else:
             self._give_up(trip, "told_rejected")
@@ -249,7 +249,7 @@ class Wms(mesa.Agent):
         super().__init__(grid)
         self.brokers = brokers
         self._of: dict[str, WmsBroker] = {}
-        for counter in ("resubmissions", "grid_failures", "aborted", "told_rejected"):
+        for counter in ("rerouted", "grid_failures", "aborted", "told_rejected"):
             grid.record.counters[counter] += 0
 
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from heapq import heappop, heappush
+from heapq import heappop, heappush, heapreplace
 from math import inf
 from typing import NamedTuple
 
@@ -82,17 +82,18 @@ class _Sharing:
         self._present: Counter[str] = Counter()
         self._since: dict[str, float] = {}  # level at which those who want something began to
         self._wanted: dict[str, float] = {}  # what they have asked for since then
-        self._enough: list[tuple[float, str]] = []  # levels at which they have that; some are out of date
+        self._enough: list[tuple[float, str]] = []  # levels at which they have that, or lower ones
 
     def advance(self, time: float) -> None:
         """Share until a time, s."""
         if time == self._now:
             return
         enough = self._enough
-        while enough and self._since:
+        while enough and self._since and self._slots > 0:
             level, user = enough[0]
-            if user not in self._since or self._since[user] + self._wanted[user] != level:
-                heappop(enough)
+            until = self._since[user] + self._wanted[user] if user in self._since else inf
+            if until > level:  # has left, or has asked for more
+                heapreplace(enough, (until, user)) if until < inf else heappop(enough)
                 continue
             reached = self._now + (level - self._level) * len(self._since) / self._slots
             if reached > time:
@@ -109,10 +110,12 @@ class _Sharing:
         """A user comes with a demand, or asks for more while present."""
         self._present[user] += entering
         if demand > 0 and self._present[user]:
-            since = self._since.setdefault(user, self._level)
-            wanted = self._wanted[user] = self._wanted.get(user, 0.0) + demand
-            if wanted < inf:
-                heappush(self._enough, (since + wanted, user))
+            if user in self._since:
+                self._wanted[user] += demand
+                return
+            self._since[user], self._wanted[user] = self._level, demand
+            if demand < inf:
+                heappush(self._enough, (self._level + demand, user))
 
     def leave(self, user: str) -> None:
         """A stay of a user ends."""

@@ -81,8 +81,14 @@ CLASS_METRICS: dict[str, Definition] = {
 
 
 def define(name: str, unit: str, direction: Direction, meaning: str) -> None:
-    """Enter a further metric that some actors count or measure."""
-    METRICS[name] = Definition(unit, direction, meaning)
+    """Enter a further metric that some actors count or measure.
+
+    Raises:
+        ValueError: the name means something else already: in a grid of many parts they would be confused.
+    """
+    made = Definition(unit, direction, meaning)
+    if METRICS.setdefault(name, made) != made:
+        raise ValueError(f"metric {name}: defined already, as {METRICS[name].meaning!r}")
 
 
 def define_classes(classes: Iterable[str]) -> None:

@@ -143,6 +143,13 @@ class Archive:
     max_replications: int | None = None
 
     @property
+    def each(self) -> str:
+        """Replications of an evaluation, in words."""
+        most = self.max_replications or self.replications
+        span = str(most) if most == self.replications else f"{self.replications} to {most}"
+        return f"{span} replication{'s' if most > 1 else ''} each"
+
+    @property
     def runs(self) -> int:
         """Runs on the seeds of the search behind all evaluations."""
         return sum(evaluation.replications for evaluation in self.evaluations)

@@ -129,11 +129,13 @@ def sentences(front: Front) -> list[str]:
 
 def nothing_feasible(front: Front) -> list[str]:
     """What to say where no point keeps the constraints: which come nearest."""
+    from optimize.export import cell  # which builds on this module
+
     archive = front.archive
     rules = ", ".join(map(str, archive.constraints))
     said = [f"{len(archive.evaluations)} evaluations, none of which keeps {rules}: there is no front."]
     for evaluation in front.infeasible[:NEAREST]:
-        values = ", ".join(f"{path}={value}" for path, value in evaluation.values.items())
+        values = ", ".join(f"{path}={cell(value)}" for path, value in evaluation.values.items())
         said.append(f"Nearest: point {evaluation.number} ({values}) with {_measured(evaluation, archive)}.")
     return said
 

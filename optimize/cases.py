@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -14,9 +13,9 @@ from scenarios.errors import ScenarioError
 from scenarios.paths import parse_assignment
 from scenarios.scenario import Scenario, load
 from scenarios.schema import ARRAYS
+from scenarios.sweep import pieces
 
 MEAN, WORST, QUANTILE = "mean", "worst", "quantile:"
-_NEXT = re.compile(r",(?=[\w.*-]+=)")  # a comma behind which another PATH= begins
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:
     if not colon or Path(text).is_file():
         scenario, own = load(text), {}
     else:
-        scenario, own = load(name), dict(parse_assignment(part) for part in _NEXT.split(rest))
+        scenario, own = load(name), dict(parse_assignment(part) for part in pieces(rest))
     return Scenario(text, scenario.override({**assignments, **own}).document, scenario.base)
 
 
@@ -151,13 +150,17 @@ def check_paths(space: Space, scenario: Scenario) -> list[str]:
     Raises:
         ScenarioError: a path that leads nowhere in it, or values that it refuses.
     """
-    lacking = [
-        f"{scenario.name}: {parameter.path}: is searched, but this scenario has no {_table(parameter.path)}"
-        for parameter in space
-        if not _has(scenario, parameter.path)
-    ]
+    lacking: dict[str, list[str]] = {}
+    for parameter in space:
+        if not _has(scenario, parameter.path):
+            lacking.setdefault(_table(parameter.path), []).append(parameter.path)
     if lacking:
-        raise ScenarioError(lacking)
+        raise ScenarioError(
+            [
+                f"{scenario.name}: {', '.join(paths)}: searched, but this scenario has no {table}"
+                for table, paths in lacking.items()
+            ]
+        )
     return space.check(scenario)
 
 

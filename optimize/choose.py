@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 from optimize.archive import Estimate, Objective
 from optimize.compare import costs
 from optimize.front import Front, Member
 from optimize.numerals import estimated, measured, spoken, with_unit
+from optimize.paired import Difference, difference
 from scenarios.errors import ScenarioError
 
 TOLERANCE = 1.0
@@ -115,7 +115,7 @@ def lexicographic(
         left = [
             member
             for member, cost in zip(left, column, strict=True)
-            if cost - min(column) <= noise * _difference(member, best, objective).error
+            if cost - min(column) <= noise * (_difference(member, best, objective).standard_error or 0.0)
         ]
         remaining.append(len(left))
     values = costs([member.estimates for member in left], objectives)
@@ -148,24 +148,9 @@ def compromise(candidates: Sequence[Member], objectives: Sequence[Objective]) ->
     return candidates[chosen], float(losses[chosen].max())
 
 
-@dataclass(frozen=True)
-class _Difference:
-    """Mean of a paired difference and its standard error (0 if unknown)."""
-
-    mean: float
-    error: float
-    known: bool
-
-
-def _difference(a: Member, b: Member, objective: Objective) -> _Difference:
+def _difference(a: Member, b: Member, objective: Objective) -> Difference:
     """`a` minus `b` over the replications that both have."""
-    one, two = a.estimates[objective.name], b.estimates[objective.name]
-    pairs = [x - y for x, y in zip(one.values, two.values, strict=False)]
-    if len(pairs) < 2:
-        return _Difference(one.mean - two.mean, 0.0, False)
-    mean = sum(pairs) / len(pairs)
-    variance = sum((pair - mean) ** 2 for pair in pairs) / (len(pairs) - 1)
-    return _Difference(one.mean - two.mean, sqrt(variance / len(pairs)), True)
+    return difference(a.estimates[objective.name].values, b.estimates[objective.name].values)
 
 
 def _lexicographic_choice(
@@ -236,7 +221,7 @@ def _changes(a: Member, b: Member, objectives: Sequence[Objective], wanted: Call
     for objective in objectives:
         if wanted(_worse(a, b, objective)):
             gap = _difference(a, b, objective)
-            size = measured(abs(gap.mean), gap.error if gap.known else None)
+            size = measured(abs(gap.mean), gap.standard_error)
             way = "higher" if gap.mean > 0 else "lower"
             parts.append(f"{spoken(objective)} {way} by {with_unit(size, objective)}")
     return ", ".join(parts)

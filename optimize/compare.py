@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Estimate, Objective
+from scenarios.replicate import Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,6 +77,19 @@ def observed(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Obje
 def replications(estimates: dict[str, Estimate]) -> int:
     """How many replications stand behind the estimates of a point."""
     return min((len(estimate.values) for estimate in estimates.values()), default=0)
+
+
+def first_of(estimates: dict[str, Estimate], count: int) -> dict[str, Estimate]:
+    """The estimates from the first `count` replications."""
+    if replications(estimates) == count:
+        return estimates
+    return {name: estimate_of(known.values[:count]) for name, known in estimates.items()}
+
+
+def estimate_of(values: Sequence[float]) -> Estimate:
+    """An estimate from one value per replication."""
+    summary = Summary.of(values)
+    return Estimate(summary.mean, summary.standard_error, summary.values)
 
 
 def non_dominated(values: Array) -> list[int]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +102,39 @@ def add_trials(storage: RDBStorage, study: Study, trials: Sequence[FrozenTrial])
             found = list(details)
             if found:
                 session.execute(insert(table.__table__), found)
+
+
+@contextmanager
+def hold(storage: RDBStorage, name: str, held: str) -> Iterator[None]:
+    """Be the only search that writes a study on PostgreSQL, whose server lets go of what the dead held.
+
+    Args:
+        storage: that the study is in.
+        name: of the study.
+        held: what to say if another search holds it.
+
+    Raises:
+        ScenarioError: another one does.
+    """
+    from sqlalchemy import func, select
+
+    if storage.engine.dialect.name != "postgresql":
+        yield
+        return
+    connection = storage.engine.connect()
+    connection.detach()  # not to be lent to others: what is held goes with the connection
+    try:
+        if not connection.scalar(select(func.pg_try_advisory_lock(digest(name)))):
+            raise ScenarioError(held)
+        connection.commit()
+        yield
+    finally:
+        connection.close()
+
+
+def digest(name: str) -> int:
+    """A name as a number of 63 bits, the same everywhere."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) >> 1
 
 
 def shown(address: str) -> str:

@@ -46,20 +46,21 @@ def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) ->
     for case in cases:
         missing = list(names)
         known: list[str] = []
-        for scenario in space.branches(case.scenario):
+        for scenario in space.variants(case.scenario):
             with build(scenario, case.seed) as grid:
                 known += [name for name in measured(grid) if name not in known]
             missing = [name for name in missing if name not in known]
-            if not missing:
+            # Names that only a scenario defines, of its parts, have dots; others are no metrics at all.
+            if not missing or any(name not in METRICS and "." not in name for name in missing):
                 break
-        for name in missing:
+        for name in sorted(missing, key=METRICS.__contains__):
             if name in METRICS:
                 raise ScenarioError(f"{name}: not measured in {case.name}, which measures {', '.join(known)}")
             raise no_metric(name)
 
 
 def evaluated(
-    number: int, values: Point, runs: Sequence[Sequence[Metrics]], settings: Settings
+    number: int, values: Point, runs: Sequence[Sequence[Metrics]], settings: Settings, first: int = 0
 ) -> Evaluation | Failed:
     """The evaluation of a point; failed where what is traded off or constrained has no finite value in a run.
 
@@ -70,11 +71,12 @@ def evaluated(
         values: what was set, by path.
         runs: metrics by case of the settings, then by replication.
         settings: what is traded off and constrained, and how cases are summed up.
+        first: number of the first replication.
     """
     cases = settings.run_in
     summaries = [summarise(replications) for replications in runs]
     for case, summary in zip(cases, summaries, strict=True):
-        fault = _fault(summary, settings)
+        fault = _fault(summary, settings, first)
         if fault:
             return Failed(number, values, fault if len(cases) == 1 else f"{case.name}: {fault}")
     estimates = {
@@ -109,11 +111,11 @@ def estimate(summary: Summary) -> Estimate:
     return Estimate(summary.mean, summary.standard_error, summary.values)
 
 
-def _fault(summaries: dict[str, Summary], settings: Settings) -> str:
+def _fault(summaries: dict[str, Summary], settings: Settings, first: int) -> str:
     for name in settings.watched:
         if name not in summaries:
             return f"{name} is not measured in this scenario"
-        for replication, value in enumerate(summaries[name].values):
+        for replication, value in enumerate(summaries[name].values, start=first):
             if not isfinite(value):
                 return f"{name} is {value} in replication {replication}"
     return ""

@@ -79,7 +79,7 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
     yield "It sets"
     for one in settings:
         unit = f" {one.meaning.unit}" if one.meaning.unit else ""
-        default = "as in the scenario" if one.value == one.before else f"scenario: {_shown(one.before)}"
+        default = "as in the scenario" if one.value == one.before else f"scenario: {cell(one.before)}"
         text = f": {one.meaning.text}" if one.meaning.text else ""
         yield f"  {one.path} = {cell(one.value)}{unit} ({default}){text}"
 
@@ -132,9 +132,11 @@ def _ablation(one: Ablation) -> Iterator[str]:
 
 def _small_print(found: Explanation) -> Iterator[str]:
     runs = f"{found.replications} replication{'s' if found.replications > 1 else ''}"
+    cases = len(found.front.archive.cases)
+    where = f" in each of {cases} cases" if cases > 1 else ""
     yield (
-        f"{found.runs} simulations: {runs} per point on fresh seeds that the search never used, the same for "
-        f"all points. In brackets the {INTERVAL:.0%} interval of the paired difference; clearly: "
+        f"{found.runs} simulations: {runs} per point{where} on fresh seeds that the search never used, the "
+        f"same for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; clearly: "
         f"{CLEARLY:.0%} confidence or more, probably: {PROBABLY:.0%}."
     )
     if found.replications == 1:
@@ -205,7 +207,7 @@ def _differs(path: str, here: Value | None, there: Value | None) -> str:
 
 
 def _shown(value: Value | None) -> str:
-    return "what stands there" if value is None else cell(value)
+    return "what stands in the scenario" if value is None else cell(value)
 
 
 def _points(numbers: Sequence[int]) -> str:

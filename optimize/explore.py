@@ -1,22 +1,32 @@
-"""A search under way: propose, evaluate, record, learn; then look at the front again."""
+"""A search under way: propose, evaluate, record, learn; then look at the front again.
+
+Where points may have different numbers of replications, every point gets a few at first. After each batch
+the points whose membership of the front is uncertain get more (see `optimize.allocate`), once; so whoever
+stays on the front is examined again and again. When the budget is spent, rounds follow until nobody is
+uncertain or all have the most they may have. The front is then run on fresh seeds in the same way.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from optimize.archive import Evaluation
-from optimize.constraints import Excesses, excesses, feasible
+from optimize.archive import Estimate, Evaluation
+from optimize.compare import first_of
+from optimize.constraints import Excesses, excesses, feasible, violation
 from optimize.evaluate import evaluated
+from optimize.further import Further
 from optimize.progress import Progress, Volume
-from optimize.samplers import Result, Sampler, samplers
+from optimize.refine import Refinement
+from optimize.runs import Runs
+from optimize.samplers import Sampler, samplers
 from optimize.shortlist import shortlist
 from optimize.space import Point, key
 from optimize.store import Entry, Store
 from optimize.study import Failed, Settings
 from scenarios.pool import Outcome, Pool
-from scenarios.replicate import Metrics, Task, run_groups
+from scenarios.replicate import Metrics, Task
 
 STALE_BATCHES = 25  # batches in a row without a new point, after which a sampler is given up
 VOLUME_PERIOD = 1.0  # s between two computations of the hypervolume shown
@@ -51,10 +61,12 @@ class Exploration:
         progress: Progress,
         work: Callable[[Task], Metrics],
     ) -> None:
-        self.settings, self.store, self.sampler, self.pool = settings, store, sampler, pool
-        self.progress, self.work = progress, work
+        self.settings, self.store, self.sampler = settings, store, sampler
+        self.progress = progress
         self.evaluated = 0
         self.notes: list[str] = []
+        self._runs = Runs(pool, work, store.left)
+        self._race = Refinement(settings.objectives, settings.most, self._searched, self._keeps)
         self._volume = Volume(settings.objectives)
         self._volume_shown: float | None = None
         self._looked = 0.0
@@ -68,13 +80,45 @@ class Exploration:
         self.progress.note(text)
 
     def explore(self) -> None:
-        """Spend the budget, or as much of it as there are points to evaluate."""
+        """Spend the budget, or as much of it as there are points to evaluate; then settle the front."""
+        self._spend()
+        if self.settings.adaptive:
+            self._race.counts |= {
+                name: self._race.had(name)
+                for name, entry in self.store.known.items()
+                if isinstance(entry, Evaluation)
+            }
+            self._settle(self._race, "uncertain points")
+
+    def validate(self, first: int, least: int, most: int) -> None:
+        """Run the front again under replications that the search never used, the same for all members.
+
+        What is known of members already is not run again.
+
+        Args:
+            first: number of the first of them.
+            least: replications of every member; 0 for none.
+            most: replications of those that remain uncertain.
+        """
+        evaluations = [
+            entry
+            for entry in self.store.entries()
+            if isinstance(entry, Evaluation) and feasible(entry, self.settings.constraints)
+        ]
+        members = shortlist(evaluations, self.settings.objectives) if least else []
+        race = Refinement(self.settings.objectives, most, self._fresh)
+        race.counts = {key(member.values): least for member in members}
+        self._extend(race.counts, race, "front on fresh seeds", first)
+        if most > least:
+            self._settle(race, "uncertain members on fresh seeds", first)
+
+    def _spend(self) -> None:
         store, size = self.store, self.settings.space.size()
         self.progress.start("evaluations", store.budget, len(store.known))
         seen: set[str] = set()
         stale = 0
-        while len(store.known) < store.budget:
-            if size is not None and len(store.known) >= size:
+        while len(store.known) < store.budget or self._untraced(seen):
+            if size is not None and len(store.known) >= size and not self._untraced(seen):
                 self.note(f"note: the space has only {size} points; all of them are evaluated")
                 return
             points = self.sampler.ask()
@@ -90,39 +134,16 @@ class Exploration:
                 self._compare(len(store.known.keys() - seen))
             room = store.budget - len(store.known)
             self._evaluate(missing[:room])
-            if len(missing) <= room:
-                self._teach(points)
+            self._race.counts |= dict.fromkeys(
+                (name for name in new if name in store.known), self.settings.replications
+            )
+            if len(missing) > room:
+                return
+            self._teach(points)
 
-    def validate(self, replications: Sequence[int]) -> None:
-        """Run the front again under replications that the search never used, the same for all members.
-
-        Members that are validated already are left as they are.
-        """
-        evaluations = [
-            entry
-            for entry in self.store.entries()
-            if isinstance(entry, Evaluation) and feasible(entry, self.settings.constraints)
-        ]
-        members = [
-            member
-            for member in shortlist(evaluations, self.settings.objectives)
-            if not _validated(member, len(replications))
-        ]
-        if not members or not replications:
-            return
-        self.progress.start("front on fresh seeds", len(members))
-        found: dict[int, Evaluation] = {}
-        try:
-            points = [member.values for member in members]
-            for done, outcome in enumerate(self._run(points, replications), start=1):
-                entry = self._entry(members[outcome.index].number, points[outcome.index], outcome)
-                if isinstance(entry, Evaluation):
-                    found[entry.number] = entry
-                else:
-                    self.note(f"note: evaluation {entry.number} failed on fresh seeds: {entry.reason}")
-                self.progress.update(done)
-        finally:
-            self.store.validate(found)
+    def _untraced(self, seen: set[str]) -> bool:
+        """Whether points are known that a resumed search has still to come by, to see who got what when."""
+        return self.settings.adaptive and not self.store.known.keys() <= seen
 
     def _compare(self, strangers: int) -> None:
         """Say so if a resumed search does not retrace its steps."""
@@ -147,7 +168,7 @@ class Exploration:
         finished: dict[int, Entry] = {}
         kept = 0
         try:
-            for outcome in self._run(points, range(self.settings.replications)):
+            for outcome in self._run(points, [range(self.settings.replications)] * len(points)):
                 at = outcome.index
                 finished[at] = self._entry(first + at, points[at], outcome)
                 while kept in finished:
@@ -158,21 +179,58 @@ class Exploration:
             for number, at in enumerate(sorted(finished), start=first + kept):
                 self._keep(replace(finished[at], number=number))
 
-    def _run(self, points: Sequence[Point], replications: Sequence[int]) -> Iterator[Outcome[list[Metrics]]]:
+    def _settle(self, race: Refinement, phase: str, first: int = 0) -> None:
+        """Give uncertain points more replications until there are none, or all have the most."""
+        while wanted := race.wanted():
+            self._extend(wanted, race, phase, first)
+
+    def _extend(self, wanted: Mapping[str, int], race: Refinement, phase: str = "", first: int = 0) -> None:
+        """Give points more replications, as far as they are not known, and let them count.
+
+        Args:
+            wanted: replications by key of the point.
+            race: that they are for.
+            phase: how this is announced; not at all if left out.
+            first: number of the first replication; not 0 on fresh seeds.
+        """
+        race.counts |= wanted
+        known = self.store.known
+        lacking = [name for name in wanted if isinstance(known[name], Evaluation) and not race.usable(name)]
+        if not lacking:
+            return
+        if phase:
+            self.progress.start(phase, len(lacking))
+        points = [known[name].values for name in lacking]
+        spans = [range(first + race.had(name), first + wanted[name]) for name in lacking]
+        for done, outcome in enumerate(self._run(points, spans), start=1):
+            at = outcome.index
+            number = known[lacking[at]].number
+            part = self._entry(number, points[at], outcome, spans[at].start)
+            if isinstance(part, Failed):
+                where = "on fresh seeds" if first else "on further seeds"
+                self.note(f"note: evaluation {number} failed {where}: {part.reason}")
+            self.store.extend(Further(part, fresh=first > 0))
+            if phase:
+                self.progress.update(done)
+
+    def _run(
+        self, points: Sequence[Point], replications: Sequence[Sequence[int]]
+    ) -> Iterator[Outcome[list[Metrics]]]:
+        """Run points, each under its replications, in every case."""
         cases = self.settings.run_in
         groups = [
-            [Task(case.scenario, point, case.seed, k) for case in cases for k in replications]
-            for point in points
+            [Task(case.scenario, point, case.seed, k) for case in cases for k in numbers]
+            for point, numbers in zip(points, replications, strict=True)
         ]
-        return run_groups(groups, self.pool, self.work)
+        return self._runs.of(groups)
 
-    def _entry(self, number: int, point: Point, outcome: Outcome[list[Metrics]]) -> Entry:
+    def _entry(self, number: int, point: Point, outcome: Outcome[list[Metrics]], first: int = 0) -> Entry:
         if outcome.failure is not None:
             return Failed(number, point, str(outcome.failure))
         runs, cases = outcome.value, len(self.settings.run_in)
         each = len(runs) // cases  # the replications of a case follow one another
         by_case = [runs[case * each : (case + 1) * each] for case in range(cases)]
-        return evaluated(number, point, by_case, self.settings)
+        return evaluated(number, point, by_case, self.settings, first)
 
     def _keep(self, entry: Entry) -> None:
         self.store.add(entry)
@@ -191,27 +249,52 @@ class Exploration:
             self._volume.add(entry)
 
     def _teach(self, points: Sequence[Point]) -> None:
-        """Tell the sampler what became of its batch."""
-        results = [self._result(point) for point in points]
+        """Tell the sampler what became of its batch, and what has changed for earlier points."""
+        means = self._revised() if self.settings.adaptive else self._plain_means(points)
+        results = [means.get(key(point)) for point in points]
         if not self.settings.constraints:
             self.sampler.tell(results)
             return
         self.sampler.learn(results, [self._excesses(point) for point in points])
 
+    def _revised(self) -> dict[str, list[float]]:
+        """Means of the objectives by key, after a round of replications for uncertain points.
+
+        The sampler hears of changes; what it was told of points that break constraints it keeps.
+        """
+        race = self._race
+        self._extend(race.wanted(), race)
+        means = race.means()
+        usable = {name for name in means if race.usable(name)}
+        self.sampler.revise({name: means[name] for name in means if name not in usable or race.keeps(name)})
+        return {name: means[name] for name in usable}
+
+    def _plain_means(self, points: Sequence[Point]) -> dict[str, list[float]]:
+        """Means of the objectives by key, of points that did not fail."""
+        entries = {key(point): self.store.known[key(point)] for point in points}
+        return {
+            name: [entry.objectives[objective.name].mean for objective in self.settings.objectives]
+            for name, entry in entries.items()
+            if isinstance(entry, Evaluation)
+        }
+
     def _excesses(self, point: Point) -> Excesses:
         """By how much a point breaks each constraint; of a failed one nothing is known."""
-        entry = self.store.known[key(point)]
-        return {} if isinstance(entry, Failed) else excesses(self.settings.constraints, entry.cases)
+        name = key(point)
+        entry = self.store.known[name]
+        return {} if isinstance(entry, Failed) else self._broken(entry, self._race.counts[name])
 
-    def _result(self, point: Point) -> Result:
-        """What the sampler is told of a point."""
-        entry = self.store.known[key(point)]
-        if isinstance(entry, Failed):
-            return None
-        return [entry.objectives[objective.name].mean for objective in self.settings.objectives]
+    def _keeps(self, name: str, count: int) -> bool:
+        """Whether a point keeps all constraints, by that many replications."""
+        return not violation(self._broken(self.store.known[name], count))
 
+    def _broken(self, entry: Entry, count: int) -> Excesses:
+        cases = {case: first_of(estimates, count) for case, estimates in entry.cases.items()}
+        return excesses(self.settings.constraints, cases)
 
-def _validated(member: Evaluation, replications: int) -> bool:
-    if member.validated is None:
-        return False
-    return all(len(estimate.values) == replications for estimate in member.validated.values())
+    def _searched(self, name: str) -> dict[str, Estimate]:
+        return self.store.known[name].objectives
+
+    def _fresh(self, name: str) -> dict[str, Estimate]:
+        entry = self.store.known[name]
+        return (entry.validated or {}) if isinstance(entry, Evaluation) else {}

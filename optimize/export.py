@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from optimize.archive import Estimate, Value
+from optimize.archive import Archive, Estimate, Value
 from optimize.breakdown import (
     columns,
     constraint_cells,
@@ -42,6 +42,7 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
         "hypervolume": front.hypervolume,
         "hypervolume_searched": front.hypervolume_searched,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
+        "replications": _effort(front.archive),
         "front": [_entry(member) | entry(member, front.archive) for member in front.members],
         "recommendations": [_advice(item) for item in recommend(front, order=order)],
         **totals(front),
@@ -69,6 +70,8 @@ def to_frame(front: Front) -> pd.DataFrame:
                     row[objective.name + suffix] = estimate.mean if estimate else None
                     row[f"{objective.name}{suffix}_se"] = estimate.standard_error if estimate else None
         row |= columns(member, front)
+        row["replications"] = evaluation.replications
+        row["fresh_replications"] = evaluation.fresh_replications
         row["non_dominated"] = member.non_dominated
         row["probability_non_dominated"] = member.probability_non_dominated
         rows.append(row)
@@ -87,14 +90,15 @@ def header(front: Front) -> list[str]:
 
 def numeric_header(front: Front) -> list[str]:
     """Column titles of the numbers, which stand before the parameters."""
-    return ["number", *map(titled, front.objectives), *constraint_titles(front), "P(non-dominated)"]
+    objectives, constraints = map(titled, front.objectives), constraint_titles(front)
+    return ["number", *objectives, *constraints, "P(non-dominated)", "replications"]
 
 
 def rows(front: Front) -> list[list[str]]:
     """A front as texts, a row per member below `header`: means with their standard errors.
 
     A member that is dominated or breaks a constraint on fresh seeds has its number in parentheses, an
-    inactive parameter is `-`.
+    inactive parameter is `-`. Its replications are those that the values rest on.
     """
     return [_row(member, front) for member in front.members]
 
@@ -140,6 +144,11 @@ def summary(front: Front) -> list[str]:
         return [f"{len(archive.evaluations)} evaluations, none with finite objectives: there is no front."]
     points = f"{len(members)} point{'s' if len(members) > 1 else ''}"
     said = [f"{len(archive.evaluations)} evaluations ({archive.failures} failed) gave a front of {points}."]
+    if archive.max_replications is not None and archive.max_replications > archive.replications:
+        said.append(
+            f"adaptive: {archive.runs} runs; a fixed {archive.max_replications} per point would have taken "
+            f"{archive.fixed_runs} (saved {1 - archive.runs / archive.fixed_runs:.0%})."
+        )
     said += sentences(front)
     if front.validated:
         said.append(f"On fresh seeds {len(front.kept)} of {len(members)} stay non-dominated.")
@@ -159,6 +168,17 @@ def _curse(front: Front) -> str:
     return f"{text} ({ratio:.2f} times: the optimiser's curse)." if ratio >= 1.005 else f"{text}."
 
 
+def _effort(archive: Archive) -> dict[str, Any]:
+    """Replications of a point at first and at most, and what the latter for all would have taken."""
+    return {
+        "at_first": archive.replications,
+        "at_most": archive.max_replications or archive.replications,
+        "runs": archive.runs,
+        "fixed_runs": archive.fixed_runs,
+        "saved": 1 - archive.runs / archive.fixed_runs if archive.fixed_runs else 0.0,
+    }
+
+
 def _entry(member: Member) -> dict[str, Any]:
     evaluation = member.evaluation
     return {
@@ -167,6 +187,8 @@ def _entry(member: Member) -> dict[str, Any]:
         "validated": _estimates(evaluation.validated) if evaluation.validated else None,
         "probability_non_dominated": member.probability_non_dominated,
         "non_dominated": member.non_dominated,
+        "replications": evaluation.replications,
+        "fresh_replications": evaluation.fresh_replications,
         "number": evaluation.number,
         "equivalents": list(member.equivalents),
     }
@@ -201,6 +223,7 @@ def _row(member: Member, front: Front) -> list[str]:
         *(estimated(member.estimates[o.name]) for o in front.objectives),
         *constraint_cells(member, front),
         "?" if probability is None else f"{probability:.2f}",
+        str(evaluation.fresh_replications or evaluation.replications),
         *(cell(evaluation.values.get(path)) for path in parameters(front)),
     ]
 

@@ -64,7 +64,7 @@ def study_sensitivity(kept: Kept, objectives: Sequence[Objective], seed: int = 1
         tuple(rankings),
         len(archive.evaluations),
         len(archive.evaluations),
-        archive.replications,
+        archive.runs * max(1, len(archive.cases)),
         seed,
         (f"note: {note}",),
     )

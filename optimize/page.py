@@ -56,7 +56,7 @@ def page(front: Front) -> str:
 def _facts(front: Front) -> str:
     archive = front.archive
     facts = [f"{len(archive.evaluations)} of {archive.budget} evaluations"] if archive.budget else []
-    facts.append(f"{archive.replications} replication{'s' if archive.replications != 1 else ''} each")
+    facts.append(archive.each)
     facts += [f"sampler {archive.sampler}"] if archive.sampler else []
     return ", ".join([*facts, f"seed {archive.seed}"])
 

@@ -33,15 +33,6 @@ class Recorder(Generic[T]):
         self._check()
         self._queue.put(item)
 
-    def flush(self) -> None:
-        """Wait until everything so far is written.
-
-        Raises:
-            Exception: that a write has raised.
-        """
-        self._queue.join()
-        self._check()
-
     def close(self) -> None:
         """Wait until everything is written, and end the thread.
 
@@ -68,8 +59,6 @@ class Recorder(Generic[T]):
                     self._write(waiting)
             except Exception as error:  # raised where the search can hear it
                 self._error = error
-            for _ in items:
-                self._queue.task_done()
 
     def _check(self) -> None:
         if self._error is not None:

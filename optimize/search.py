@@ -16,6 +16,7 @@ from optimize.storage import JOURNAL, make_directory
 from optimize.store import Store, StudyStore, stored_choice
 from optimize.study import Failed, Settings, default_name
 from scenarios.errors import ScenarioError
+from scenarios.parts import SearchSpec
 from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, metrics_of
 from scenarios.scenario import Scenario
@@ -46,7 +47,8 @@ def search(
     *,
     budget: int = 200,
     sampler: str = "auto",
-    replications: int = 3,
+    replications: int | None = None,
+    max_replications: int | None = None,
     seed: int = 1,
     objectives: Sequence[str] = (),
     require: Sequence[str] = (),
@@ -71,7 +73,10 @@ def search(
         scenario: what to search.
         budget: points to evaluate in all, earlier parts of a resumed search included.
         sampler: `auto` or a name of `optimize.samplers.samplers`.
-        replications: runs per point, with the same random streams for all points.
+        replications: runs of every point at first, with the same random streams for all points; if left out
+            what the scenario says, else 1.
+        max_replications: runs that a point may have while its membership of the front is uncertain; if left
+            out what the scenario says unless `replications` is given, else as many as `replications`.
         seed: of workloads and sampler.
         objectives: metrics to trade off; those of the scenario if left out.
         require: constraints, `METRIC<=NUMBER` or with `>=`, `<` or `>`; those of the scenario if left out. A
@@ -87,7 +92,8 @@ def search(
         resume: whether to go on with a study that exists.
         batch: points proposed at once; what suits the sampler if left out.
         validation_replications: fresh runs per front member, 0 for none; if left out as many as
-            `replications`, but at least 5.
+            `replications`, but at least 5. Where `max_replications` is more than `replications`, members that
+            remain uncertain get up to twice as many, or `max_replications` if that is more.
         jobs: worker processes.
         pool: who runs the simulations, instead of `jobs` processes.
         progress: hears how it goes.
@@ -98,7 +104,10 @@ def search(
             storage stops working.
         KeyboardInterrupt: by Ctrl-C or SIGTERM; what was finished is kept.
     """
-    _check_counts(budget=budget, replications=replications, jobs=jobs, batch=batch or 1)
+    least, most = _replications(scenario, replications, max_replications)
+    _check_counts(budget=budget, replications=least, jobs=jobs, batch=batch or 1)
+    if most < least:
+        raise ScenarioError(f"max_replications {most}: at least the {least} replications of every point")
     if not 0 <= seed < 2**32:
         raise ScenarioError(f"seed {seed}: expected a whole number from 0 to 2**32 - 1")
     problem = problem_of(
@@ -115,11 +124,12 @@ def search(
         batch = batch or earlier[1]
     batch = batch or kind.batch_for(budget)
     settings = Settings(
-        scenario, space, chosen, kind.name, batch, seed, replications,
-        problem.cases, problem.robust, problem.constraints,
+        scenario, space, chosen, kind.name, batch, seed, least,
+        problem.cases, problem.robust, problem.constraints, most,
     )  # fmt: skip
     proposer = kind(space, chosen, seed, batch)
-    fresh = max(5, replications) if validation_replications is None else validation_replications
+    fresh = max(5, least) if validation_replications is None else validation_replications
+    fresh_most = max(2 * fresh, most) if settings.adaptive else fresh
     store = Store(settings, name, budget)
     if where is not None:
         with _directory(out):
@@ -132,7 +142,7 @@ def search(
     try:
         with sigterm_as_interrupt():
             running.explore()
-            running.validate(range(FRESH, FRESH + fresh))
+            running.validate(FRESH, fresh, fresh_most)
     except BaseException:
         workers.abort()
         raise
@@ -158,6 +168,15 @@ def _directory(out: Path | None) -> Iterator[None]:
             with suppress(OSError):
                 folder.rmdir()
         raise
+
+
+def _replications(scenario: Scenario, least: int | None, most: int | None) -> tuple[int, int]:
+    """Replications of every point and of an uncertain one: as asked for, as the scenario says, or one."""
+    spec = scenario.spec.search or SearchSpec()
+    if most is None:
+        most = spec.max_replications if least is None else least
+    least = spec.replications if least is None else least
+    return least, least if most is None else most
 
 
 def _check_counts(**counts: int) -> None:

@@ -110,7 +110,7 @@ class Sensitivity:
         rankings: one per objective.
         samples: of what the method counts, those that were used.
         evaluations: different points that it rests on.
-        replications: runs per point.
+        runs: simulations behind these.
         seed: of workloads and sample, or of the bootstrap.
         notes: what a user should know, a line each.
     """
@@ -120,7 +120,7 @@ class Sensitivity:
     rankings: tuple[Ranking, ...]
     samples: int
     evaluations: int
-    replications: int
+    runs: int
     seed: int
     notes: tuple[str, ...] = ()
 
@@ -133,7 +133,7 @@ class Sensitivity:
             "counted": method.counted,
             "samples": self.samples,
             "evaluations": self.evaluations,
-            "replications": self.replications,
+            "runs": self.runs,
             "seed": self.seed,
             "confidence_level": LEVEL,
             "source": method.source,
@@ -179,13 +179,18 @@ class Sensitivity:
         writer.writerows(self.rows())
         return text.getvalue()
 
+    def basis(self) -> str:
+        """What the numbers rest on, in a few words."""
+        counted = METHODS[self.method].counted
+        points = "" if counted == "evaluations" else f", {self.evaluations} different points"
+        return f"{self.samples} {counted}{points}, {self.runs} simulations"
+
     def summary(self) -> list[str]:
         """What the numbers rest on and what they leave out, a line each."""
         method = METHODS[self.method]
-        each = f", {self.replications} replication{'s' if self.replications > 1 else ''} each"
         said = [
-            f"{self.samples} {method.counted}, {self.evaluations} different points{each}; `_conf` is half of "
-            f"the {LEVEL:.0%} interval, `active` counts the {method.counted} in which a parameter exists."
+            f"{self.basis()}; `_conf` is half of the {LEVEL:.0%} interval, `active` counts the "
+            f"{method.counted} in which a parameter exists."
         ]
         said += [f"{r.objective.name}: {r.reason}" for r in self.rankings if r.reason]
         return said + list(self.notes)

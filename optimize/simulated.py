@@ -66,7 +66,14 @@ def simulated_sensitivity(
         _ranking(plan, blocks, objective, [_mean(row, objective) for row in rows]) for objective in objectives
     ]
     return Sensitivity(
-        scenario.name, plan.method, tuple(rankings), len(blocks), len(found), replications, seed, tuple(notes)
+        scenario.name,
+        plan.method,
+        tuple(rankings),
+        len(blocks),
+        len(found),
+        len(found) * replications,
+        seed,
+        tuple(notes),
     )
 
 

@@ -225,15 +225,21 @@ class Space:
                         notes.append(note)
         return list(dict.fromkeys(notes))
 
-    def branches(self, scenario: Scenario) -> Iterator[Scenario]:
-        """The scenario itself, then at a point of every branch that it takes.
+    def variants(self, scenario: Scenario) -> Iterator[Scenario]:
+        """The scenario itself, then with every choice of every parameter somewhere, in each branch.
 
         Raises:
             ScenarioError: see `check`.
         """
         yield scenario
         for branch in self._branches():
-            yield scenario.override(self._accepted(scenario, branch))
+            base = self._accepted(scenario, branch)
+            yield scenario.override(base)
+            for parameter in self.parameters:
+                if parameter.path in base and parameter.path not in branch:
+                    for value in parameter.choices:
+                        point = {**self._flat(0.5), **base, parameter.path: value}
+                        yield scenario.override(self.active(point))
 
     def _accepted(self, scenario: Scenario, branch: Point) -> Point:
         """A point of the branch that the scenario takes."""

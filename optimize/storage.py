@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -53,7 +53,9 @@ class Journal(JournalFileBackend):
     def __init__(self, path: Path) -> None:
         self._held: list[dict[str, Any]] | None = None
         self._written: int | None = None  # entries in the file while others are held back
-        self._lock_file = _lock(path.with_name(path.name + ".writer"))
+        self._lock_file = _lock(
+            path.with_name(path.name + ".writer"), f"{path}: another search is writing it"
+        )
         _mend(path)
         super().__init__(str(path), NoLock(str(path)))
 
@@ -109,6 +111,24 @@ class Opened:
 
     storage: RDBStorage | JournalStorage
     journal: Journal | None = None
+    _held: ExitStack = field(default_factory=ExitStack)
+
+    def hold(self, name: str) -> None:
+        """Be the only search that writes a study, until this is closed or the process ends.
+
+        Raises:
+            ScenarioError: another one does.
+        """
+        if isinstance(self.storage, JournalStorage):
+            return  # the journal as a whole has one writer
+        held = f"{shown(self.storage.url)}: another search is writing the study {name}"
+        file = database.file_of(self.storage.url)
+        if file is not None:
+            lock = _lock(file.with_name(f"{file.name}.{database.digest(name):x}.writer"), held)
+            if lock is not None:
+                self._held.callback(lock.close)
+        else:
+            self._held.enter_context(database.hold(self.storage, name, held))
 
     def add_trials(self, study: Study, trials: Sequence[FrozenTrial]) -> None:
         """Write finished trials at once."""
@@ -121,6 +141,7 @@ class Opened:
 
     def close(self) -> None:
         """Give it up."""
+        self._held.close()
         self.storage.remove_session()
         if self.journal is not None:
             self.journal.close()
@@ -215,7 +236,7 @@ def _broken(path: Path, error: Exception) -> ScenarioError:
     return ScenarioError(f"{path}: not a journal of Optuna: {reason(error)}")
 
 
-def _lock(path: Path) -> IO[bytes] | None:
+def _lock(path: Path, held: str) -> IO[bytes] | None:
     """Hold a file that one process at a time can hold; the system lets go of it when the process ends."""
     try:
         import fcntl
@@ -226,7 +247,7 @@ def _lock(path: Path) -> IO[bytes] | None:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         file.close()
-        raise ScenarioError(f"{path.with_suffix('')}: another search is writing it") from None
+        raise ScenarioError(held) from None
     except OSError:  # a file system without locks
         file.close()
         return None

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from optimize.archive import Archive, Evaluation
 from optimize.database import reason
 from optimize.distributions import distribution
+from optimize.further import Further, joined, keep_further, keep_runs, kept_further, kept_runs, with_further
 from optimize.recorder import Recorder
+from optimize.runs import Run
 from optimize.space import key
 from optimize.storage import Opened, open_for_writing, shown
 from optimize.study import (
     SETTINGS,
-    VALIDATED,
-    VALIDATED_CASES,
     Failed,
     Settings,
     archive_of,
-    cases_as_json,
     create,
     entries_of,
-    estimates_as_json,
     stored_settings,
     trial_of,
 )
 from scenarios.errors import ScenarioError
+from scenarios.replicate import Metrics
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -43,6 +41,9 @@ class Store:
         settings: what is searched, and how.
         name: of the study.
         budget: evaluations in all.
+
+    Attributes:
+        left: runs of points that an interruption left incomplete.
     """
 
     def __init__(self, settings: Settings, name: str, budget: int) -> None:
@@ -50,6 +51,7 @@ class Store:
         self.name = name
         self.budget = budget
         self.known: dict[str, Entry] = {}
+        self.left: dict[Run, Metrics] = {}
         self.next_number = 0
 
     def add(self, entry: Entry) -> None:
@@ -57,13 +59,12 @@ class Store:
         self.known[key(entry.values)] = entry
         self.next_number = max(self.next_number, entry.number + 1)
 
-    def validate(self, fresh: Mapping[int, Evaluation]) -> None:
-        """Keep what fresh seeds gave, by trial number."""
-        for name, entry in self.known.items():
-            again = fresh.get(entry.number)
-            if isinstance(entry, Evaluation) and again is not None:
-                cases = again.cases or None
-                self.known[name] = replace(entry, validated=again.objectives, validated_cases=cases)
+    def extend(self, further: Further) -> None:
+        """Keep further replications of a point that is known."""
+        name = key(further.part.values)
+        entry = self.known[name]
+        if isinstance(entry, Evaluation):
+            self.known[name] = joined(entry, further)
 
     def entries(self) -> list[Entry]:
         """All there is, by trial number."""
@@ -99,11 +100,13 @@ class StudyStore(Store):
         self._opened = open_for_writing(where)
         try:
             with self._one_line():
+                self._opened.hold(name)
                 self._study = self._open(resume)
         except BaseException:
             self._opened.close()
             raise
-        self._recorder: Recorder[Entry] = Recorder(self._write)
+        self._parts = kept_further(self._study)
+        self._recorder: Recorder[Entry | Further] = Recorder(self._write)
 
     def add(self, entry: Entry) -> None:
         """Keep what became of a point; written soon.
@@ -115,17 +118,15 @@ class StudyStore(Store):
         with self._one_line():
             self._recorder.put(entry)
 
-    def validate(self, fresh: Mapping[int, Evaluation]) -> None:
-        """Keep what fresh seeds gave, by trial number."""
-        super().validate(fresh)
-        entries = [entry for entry in self.entries() if isinstance(entry, Evaluation)]
-        known = {str(e.number): estimates_as_json(e.validated) for e in entries if e.validated is not None}
-        cases = {str(e.number): cases_as_json(e.validated_cases) for e in entries if e.validated_cases}
+    def extend(self, further: Further) -> None:
+        """Keep further replications of a point that is known; written soon.
+
+        Raises:
+            ScenarioError: the storage has stopped taking what is written.
+        """
+        super().extend(further)
         with self._one_line():
-            self._recorder.flush()
-            if cases:  # first, for what is validated is not run again
-                self._study.set_user_attr(VALIDATED_CASES, cases)
-            self._study.set_user_attr(VALIDATED, known)
+            self._recorder.put(further)
 
     def close(self) -> None:
         """Wait until everything is written.
@@ -136,6 +137,7 @@ class StudyStore(Store):
         try:
             with self._one_line():
                 self._recorder.close()
+                keep_runs(self._study, self.left)
         finally:
             self._opened.close()
 
@@ -158,16 +160,22 @@ class StudyStore(Store):
         study = optuna.load_study(study_name=self.name, storage=storage)
         if stored["budget"] != self.budget:
             study.set_user_attr(SETTINGS, {**stored, "budget": self.budget})
-        for entry in entries_of(study):
+        self.left = kept_runs(study)
+        for entry in with_further(entries_of(study), study):
             if key(entry.values) not in self.known:
                 super().add(entry)
         # Trials of others have numbers, too.
         self.next_number = len(study.get_trials(deepcopy=False))
         return study
 
-    def _write(self, entries: Sequence[Entry]) -> None:
+    def _write(self, items: Sequence[Entry | Further]) -> None:
+        entries = [item for item in items if not isinstance(item, Further)]
+        further = [item for item in items if isinstance(item, Further)]
         trials = [trial_of(entry, self.settings, self._distributions) for entry in entries]
         self._opened.add_trials(self._study, trials)
+        if further:
+            keep_further(self._study, further, self._parts)
+            self._parts += 1
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:

@@ -4,8 +4,8 @@ A trial has the values of active parameters, the means of the objectives, and as
 (mean, standard error and values per replication), `metrics` (means of all others), `replications`, in a
 search with several cases or constraints `cases` (the same by case, and of what is constrained), and for a
 failed one `failure`. What it breaks constraints by is where Optuna looks for that. The study has as user
-attributes `gridtune` (what was searched, and how), `validated` (objectives of front members on fresh seeds,
-by trial number) and `validated_cases`.
+attributes `gridtune` (what was searched, and how) and what `optimize.further` keeps there: further
+replications of some points, as finished trials do not change.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Archive, Constraint, Estimate, Evaluation, Objective
 from optimize.cases import MEAN, Case, Robust
-from optimize.constraints import constraints_of, excesses
+from optimize.constraints import excesses
 from optimize.space import Point, Space, key
 from scenarios.errors import ScenarioError
 from scenarios.scenario import Scenario
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 SETTINGS = "gridtune"
-VALIDATED = "validated"
-VALIDATED_CASES = "validated_cases"
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
 
 
@@ -45,11 +43,14 @@ class Failed:
         number: of its trial.
         values: what was set, by path.
         reason: in one line.
+        objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
     """
 
     number: int
     values: Point
     reason: str
+    objectives: dict[str, Estimate] = field(default_factory=dict)
+    cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,11 @@ class Settings:
         sampler: name of it.
         batch: points that it proposes at once.
         seed: of workloads and sampler.
-        replications: per evaluation.
+        replications: per evaluation, at first.
         cases: in which every point is evaluated; empty for the scenario and the seed alone.
         robust: how an objective sums up the cases.
         constraints: what a point must keep, in every case.
+        max_replications: per evaluation, at most; as many as `replications` if left out.
     """
 
     scenario: Scenario
@@ -79,6 +81,17 @@ class Settings:
     cases: tuple[Case, ...] = ()
     robust: Robust = Robust(MEAN, None)
     constraints: tuple[Constraint, ...] = ()
+    max_replications: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Replications of an evaluation, at most."""
+        return self.max_replications or self.replications
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether some points may have more replications than others."""
+        return self.most > self.replications
 
     @property
     def run_in(self) -> tuple[Case, ...]:
@@ -103,9 +116,10 @@ class Settings:
             "batch": self.batch,
             "seed": self.seed,
             "replications": self.replications,
+            "max_replications": self.most,
             "cases": [case.as_json() for case in self.cases],
             "robust": self.robust.text,
-            "constraints": [str(one) for one in self.constraints],
+            "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
         return plain
@@ -132,7 +146,8 @@ class Settings:
             stored["replications"],
             tuple(cases),
             Robust.of(stored.get("robust", MEAN)),
-            constraints_of(stored.get("constraints", ())),
+            _constraints(stored),
+            stored.get("max_replications"),
         )
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
@@ -141,15 +156,15 @@ class Settings:
         changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
         changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
         changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
-        if set(mine["constraints"]) != set(stored.get("constraints", ())):
+        if set(map(str, self.constraints)) != set(map(str, _constraints(stored))):
             changed.append("the constraints")
         found = [f"{' and '.join(changed)} changed"] if changed else []
         robust = stored.get("robust", MEAN)
         found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []
+        names = ("sampler", "batch", "seed", "replications", "max_replications")
+        stored = {"max_replications": stored["replications"], **stored}
         return found + [
-            f"{name} was {stored[name]}, not {mine[name]}"
-            for name in ("sampler", "batch", "seed", "replications")
-            if mine[name] != stored[name]
+            f"{name} was {stored[name]}, not {mine[name]}" for name in names if mine[name] != stored[name]
         ]
 
 
@@ -212,7 +227,7 @@ def trial_of(
         distributions=known,
         user_attrs={
             "objectives": estimates_as_json(entry.objectives),
-            "metrics": {name: None if isnan(mean) else mean for name, mean in entry.metrics.items()},
+            "metrics": means_as_json(entry.metrics),
             "replications": settings.replications,
             **({"cases": cases_as_json(entry.cases)} if entry.cases else {}),
         },
@@ -221,9 +236,7 @@ def trial_of(
 
 
 def entries_of(study: Study) -> list[Evaluation | Failed]:
-    """What a study holds, by trial number; trials that others have added are passed over."""
-    validated = study.user_attrs.get(VALIDATED, {})
-    cases = study.user_attrs.get(VALIDATED_CASES, {})
+    """What the trials of a study hold, by number; trials that others have added are passed over."""
     entries: list[Evaluation | Failed] = []
     for trial in study.get_trials(deepcopy=False):
         known = trial.user_attrs
@@ -234,11 +247,9 @@ def entries_of(study: Study) -> list[Evaluation | Failed]:
                 Evaluation(
                     trial.number,
                     dict(trial.params),
-                    _estimates(known["objectives"]),
-                    {name: nan if mean is None else mean for name, mean in known["metrics"].items()},
-                    _estimates(validated[str(trial.number)]) if str(trial.number) in validated else None,
-                    _cases(known.get("cases", {})),
-                    _cases(cases[str(trial.number)]) if str(trial.number) in cases else None,
+                    estimates_of(known["objectives"]),
+                    means_of(known["metrics"]),
+                    cases=cases_of_json(known.get("cases", {})),
                 )
             )
     return entries
@@ -259,9 +270,10 @@ def archive_of(
         seed=settings["seed"],
         replications=settings["replications"],
         budget=budget,
+        max_replications=settings.get("max_replications"),
         cases=tuple(case["name"] for case in settings.get("cases", ())),
         robust=settings.get("robust", MEAN),
-        constraints=constraints_of(settings.get("constraints", ())),
+        constraints=_constraints(settings),
     )
 
 
@@ -295,6 +307,7 @@ def load(study: str | Path, name: str | None = None) -> Kept:
     """
     import optuna
 
+    from optimize.further import with_further
     from optimize.storage import open_for_reading, shown
 
     storage = open_for_reading(study)
@@ -310,7 +323,8 @@ def load(study: str | Path, name: str | None = None) -> Kept:
             known = ", ".join(found) or "none"
             problem = "name one of its studies with --study" if name is None and found else "no such study"
             raise ScenarioError(f"{shown(study)}: {problem}; it holds {known}")
-        entries = entries_of(optuna.load_study(study_name=name, storage=storage))
+        kept = optuna.load_study(study_name=name, storage=storage)
+        entries = with_further(entries_of(kept), kept)
         stored = found[name]
         return Kept(Settings.of_json(stored), archive_of(name, stored, entries, stored["budget"]))
     finally:
@@ -342,15 +356,31 @@ def keys_of(entries: Sequence[Evaluation | Failed]) -> dict[str, Evaluation | Fa
     return found
 
 
-def _estimates(stored: Mapping[str, Any]) -> dict[str, Estimate]:
+def means_as_json(means: Mapping[str, float]) -> dict[str, float | None]:
+    """For storing: what is not a number becomes None."""
+    return {name: None if isnan(mean) else mean for name, mean in means.items()}
+
+
+def means_of(stored: Mapping[str, float | None]) -> dict[str, float]:
+    """What `means_as_json` has stored."""
+    return {name: nan if mean is None else mean for name, mean in stored.items()}
+
+
+def estimates_of(stored: Mapping[str, Any]) -> dict[str, Estimate]:
+    """What `estimates_as_json` has stored."""
     return {
         name: Estimate(value["mean"], value["standard_error"], tuple(value["values"]))
         for name, value in stored.items()
     }
 
 
-def _cases(stored: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
-    return {name: _estimates(estimates) for name, estimates in stored.items()}
+def cases_of_json(stored: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
+    """What `cases_as_json` has stored."""
+    return {name: estimates_of(estimates) for name, estimates in stored.items()}
+
+
+def _constraints(settings: Mapping[str, Any]) -> tuple[Constraint, ...]:
+    return tuple(Constraint(*parts) for parts in settings.get("constraints", ()))
 
 
 def _working_cases(settings: Mapping[str, Any]) -> list[Any]:

@@ -32,6 +32,12 @@ def meaning(scenario: Scenario, path: str) -> Meaning:
     """What a path means in a scenario; where several elements (`*`) differ, there is no one value."""
     *parents, key = path.split(".")
     found = [_meaning(part, key) for part in _at(scenario.spec, parents)]
+    if parents and found and not found[0].text:  # a table of names has one description for all of them
+        *above, table = parents
+        owner = next(_at(scenario.spec, above), None)
+        if isinstance(owner, BaseModel) and table in type(owner).model_fields:
+            text = type(owner).model_fields[table].description or ""
+            found = [Meaning(one.value, one.unit, text) for one in found]
     if not found:
         return Meaning(None)
     alike = all(one.value == found[0].value for one in found)

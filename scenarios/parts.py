@@ -134,11 +134,24 @@ class SearchSpec(Part):
 
     `space` maps paths to a list of choices, to `{low, high, log}`, or to `{choices}`; `when` makes a
     parameter exist only where others have given values. A point that breaks a constraint of `require` is
-    never on the front.
+    never on the front. `replications` and `max_replications` hold unless a search is asked for others.
     """
 
     objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
     require: list[Annotated[str, AfterValidator(requirement)]] = Field(
         default_factory=list, description="constraints, e.g. `utilisation>=0.8`, on the mean of any metric"
     )
+    replications: int = Field(default=1, ge=1, description="runs of every point at first")
+    max_replications: int | None = Field(
+        default=None,
+        ge=1,
+        description="runs of a point that may be on the front; as `replications` if left out",
+    )
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _sensible(self) -> SearchSpec:
+        most = self.max_replications
+        if most is not None and most < self.replications:
+            raise ValueError(f"max_replications ({most}) must be at least replications ({self.replications})")
+        return self

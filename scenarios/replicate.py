@@ -192,29 +192,55 @@ def run_groups(
     groups: Sequence[Sequence[Task]],
     pool: Pool,
     work: Callable[[Task], R] = metrics_of,  # type: ignore[assignment]
+    *,
+    known: Sequence[Mapping[int, R]] = (),
+    heard: Callable[[int, int, R], None] | None = None,
 ) -> Iterator[Outcome[list[R]]]:
-    """Run tasks that belong together, as many in each group.
+    """Run tasks that belong together.
+
+    Args:
+        groups: the tasks.
+        pool: who runs them.
+        work: what to do with each task.
+        known: for each group results that are there already, by position; they are not run again.
+        heard: told of each result as it comes: its group, its position there, and itself.
 
     Yields:
         for each group, as soon as it is complete, its results in the order of its tasks. A group fails with
         its first failing task; where its tasks are about several scenarios, the failure names that one.
     """
-    count = len(groups[0]) if groups else 0
-    tasks = [task for group in groups for task in group]
-    results: list[dict[int, R]] = [{} for _ in groups]
+    results: list[dict[int, R]] = [dict(known[index]) if known else {} for index in range(len(groups))]
     failures: list[dict[int, Failure]] = [{} for _ in groups]
-    left = [count] * len(groups)
-    for outcome in pool.run(work, tasks):
-        index, at = divmod(outcome.index, count)
+    places = [
+        (index, at)
+        for index, group in enumerate(groups)
+        for at in range(len(group))
+        if at not in results[index]
+    ]
+    left = [len(group) - len(results[index]) for index, group in enumerate(groups)]
+    for index, waiting in enumerate(left):
+        if not waiting:
+            yield _complete(index, groups[index], results[index], failures[index])
+    for outcome in pool.run(work, [groups[index][at] for index, at in places]):
+        index, at = places[outcome.index]
         left[index] -= 1
         if outcome.failure is None:
             results[index][at] = outcome.value
+            if heard is not None:
+                heard(index, at, outcome.value)
         else:
             failures[index][at] = outcome.failure
         if left[index] == 0:
-            failed, runs = failures[index], results[index]
-            failure = _located(failed[min(failed)], groups[index], min(failed)) if failed else None
-            yield Outcome(index, None if failure else [runs[k] for k in range(count)], failure)
+            yield _complete(index, groups[index], results[index], failures[index])
+
+
+def _complete(
+    index: int, group: Sequence[Task], results: Mapping[int, R], failures: Mapping[int, Failure]
+) -> Outcome[list[R]]:
+    if failures:
+        first = min(failures)
+        return Outcome(index, None, _located(failures[first], group, first))
+    return Outcome(index, [results[at] for at in sorted(results)])
 
 
 def _located(failure: Failure, group: Sequence[Task], at: int) -> Failure:

@@ -61,7 +61,7 @@ def parse_variation(text: str) -> tuple[str, list[Any] | Bounds]:
         raise ScenarioError(f"{text!r}: expected PATH=V1,V2,… or PATH=LOW:HIGH…, e.g. client.n_submit=10,100")
     match = _RANGE.fullmatch(written)
     if match is None:
-        values = [parse_value(piece) for piece in _pieces(written)]
+        values = [parse_value(piece) for piece in pieces(written)]
         if any(value == "" for value in values):
             raise ScenarioError(f"{text!r}: a value is empty")
         if len({repr(value) for value in values}) < len(values):
@@ -175,7 +175,7 @@ def _number(text: str) -> int | float:
     return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
 
 
-def _pieces(text: str) -> list[str]:
+def pieces(text: str) -> list[str]:
     """Split at commas outside quotes and brackets."""
     pieces, depth, quote, start = [], 0, "", 0
     for at, letter in enumerate(text):

@@ -240,9 +240,14 @@ def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> fl
 
 
 def _jobs_of(grid: Grid, sites: list[VresSite], full: str) -> list[Job]:
-    """Jobs whose class, at the first site that has one for them, treats them so when it is full."""
-    found = []
+    """Jobs whose class, at the first site that has one for them, treats them so when it is full.
+
+    Jobs that were brought to a place without virtual reservations are none of them.
+    """
+    found, names = [], {"", *(site.name for site in sites)}
     for job in grid.record.jobs:
+        if job.site not in names:
+            continue
         known = next((known for site in sites if (known := site.class_for(job)) is not None), None)
         if known is not None and known.rules.full == full:
             found.append(job)

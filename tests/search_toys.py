@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+import zlib
 from math import log, nan
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from model.metrics import Metric
 from optimize.search import search
+from optimize.space import key
 from scenarios import load
 
 VARY = ["sed.speed=0.5:2.0:log"]
@@ -36,6 +38,28 @@ def toy(task):
         "waiting_mean": Metric(nan if task.replication else 1.0, "s"),
         "seen_replication": Metric(float(task.replication), ""),
     }
+
+
+def noisy(task, scale=1.0):
+    """The toy with noise of each point's own beside the common one."""
+    metrics = toy(task)
+    own = zlib.crc32(key(task.values).encode())
+    draw = np.random.default_rng([own, task.seed, task.replication])
+    return metrics | {
+        "unhappy_users": Metric(metrics["unhappy_users"].value + draw.normal(0, 0.1 * scale), "users"),
+        "unfairness": Metric(metrics["unfairness"].value + draw.normal(0, 0.03 * scale), ""),
+    }
+
+
+def busy_toy(task):
+    """The noisy toy, where scenarios whose name says so are busy: less is completed, and more unfairly."""
+    metrics = noisy(task)
+    if "=" in task.scenario.name:
+        unfair, completed = metrics["unfairness"].value, metrics["completed"].value
+        distance = abs(task.values.get("client.dispatch.window", 4) - 6)
+        metrics["unfairness"] = Metric(0.5 * unfair + 0.2 * distance, "")
+        metrics["completed"] = Metric(0.5 * completed, "jobs")
+    return metrics
 
 
 def slow_toy(task):

@@ -6,11 +6,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from model.metrics import CLASS_METRICS, METRICS
-from scenarios import load, simulate
+from model.metrics import CLASS_METRICS, METRICS, define, directions, measured
+from scenarios import build, load, simulate
 from scenarios.classes import by_class, classes_of, split
 from scenarios.running import run_scenario
 from scenarios.scenario import Scenario, shipped_names
+from tests.test_cli import gridtune
 from tests.test_unhappiness import VRES, jobs
 
 MIXED = {
@@ -96,6 +97,30 @@ def test_a_run_prints_and_writes_the_breakdown(tmp_path):
         == users.sort_values(["replication", "user"])["jobs"].tolist()
     )
     assert json.loads((tmp_path / "out" / "metrics.json").read_text())["completed.sdj"]["unit"] == "jobs"
+
+
+def test_a_name_stands_for_one_metric_in_all_parts_of_a_grid():
+    define("completed", "jobs", "maximize", METRICS["completed"].meaning)
+    with pytest.raises(ValueError, match="metric completed: defined already, as 'completed jobs'"):
+        define("completed", "jobs", "maximize", "something else")
+
+
+def test_classes_that_are_known_before_a_run_can_be_objectives():
+    with build(Scenario("mixed", MIXED, Path())) as grid:
+        names = measured(grid)
+    assert {f"{name}.{kind}" for name in CLASS_METRICS for kind in ("sdj", "batch")} <= set(names)
+    assert directions(["unhappy_users.sdj", "completed.batch"]) == ["minimize", "maximize"]
+
+
+def test_the_command_prints_a_table_of_classes_where_there_are_several():
+    several = gridtune("run", "diet/day-regular", "--set", "workload.count=3").stdout.splitlines()
+    heading = next(k for k, line in enumerate(several) if line.split()[:1] == ["class"])
+    assert several[heading].split()[1:] == [*CLASS_METRICS]
+    assert [line.split()[0] for line in several[heading + 2 : heading + 4]] == ["mandatory", "optional"]
+    assert not any(line.split()[0].endswith(".mandatory") for line in several[:heading] if line.split())
+    single = gridtune("run", "dirac/dedicated").stdout
+    assert "completed" in single
+    assert "class" not in single.split()
 
 
 def test_a_run_with_one_class_is_not_broken_down(tmp_path):

@@ -85,6 +85,16 @@ def test_an_existing_study_is_not_overwritten_but_resumed_on_demand(searched):
         (["diet/day-regular", "--vary", "nope.x=1:5"], "nope"),
         (["diet/day-regular", "--storage", "sqlite:////no/such/folder/x.db"], "x.db"),
         (["diet/day-regular", "--storage", "postgresql://localhost:1/none"], "postgresql"),
+        (["diet/day-regular", "--scenario", "diet/day-regulr"], "did you mean diet/day-regular"),
+        (["diet/day-regular", "--scenario", "queue/mmc"], "queue/mmc: client.dispatch, "),
+        (["diet/day-regular", "--robust", "worst"], "there is one case only"),
+        (
+            ["diet/day-regular", "--seeds", "1,2", "--robust", "quantile:2"],
+            "expected mean, worst or quantile",
+        ),
+        (["diet/day-regular", "--seeds", "1,b"], "--seeds 1,b: expected whole numbers"),
+        (["diet/day-regular", "--require", "utilisation>=much"], "expected METRIC<=NUMBER"),
+        (["diet/day-regular", "--require", "utilization>=0.5"], "did you mean utilisation"),
         (["EMPTY"], "space"),
     ],
 )
@@ -95,6 +105,43 @@ def test_what_cannot_be_searched_is_refused_at_once(arguments, message, tmp_path
         arguments = [tmp_path / "empty.toml"]
     assert message in refused("search", *arguments, "--budget", 5, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_several_scenarios_and_constraints_from_the_command_line(tmp_path):
+    arguments = [
+        "search", "diet/day-regular", "--set", "workload.count=3", "--budget", 6, "--sampler", "random",
+        "--scenario", "diet/day-regular:workload.interval=3", "--seeds", "1,2", "--robust", "quantile:0.75",
+        "--require", "utilisation>=0.01", "--require", "makespan<1e6", "--out", tmp_path, "--jobs", 1,
+        "--format", "json",
+    ]  # fmt: skip
+    result = gridtune(*arguments)
+    assert result.returncode == 0, result.stderr
+    made = json.loads(result.stdout)
+    assert made["robust"] == "quantile:0.75"
+    assert made["scenarios"] == [
+        f"diet/day-regular{variant}, seed {seed}"
+        for variant in ("", ":workload.interval=3")
+        for seed in (1, 2)
+    ]
+    assert made["constraints"] == ["utilisation>=0.01", "makespan<1000000"]
+    assert all(entry["scenarios"].keys() == set(made["scenarios"]) for entry in made["front"])
+    assert json.loads((tmp_path / "front.json").read_text()) == made
+    assert json.loads(gridtune("front", tmp_path, "--format", "json").stdout) == made
+    assert "number  scenario" in gridtune("front", tmp_path).stdout
+
+
+def test_a_search_without_a_feasible_point_is_done_and_says_so(tmp_path):
+    result = gridtune(
+        "search", "diet/day-regular", "--set", "workload.count=2", "--budget", 4, "--sampler", "random",
+        "--require", "utilisation>=5", "--out", tmp_path, "--jobs", 1,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "4 evaluations, none of which keeps utilisation>=5: there is no front." in result.stdout
+    assert result.stdout.count("Nearest: point ") == 3
+    assert {"front.json", "front.csv", "study.journal"} <= {path.name for path in tmp_path.iterdir()}
+    shown = gridtune("front", tmp_path, "--plot", tmp_path / "front.html")
+    assert shown.returncode == 0, shown.stderr
+    assert "none of which keeps utilisation" in (tmp_path / "front.html").read_text()
 
 
 def test_samplers_are_listed():

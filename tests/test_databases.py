@@ -175,6 +175,25 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, url):
     assert repr(load_archive(url).evaluations) == repr(whole.archive.evaluations)
 
 
+def test_two_searches_do_not_write_one_study(scenario, url):
+    holder = "import sys, time; from optimize.storage import open_for_writing; "
+    holder += "opened = open_for_writing(sys.argv[1]); opened.hold(sys.argv[2]); "
+    holder += "print('held', flush=True); time.sleep(60)"
+    environment = {**os.environ, "PYTHONPATH": str(TESTS.parent)}
+    other = subprocess.Popen(
+        [sys.executable, "-c", holder, url, STUDY], env=environment, stdout=subprocess.PIPE
+    )
+    try:
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(ScenarioError, match=f"another search is writing the study {STUDY}"):
+            run(scenario, storage=url, budget=2)
+        run(scenario, storage=url, budget=2, study="another")
+    finally:
+        other.kill()
+        other.wait()
+    run(scenario, storage=url, budget=2)
+
+
 def test_a_server_that_goes_away_ends_the_search_in_one_line(scenario, tmp_path):
     psycopg = pytest.importorskip("psycopg")
     with postgresql_database() as address:

@@ -116,6 +116,10 @@ def test_what_is_still_wanted_when_a_user_leaves_is_forgotten():
     assert deserved_areas(stays, 1) == pytest.approx({"a": 3.0})
 
 
+def test_a_grid_without_slots_owes_nobody_anything():
+    assert deserved_areas([Stay("a", 0.0, 10.0, 1.0), Stay("b", 0.0, 9.0)], 0) == {"a": 0.0, "b": 0.0}
+
+
 def test_unfairness_leaves_out_who_deserved_nothing():
     assert unfairness([0.5, nan, 1.25]) == 0.75
     assert unfairness([nan]) == unfairness([]) == 0.0

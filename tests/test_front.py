@@ -168,7 +168,7 @@ def test_json_has_the_promised_shape():
 
 
 def test_golden_json():
-    study = archive(TWO, ((0.1, 0.3), (5, 5)), fresh=[((0.15, 0.35), (4, 6))])
+    study = archive(TWO, ((0.1, 0.3), (5, 5)), fresh=[((0.15, 0.35), (4, 6))], replications=2)
     data = to_dict(front(study))
     del data["recommendations"]
     assert data == {
@@ -181,6 +181,7 @@ def test_golden_json():
         "hypervolume": pytest.approx(0.05 * 0.5),
         "hypervolume_searched": pytest.approx(0.1 * 0.5),
         "reference": {"unfairness": pytest.approx(0.3), "completed": 4.5},
+        "replications": {"at_first": 2, "at_most": 2, "runs": 2, "fixed_runs": 2, "saved": 0.0},
         "front": [
             {
                 "values": {"client.n_submit": 0},
@@ -194,6 +195,8 @@ def test_golden_json():
                 },
                 "probability_non_dominated": 1.0,
                 "non_dominated": True,
+                "replications": 2,
+                "fresh_replications": 2,
                 "number": 0,
                 "equivalents": [],
             }
@@ -245,3 +248,41 @@ def test_numbers_have_the_digits_that_the_noise_leaves(mean, error, text):
 
 def test_plain_numbers():
     assert [plain(x) for x in (3.0, 12345.6, 0.12345, 1e-7)] == ["3", "12346", "0.1235", "1e-07"]
+
+
+def test_points_with_different_numbers_of_replications_are_compared_on_the_streams_they_share():
+    # The third stream is bad for everybody; who was not run under it is no better for that.
+    study = archive((UNFAIR,), ((1.0, 1.2),), ((0.9, 1.1, 7.0),), ((2.0, 2.2, 8.0),))
+    found = front(study)
+    assert numbers(found.members) == [1]
+    assert history(study)[-1] == (3, pytest.approx(found.hypervolume))
+    chances = probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,))
+    assert chances == [0.0, 1.0, 0.0]
+
+
+def test_further_replications_make_a_probability_surer():
+    draw = np.random.default_rng(5)
+    few = tuple(draw.normal(0.6, 1, size=4))
+    many = (*few, *draw.normal(0.6, 1, size=60))
+    other = (0.0,) * 64
+
+    def chance(first, second):
+        study = archive((UNFAIR,), (first,), (second,))
+        return probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,))[1]
+
+    assert chance(few, other) == pytest.approx(chance(few, other[:4]), abs=0.03)
+    assert chance(many, other) > max(0.95, chance(few, other))
+
+
+def test_the_effort_is_told_where_points_have_different_numbers_of_replications():
+    study = archive(TWO, ((0.1, 0.3), (5, 5)), ((0.1, 0.3, 0.2, 0.2), (6, 6, 6, 6)))
+    study = type(study)(**{**vars(study), "replications": 2, "max_replications": 8})
+    found = front(study)
+    said = "adaptive: 6 runs; a fixed 8 per point would have taken 16 (saved 62%)."
+    assert said in summary(found)
+    effort = {"at_first": 2, "at_most": 8, "runs": 6, "fixed_runs": 16, "saved": 0.625}
+    assert to_dict(found)["replications"] == effort
+    assert to_dict(found)["front"][0]["replications"] == 4
+    assert "replications,fresh_replications" in to_csv(found)
+    assert rows(found)[0][header(found).index("replications")] == "4"
+    assert study.each == "2 to 8 replications each"

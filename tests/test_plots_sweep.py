@@ -1,5 +1,6 @@
 """Pictures of a sweep put what was varied where it can be compared."""
 
+import numpy as np
 import pytest
 
 from scenarios.plots import PlotError, draw_sweep, save
@@ -10,7 +11,12 @@ def point(values, **metrics):
     return {
         "values": values,
         "metrics": {
-            name: {"mean": mean, "standard_error": error, "values": [mean, mean], "unit": "jobs"}
+            name: {
+                "mean": mean,
+                "standard_error": error,
+                "values": [] if mean is None else [mean - (error or 0), mean + (error or 0)],
+                "unit": "jobs",
+            }
             for name, (mean, error) in metrics.items()
         },
     }
@@ -40,6 +46,17 @@ def test_every_value_of_a_second_path_is_a_line_and_constants_are_not_named():
     assert figure.axes[0].get_xscale() == "log"
 
 
+def test_the_dark_band_leaves_out_what_all_points_share():
+    def of(n, values):
+        metric = {"mean": sum(values) / 3, "standard_error": 1.0, "values": values, "unit": "jobs"}
+        return {"values": {"n": n}, "metrics": {"completed": metric}}
+
+    (axes,) = draw_sweep([of(1, [10, 20, 30]), of(2, [11, 21, 31])], ["completed"]).axes
+    wide, narrow = (np.ptp(band.get_paths()[0].vertices[:, 1]) for band in axes.collections)
+    assert wide > 40  # the workloads differ much
+    assert narrow == pytest.approx(1)  # but not the step from one point to the other: only the means remain
+
+
 def test_a_range_asked_for_as_logarithmic_is_drawn_so_however_narrow():
     points = [point({"n": n}, completed=(n, 0.1)) for n in (1, 2, 4)]
     assert draw_sweep(points, ["completed"]).axes[0].get_xscale() == "linear"
@@ -50,7 +67,7 @@ def test_names_stand_along_the_axis_with_error_bars():
     points = [point({"policy": policy}, completed=(3, 0.5)) for policy in ("push", "pull")]
     (axes,) = draw_sweep(points, ["completed"]).axes
     assert [label.get_text() for label in axes.get_xticklabels()] == ["push", "pull"]
-    assert len(axes.containers) == 1
+    assert len(axes.containers) == 2  # of the means, and without what the points share
 
 
 def test_missing_means_and_errors_are_gaps_and_failed_points_are_left_out(tmp_path):

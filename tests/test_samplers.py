@@ -138,3 +138,44 @@ def test_ties_in_every_objective_are_borne(name):
         points = sampler.ask()
         assert len(points) == 8
         sampler.tell([[1.0, 0.0]] * 8)
+
+
+def play_constrained(name, batches, seed=3):
+    """As `play`, where half of all points break a constraint, most of them equally; failures in between."""
+    if name == "pymoo-agemoea2" and find_spec("numba") is None:
+        pytest.skip("numba is not installed")
+    sampler = samplers()[name](SPACE, OBJECTIVES, seed, 8)
+    points = []
+    for _ in range(batches):
+        asked = sampler.ask()
+        results = [None if len(points) + k in {2, 19} else value(point) for k, point in enumerate(asked)]
+        broken = [1.0 if point["x"] < 0.5 else point["x"] - 0.9 for point in asked]
+        excesses = [
+            {} if result is None else {"a": excess, "b": -1.0}
+            for result, excess in zip(results, broken, strict=True)
+        ]
+        sampler.learn(results, excesses)
+        points += asked
+    return points
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_constraints_leave_proposals_repeatable_and_draw_them_to_what_is_feasible(name):
+    points = play_constrained(name, 12)
+    assert list(map(key, play_constrained(name, 12))) == list(map(key, points))
+
+    def feasible(proposed):
+        return sum(0.5 <= point["x"] <= 0.9 for point in proposed)
+
+    late = sum(feasible(play_constrained(name, 12, seed)[48:]) for seed in (3, 4))
+    free = sum(feasible(play(name, 12, seed=seed)[0][48:]) for seed in (3, 4))
+    assert late > free
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_a_search_where_nothing_is_feasible_is_borne(name):
+    sampler = samplers()[name](SPACE, OBJECTIVES, 3, 8)
+    for _ in range(6):
+        points = sampler.ask()
+        assert len(points) == 8
+        sampler.learn([value(point) for point in points], [{"a": 1.0}] * 8)

@@ -61,7 +61,7 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sample
     whole = run(scenario, sampler=sampler)
     assert repr(resumed.archive) == repr(whole.archive) == repr(load_archive(tmp_path))
     assert resumed.evaluated == 15
-    assert sum(replication < 2 for replication in calls) == 30
+    assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th point was done"
 
 
 def test_a_finished_search_is_not_run_again(scenario, tmp_path):
@@ -89,7 +89,7 @@ def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
     resumed = run(scenario, out=tmp_path, resume=True, work=counted(calls))
     assert repr(resumed.archive) == repr(run(scenario).archive)
     members = sum(evaluation.validated is not None for evaluation in resumed.archive.evaluations)
-    assert len(calls) == 5 * (members - 2)
+    assert len(calls) == 5 * members - 12
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])

@@ -11,7 +11,7 @@ from optimize.designs import design
 from optimize.evaluate import objectives_of
 from optimize.importance import study_sensitivity
 from optimize.plots.sensitivity import draw_sensitivity
-from optimize.sensitivity import METHODS
+from optimize.sensitivity import METHODS, Effect, Sensitivity, ranked
 from optimize.simulated import simulated_sensitivity
 from optimize.space import Parameter, Space
 from optimize.study import Kept, Settings
@@ -274,3 +274,15 @@ def test_csv_and_json_hold_the_numbers_in_full():
     made = found.to_dict()["objectives"][0]["parameters"]
     assert [float(row["ST"]) for row in rows] == [entry["ST"] for entry in made]
     assert rows[0].keys() == {"objective", "parameter", "ST", "ST_conf", "S1", "S1_conf", "active", "of"}
+
+
+def test_long_paths_are_told_apart_in_short_lines():
+    tails = ("classes.short_deadline.virtual_slots", "kind")
+    paths = [
+        f"{table}.{name}.{tail}" for table in ("site", "wms") for name in ("lal", "lip") for tail in tails
+    ]
+    rows = [Effect(path, {"ST": 0.5, "ST_conf": 0.1, "S1": 0.2, "S1_conf": 0.1}, 8) for path in paths]
+    found = Sensitivity("long", "sobol", (ranked(THREE[1], rows, "sobol"),), 8, 8, 1, 1)
+    shown = [label.get_text() for label in draw_sensitivity(found).axes[0].get_yticklabels()]
+    assert [label.replace("\n", "") for label in shown] == sorted(paths)
+    assert all(len(line) <= 29 for label in shown for line in label.splitlines())

@@ -165,3 +165,23 @@ def test_the_classes_of_a_user_add_up_to_the_user(rows, allocated):
             assert getattr(user, name) == sum(getattr(part, name) for part in parts)
         assert user.allocated == pytest.approx(sum(part.allocated for part in parts))
         assert user.unhappy == any(part.unhappy for part in parts)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 20), st.integers(1, 20), st.integers(0, 9)), max_size=15
+    ),
+    st.integers(1, 8),
+)
+def test_who_was_given_everything_is_satisfied_however_little_it_was(rows, slots):
+    jobs = []
+    for number, (user, submit, runtime, wait) in enumerate(rows):
+        job = Job(number, f"u{user}", submit, runtime)
+        job.queue(submit)
+        job.begin(submit + wait)
+        job.finish(submit + wait + runtime)
+        jobs.append(job)
+    users = fared(jobs, slots=slots, now=100.0)
+    assert all(user.satisfaction >= 1 - 1e-9 for user in users.values())
+    span = max((job.end for job in jobs), default=0.0) - min((job.submit for job in jobs), default=0.0)
+    assert sum(user.deserved for user in users.values()) <= slots * span + 1e-6

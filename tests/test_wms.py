@@ -96,7 +96,7 @@ def test_a_refused_job_goes_elsewhere_or_its_owner_is_told(rejected, state):
         assert (made[0].state, made[1].state, sorted(heard)) == ("done", state, [1, 2])
         assert made[1].site == ("s1" if state == "done" else "")
         told = grid.record.counters["told_rejected"]
-        assert (grid.record.counters["resubmissions"], told) == ((1, 0) if state == "done" else (0, 1))
+        assert (grid.record.counters["rerouted"], told) == ((1, 0) if state == "done" else (0, 1))
 
 
 @settings(max_examples=40, deadline=None)

@@ -100,13 +100,49 @@ def scenario_tables() -> Lines:
     yield "## The document"
     yield from _keys(schema, parts)
     for name, part in parts.items():
-        yield f"\n## {_title(name)}\n\n{_sentence(part.get('description', ''))}"
+        places = ", ".join(f"`{place}`" for place in _places(schema, name))
+        yield f"\n## {_title(name)}\n\n{_sentence(part.get('description', ''))} Written as {places}."
         yield from _keys(part, parts)
     yield "\n## Laws\n\nA number, or a table with `law`.\n\n| law | parameters | meaning |\n|---|---|---|"
     for law in _laws():
         fields = [key for key in law.model_fields if key != "law"]
         name = str(law.model_fields["law"].annotation).split("'")[1]
         yield _row(f"`{name}`", ", ".join(f"`{key}`" for key in fields), law.__doc__ or "")
+
+
+def _places(schema: dict[str, Any], part: str) -> list[str]:
+    """Where a part stands in a document, as its headers or keys are written."""
+    found: list[str] = []
+
+    def walk(node: dict[str, Any], path: str) -> None:
+        for key, value in node.get("properties", {}).items():
+            several = value.get("type") == "array"
+            place = f"{path}.{key}" if path else key
+            for name in _named(value):
+                inner = schema["$defs"][name]
+                kind = inner.get("properties", {}).get("kind", {}).get("const")
+                header = f"[[{place}]]" if several else f"[{place}]"
+                if name == part:
+                    found.append(f'{header} kind = "{kind}"' if kind and several else header)
+                walk(inner, place)
+
+    walk(schema, "")
+    return list(dict.fromkeys(found))
+
+
+def _named(value: dict[str, Any]) -> Iterator[str]:
+    """The parts that a key may hold, as itself, as an element or as a value of a table."""
+    if "$ref" in value:
+        yield value["$ref"].rpartition("/")[2]
+    inner = [
+        value.get("items"),
+        value.get("additionalProperties"),
+        *value.get("anyOf", []),
+        *value.get("oneOf", []),
+    ]
+    for each in inner:
+        if isinstance(each, dict):
+            yield from _named(each)
 
 
 def _laws() -> list[Any]:

@@ -135,7 +135,8 @@ def parameter_axes(evaluations: Sequence[Evaluation]) -> list[ParameterAxis]:
 def short_path(path: str, paths: Sequence[str]) -> str:
     """The end of a dotted path that tells it from the others, on two lines if long."""
     parts = path.split(".")
-    for length in range(1, len(parts) + 1):
+    least = 2 if parts[-1] == "kind" else 1  # of what?
+    for length in range(min(least, len(parts)), len(parts) + 1):
         tail = ".".join(parts[-length:])
         if sum(other == tail or other.endswith(f".{tail}") for other in paths) == 1:
             break
@@ -147,8 +148,7 @@ def note(front: Front) -> str:
     """What stands below the title of a picture of a front."""
     archive = front.archive
     seeds = "values on fresh seeds" if front.validated else "values as searched, not validated"
-    each = f"{archive.replications} replication{'s' if archive.replications != 1 else ''} each"
-    return f"{len(archive.evaluations)} evaluations, {each}; front: {seeds}"
+    return f"{len(archive.evaluations)} evaluations, {archive.each}; front: {seeds}"
 
 
 def standing(member: Member) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from optimize.archive import Evaluation, Objective
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from optimize.plots.cloud import Array
 
 ACROSS = 5  # panels side by side
+WIDTH = 16  # letters of a label beside a panel
 
 
 def draw_parameters(front: Front) -> Figure:
@@ -54,7 +56,7 @@ def draw_parameters(front: Front) -> Figure:
             for column, axis in enumerate(block):
                 axes = drawing.add_subplot(grid[b * len(front.objectives) + k, column])
                 _draw_panel(axes, front, cloud, objective, axis)
-                axes.set_ylabel(objective_label(objective) if column == 0 else "")
+                axes.set_ylabel(fill(objective_label(objective), WIDTH) if column == 0 else "")
                 axes.tick_params(labelleft=column == 0)
                 last = k == len(front.objectives) - 1
                 axes.tick_params(labelbottom=last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from optimize.plots.cloud import objective_label, short_path
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 ACROSS = 2  # panels side by side
 ROW = 0.36  # inches per parameter
+LOWER = 0.19  # rows by which the second number lies below the first one's interval
+LABEL = 28  # letters in a line of a parameter's name
 
 
 def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
@@ -45,7 +48,7 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
         }
         if handles:
             drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
-        style.title(drawing, f"{sensitivity.subject}: which parameters matter", _note(sensitivity, method))
+        style.title(drawing, f"{sensitivity.subject}: which parameters matter", _note(sensitivity))
     return drawing
 
 
@@ -73,7 +76,7 @@ def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
     if other is not None:
         axes.errorbar(
             _numbers(ranking, other),
-            known,
+            [k + LOWER for k in known],
             xerr=_bars(ranking, method, other) if other in method.bars else None,
             fmt="D",
             color=ORANGE,
@@ -88,7 +91,7 @@ def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
         if not effect.active:
             axes.annotate("never active", (0, k), (4, 0), textcoords="offset points", va="center", fontsize=8)
     paths = [effect.path for effect in effects]
-    axes.set_yticks(range(len(effects)), [short_path(path, paths) for path in paths])
+    axes.set_yticks(range(len(effects)), [_label(path, paths) for path in paths])
     axes.set_ylim(len(effects) - 0.4, -0.6)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.grid(axis="y", visible=False)
@@ -120,12 +123,22 @@ def _bars(ranking: Ranking, method: Method, name: str) -> list[list[float]]:
     return [left, halves]
 
 
-def _note(sensitivity: Sensitivity, method: Method) -> str:
-    each = f"{sensitivity.replications} replication{'s' if sensitivity.replications > 1 else ''} each"
-    count = f"{sensitivity.samples} {method.counted}"
-    if method.counted == "evaluations":
-        return f"{count} of the search, {each}"
-    return f"{sensitivity.method.capitalize()}: {count}, {sensitivity.evaluations} different points, {each}"
+def _note(sensitivity: Sensitivity) -> str:
+    title = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()
+    return f"{title}: {sensitivity.basis()}"
+
+
+def _label(path: str, paths: Sequence[str]) -> str:
+    """What tells a path from the others, broken at dots where it is long."""
+    lines = [""]
+    for part in short_path(path, paths).replace("\n", "").split("."):
+        piece = f".{part}" if lines != [""] else part
+        if lines[-1] and len(lines[-1]) + len(piece) > LABEL:
+            lines[-1] += "."
+            lines.append(part)
+        else:
+            lines[-1] += piece
+    return "\n".join(lines)
 
 
 def _wrapped(text: str) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Container, Mapping, Sequence
+from copy import copy, deepcopy
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from optimize.archive import Objective
 from optimize.constraints import Excesses
 from optimize.distributions import distribution
 from optimize.samplers.base import Result, Sampler
-from optimize.space import Point, Space
+from optimize.space import Point, Space, key
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -37,7 +39,9 @@ class OptunaSampler(Sampler):
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             algorithm = self._make()
         directions = [objective.direction for objective in objectives]
-        self._study = optuna.create_study(directions=directions, sampler=algorithm)
+        self._storage = _revisable()()
+        self._study = optuna.create_study(directions=directions, sampler=algorithm, storage=self._storage)
+        self._names: list[str] = []  # keys of the points, by trial number
         self._distributions = {parameter.path: distribution(parameter) for parameter in space}
         self._asked: list[Trial] = []
 
@@ -53,6 +57,7 @@ class OptunaSampler(Sampler):
             trial = self._study.ask(self._distributions if self.flat else None)
             self._asked.append(trial)
             points.append(self.space.active(trial.params) if self.flat else self._suggest(trial))
+            self._names.append(key(points[-1]))
         return points
 
     def tell(self, results: Sequence[Result]) -> None:
@@ -64,6 +69,17 @@ class OptunaSampler(Sampler):
                 self._study.tell(trial, state=TrialState.FAIL)
             else:
                 self._study.tell(trial, [float(value) for value in result])
+
+    def revise(self, means: Mapping[str, Sequence[float]]) -> None:
+        """Show better means of the trials that are told already."""
+        from optuna.trial import TrialState
+
+        revised = self._storage.revised
+        for trial in self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            better = means.get(self._names[trial.number])
+            if better is not None and list(better) != trial.values:
+                revised[trial.number] = copy(trial)
+                revised[trial.number].values = [float(value) for value in better]
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
@@ -87,3 +103,31 @@ class OptunaSampler(Sampler):
             else:
                 point[path] = trial.suggest_float(path, parameter.low, parameter.high, log=parameter.log)
         return point
+
+
+@cache
+def _revisable() -> Any:
+    """Optuna's storage in memory, where finished trials may show better values than they were told."""
+    from optuna.storages import InMemoryStorage
+    from optuna.trial import FrozenTrial, TrialState
+
+    class Revisable(InMemoryStorage):
+        def __init__(self) -> None:
+            super().__init__()
+            self.revised: dict[int, FrozenTrial] = {}  # by number; the study is the only one here
+
+        def get_all_trials(
+            self, study_id: int, deepcopy: bool = True, states: Container[TrialState] | None = None
+        ) -> list[FrozenTrial]:
+            trials = super().get_all_trials(study_id, deepcopy, states)
+            if not self.revised:
+                return trials
+            return [self._shown(trial, deepcopy) for trial in trials]
+
+        def _shown(self, trial: FrozenTrial, own: bool) -> FrozenTrial:
+            better = self.revised.get(trial.number)
+            if better is None:
+                return trial
+            return deepcopy(better) if own else better
+
+    return Revisable

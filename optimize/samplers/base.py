@@ -11,7 +11,7 @@ announces a module of them under the entry point group `gridtune.samplers`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
@@ -71,6 +71,15 @@ class Sampler(ABC):
     @abstractmethod
     def tell(self, results: Sequence[Result]) -> None:
         """What became of the batch asked for last, in its order."""
+
+    def revise(self, means: Mapping[str, Sequence[float]]) -> None:  # noqa: B027
+        """Better means of the objectives of points told earlier, where a search runs some of them again.
+
+        Called before `tell`. A sampler that does not override it keeps what it was told first.
+
+        Args:
+            means: in the order of the objectives, by `optimize.space.key` of all points so far.
+        """
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """What became of the batch in a search with constraints, in its order.

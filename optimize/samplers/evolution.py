@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from optimize.archive import Objective
 from optimize.constraints import Excesses, violation
 from optimize.samplers.base import Result, Sampler, population, register, require
-from optimize.space import Parameter, Point, Space
+from optimize.space import Parameter, Point, Space, key
 
 
 class PymooSampler(Sampler):
@@ -113,6 +113,14 @@ class PymooSampler(Sampler):
         )
         Evaluator().eval(told, self._asked)
         self._algorithm.tell(infills=self._asked)
+
+    def revise(self, means: Mapping[str, Sequence[float]]) -> None:
+        """Give the parents of the next generation better values; `tell` then selects by them."""
+        parents = self._algorithm.pop
+        for parent in () if parents is None else parents:
+            better = means.get(key(self.space.active(self._flat(parent.X))))
+            if better is not None:
+                parent.F = self._told(np.array([better]) * self._signs)[0]
 
     def _told(self, values: Any) -> Any:
         """What the algorithm is told of objectives to be minimised; an array (points, objectives)."""

@@ -91,6 +91,7 @@ def _draw_responses(axes: Axes, jobs: pd.DataFrame, names: list[str]) -> None:
     axes.barh(places, points[0.75] - points[0.25], left=points[0.25], height=2 * BAR, color=SKY)
     low, high = ([place + shift for place in places] for shift in (-BAR, BAR))
     axes.vlines(points[0.5], low, high, color=DARK, linewidth=1.4)
+    axes.use_sticky_edges = False
     if (points[0.05].dropna() > 0).all():
         axes.set_xscale("log")
     axes.set_xlabel("response time (s)")

@@ -73,7 +73,7 @@ def _draw_bars(drawing: Figure, groups: dict[str, pd.DataFrame]) -> None:
         few = len(groups) == 1 and len(names) <= 12 and max(map(len, names)) <= 8
         axes.set_xticks(range(len(names)), names, rotation=0 if few else 90, size=8 if total <= 30 else 6)
         axes.grid(False, axis="x")
-        _name(axes, name, len(users))
+        _name(axes, name.replace(" + ", " +\n"), len(users))
     panels[0].set_ylabel("satisfaction (allocated / deserved)")
     _legend(panels[-1], groups)
 
@@ -81,6 +81,7 @@ def _draw_bars(drawing: Figure, groups: dict[str, pd.DataFrame]) -> None:
 def _draw_distribution(drawing: Figure, groups: dict[str, pd.DataFrame]) -> None:
     import numpy as np
     import pandas as pd
+    from matplotlib.ticker import MaxNLocator
 
     everybody = pd.concat(groups.values())["satisfaction"]
     edges = np.histogram_bin_edges(everybody, bins=min(40, max(10, len(everybody) // 10)))
@@ -91,6 +92,7 @@ def _draw_distribution(drawing: Figure, groups: dict[str, pd.DataFrame]) -> None
         axes.hist(parts, bins=list(edges), stacked=True, color=[BLUE, RED], edgecolor="white", linewidth=0.4)
         axes.axvline(1.0, color=DARK, linewidth=1.0, linestyle="--")
         axes.set_ylabel("users")
+        axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
         _name(axes, name, len(users))
     panels[-1].set_xlabel("satisfaction (allocated / deserved)")
     _legend(panels[0], groups)
@@ -98,7 +100,7 @@ def _draw_distribution(drawing: Figure, groups: dict[str, pd.DataFrame]) -> None
 
 def _name(axes: Axes, name: str, count: int) -> None:
     if name:
-        axes.set_title(f"{name} ({count})".replace(" + ", " +\n"), size=8)
+        axes.set_title(f"{name} ({count})", size=8)
 
 
 def _legend(axes: Axes, groups: dict[str, pd.DataFrame]) -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
+from scenarios.intervals import half_width, paired_half_widths
 from scenarios.plots import style
 from scenarios.plots.style import COLOURS, PlotError
 
@@ -22,7 +23,10 @@ OBJECTIVES = ("unhappy_users", "unfairness", "completed")
 def draw_sweep(
     points: Sequence[Point], metrics: Sequence[str] = OBJECTIVES, logarithmic: Collection[str] = ()
 ) -> Figure:
-    """Metrics over a varied value, with bands of 95 % confidence (Student's t over the replications).
+    """Metrics over a varied value, with bands of 95 % confidence.
+
+    The light band is the interval of each mean. The dark one leaves out what the points share because
+    replication k has the same workload in all of them: it shows how surely they differ.
 
     The axis shows the varied numbers with the most values, on a logarithmic scale where they are spaced so;
     every combination of the other varied values is a line. Where nothing but names was varied, they stand
@@ -57,7 +61,10 @@ def draw_sweep(
         drawing = style.figure(3.3 * columns + 0.7, 2.7 * rows + 1.1)
         panels = drawing.subplots(rows, columns, squeeze=False)
         for axes, name in zip(panels.flat, metrics, strict=False):
-            _draw_metric(axes, name, path, lines, path in logarithmic)
+            _draw_metric(axes, name, path, lines)
+            at = [point["values"].get(path) for point in done]
+            if path in logarithmic or (all(map(_is_number, at)) and is_log_spaced(at)):
+                _logarithmic(axes, at)
             axes.set_ylabel(style.labelled(name, str(known[name].get("unit") or "")))
         for axes in panels.flat[len(metrics) :]:
             axes.set_visible(False)
@@ -113,44 +120,62 @@ def _named(path: str, value: object) -> str:
     return f"{path.rpartition('.')[2]} = {text}"
 
 
-def _draw_metric(
-    axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]], logarithmic: bool
-) -> None:
+def _draw_metric(axes: Axes, name: str, path: str, lines: Mapping[str, Sequence[Point]]) -> None:
     import numpy as np
     from matplotlib import colormaps
 
-    everything = [point["values"].get(path) for members in lines.values() for point in members]
-    numeric = all(map(_is_number, everything))
-    names = list(dict.fromkeys(map(str, everything)))
+    everything = [point for members in lines.values() for point in members]
+    numeric = all(_is_number(point["values"].get(path)) for point in everything)
+    names = list(dict.fromkeys(str(point["values"].get(path)) for point in everything))
+    paired = _paired(everything, name)
     for k, (label, members) in enumerate(lines.items()):
         many = len(lines) > len(COLOURS)
         colour = colormaps["cividis"](0.9 * k / (len(lines) - 1)) if many else COLOURS[k]
-        at = [point["values"].get(path) for point in members]
-        x = np.array(at if numeric else [names.index(str(value)) for value in at], dtype=float)
+        if numeric:
+            members = sorted(members, key=lambda point: float(point["values"][path]))
         mean = np.array([_number(point["metrics"][name]["mean"]) for point in members])
-        error = np.nan_to_num([_half_width(point["metrics"][name]) for point in members])
-        if not numeric:
-            shift = 0.0 if len(lines) == 1 else 0.5 * (k / (len(lines) - 1) - 0.5)
-            axes.errorbar(x + shift, mean, yerr=error, fmt="o", color=colour, capsize=3, label=label)
+        wide = np.nan_to_num([half_width(_values(point, name)) for point in members])
+        narrow = np.array([paired.get(id(point), 0.0) for point in members])
+        if numeric:
+            x = np.array([point["values"][path] for point in members], dtype=float)
+            axes.plot(x, mean, marker="o", markersize=3.5, color=colour, linewidth=1.5, label=label)
+            axes.fill_between(x, mean - wide, mean + wide, color=colour, alpha=0.15, linewidth=0)
+            if paired:
+                axes.fill_between(x, mean - narrow, mean + narrow, color=colour, alpha=0.35, linewidth=0)
             continue
-        order = np.argsort(x, kind="stable")
-        x, mean, error = x[order], mean[order], error[order]
-        axes.plot(x, mean, marker="o", markersize=3.5, color=colour, linewidth=1.5, label=label)
-        axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+        x = np.array([names.index(str(point["values"].get(path))) for point in members], dtype=float)
+        x += 0.0 if len(lines) == 1 else 0.5 * (k / (len(lines) - 1) - 0.5)
+        axes.errorbar(x, mean, yerr=wide, fmt="o", color=colour, capsize=3, label=label)
+        if paired:
+            axes.errorbar(x, mean, yerr=narrow, fmt="none", ecolor=colour, elinewidth=4, alpha=0.5)
     if not numeric:
         axes.set_xticks(range(len(names)), names, rotation=0 if sum(map(len, names)) < 25 else 30)
         axes.set_xlim(-0.5, len(names) - 0.5)
-    elif logarithmic or is_log_spaced([float(value) for value in everything]):
-        axes.set_xscale("log")
     axes.set_xlabel(path)
 
 
-def _half_width(metric: Mapping[str, Any]) -> float:
-    """Of the 95 % confidence interval of a mean over replications; nan where there is only one."""
-    from scipy.stats import t
+def _values(point: Point, name: str) -> list[float]:
+    return [_number(value) for value in point["metrics"][name]["values"]]
 
-    runs = len(metric["values"])
-    return float(t.ppf(0.975, runs - 1)) * _number(metric["standard_error"]) if runs > 1 else float("nan")
+
+def _paired(points: Sequence[Point], name: str) -> dict[int, float]:
+    """Half-widths by identity of the point; empty where points do not share their replications."""
+    rows = [_values(point, name) for point in points]
+    if len(rows) < 2 or len(rows[0]) < 2 or len({len(row) for row in rows}) > 1:
+        return {}
+    if not all(isfinite(value) for row in rows for value in row):
+        return {}
+    return dict(zip(map(id, points), paired_half_widths(rows), strict=True))
+
+
+def _logarithmic(axes: Axes, values: Sequence[float]) -> None:
+    """A logarithmic axis with plain numbers, as many as have room."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 100 * min(values) else (1,)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _number(value: object) -> float:
@@ -161,7 +186,7 @@ def _note(points: Sequence[Point]) -> str:
     counts = {len(metric["values"]) for point in points for metric in point["metrics"].values()}
     runs = max(counts, default=1)
     return (
-        f"means of {runs} replications, with 95 % confidence intervals"
+        f"means of {runs} replications with 95 % intervals; dark: without what all points share"
         if runs > 1
         else "one replication per point"
     )

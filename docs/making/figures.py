@@ -1,0 +1,132 @@
+"""Run every command that the pages show, keep the pictures they show, and fill in the tables of claims.
+
+    python docs/making/figures.py [PAGE …]        e.g. knobs systems/dirac; left out, every page with pictures
+
+A picture that a command writes as `results/a/b.png` is kept as `docs/figures/a-b.png` if the page shows it. A
+table of claims stands between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->`. Commands run in
+`results/docs/PAGE`, beside the files that the page shows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pages import DOCS, ROOT, commands, files, pages, pictures
+
+COLOURS = 128  # of a picture; enough for lines, bars and bands, and a third of the size
+
+
+def main(names: list[str]) -> None:
+    """Renew the pages named, or all that show pictures."""
+    for page in pages():
+        name = page.relative_to(DOCS).with_suffix("").as_posix()
+        if name in names or (not names and pictures(page)):
+            folder = ROOT / "results" / "docs" / name
+            run(page, folder)
+            keep(page, folder)
+            fill(page, folder)
+
+
+def run(page: Path, folder: Path) -> None:
+    """Write a page's files into an empty folder and run its commands there.
+
+    Raises:
+        SystemExit: a command failed (a claim that is not met is no failure).
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, text in files(page).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    data = os.environ.get("GRIDTUNE_DATA", "")
+    found = os.pathsep.join(filter(None, [data, str(ROOT / "data"), str(ROOT.parent / "shared" / "data")]))
+    for command in commands(page):
+        print("gridtune", *command, flush=True)
+        called = [sys.executable, ROOT / "cli.py", *command]
+        done = subprocess.run(
+            called,
+            cwd=folder,
+            env=os.environ | {"GRIDTUNE_DATA": found},
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode not in ((0, 1) if command[0] == "reproduce" else (0,)):
+            sys.exit(f"{page}: gridtune {' '.join(command)} failed")
+
+
+def keep(page: Path, folder: Path) -> None:
+    """Keep the pictures that a page shows."""
+    made = {
+        "-".join(file.relative_to(folder).parts).removeprefix("results-"): file
+        for file in folder.rglob("*.png")
+    }
+    for picture in pictures(page):
+        if picture.name not in made:
+            sys.exit(
+                f"{page}: no command of the page draws {picture.name}; it draws {', '.join(sorted(made))}"
+            )
+        shrink(made[picture.name], picture)
+
+
+def shrink(source: Path, target: Path) -> None:
+    """Copy a picture with fewer colours and pixels."""
+    from PIL import Image
+
+    with Image.open(source) as image:
+        plain = image.convert("RGB")
+    width = min(plain.width, 1500)
+    small = plain.resize((width, round(plain.height * width / plain.width)), Image.Resampling.LANCZOS)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
+def fill(page: Path, folder: Path) -> None:
+    """Fill in the tables of claims of a page."""
+    text = page.read_text(encoding="utf-8")
+
+    def table(found: re.Match[str]) -> str:
+        made = json.loads((folder / "results" / found[1] / "claims.json").read_text(encoding="utf-8"))
+        return f"<!-- claims {found[1]} -->\n{claims(made)}<!-- end of claims -->"
+
+    filled = re.sub(r"<!-- claims (\w+) -->\n.*?<!-- end of claims -->", table, text, flags=re.DOTALL)
+    if filled != text:
+        page.write_text(filled, encoding="utf-8")
+
+
+def claims(made: dict[str, Any]) -> str:
+    """A table of claims, and below it the reasons of those that need one."""
+    rows = [
+        "",
+        f"{made['replications']} replications, seed {made['seed']}.",
+        "",
+        "| id | claim | source | expected | measured | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    for claim in made["claims"]:
+        verdict = claim["verdict"] if claim["verdict"] == "met" else f"**{claim['verdict']}**"
+        cells = [claim[key] for key in ("id", "claim", "source", "expected")] + [
+            _short(claim["measured"]),
+            verdict,
+        ]
+        rows.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    rows.append("")
+    reasons = [
+        f"- {claim['id']}, {claim['claim']}: *{claim['verdict']}*: {claim['reason']}."
+        for claim in made["claims"]
+        if claim["reason"]
+    ]
+    return "\n".join([*rows, *(reasons and ["Notes:", "", *reasons, ""])]) + "\n"
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,97 @@
+"""A race gives replications to points whose membership of the front is uncertain, and to nobody else."""
+
+import numpy as np
+import pytest
+
+from optimize.allocate import contested
+
+LINE = [(float(k), 10.0 - k) for k in range(11)]  # a front without noise: far apart, none beats another
+
+
+def observed(*points):
+    """Points x objectives x replications, padded with values that must not count, and their numbers."""
+    most = max(len(point[0]) for point in points)
+    padded = [[(*column, *[-1e9] * (most - len(column))) for column in point] for point in points]
+    return np.array(padded, dtype=float), np.array([len(point[0]) for point in points])
+
+
+def noisy(means, count, *, spread=0.1, common=0.0, seed=1):
+    draw = np.random.default_rng(seed)
+    streams = draw.normal(0, common, (1, 1, count)) if common else 0.0
+    means = np.array(means)[:, :, None]
+    return means + streams + draw.normal(0, spread, (len(means), 2, count)), np.full(len(means), count)
+
+
+def test_clearly_dominated_points_and_clear_members_get_nothing_more():
+    values, counts = noisy([*LINE, (8.0, 9.0), (9.0, 8.0)], 3)
+    assert contested(values, counts, 10) == []
+
+
+def test_two_close_points_get_more_and_those_far_from_both_do_not():
+    values, counts = noisy([*LINE, (5.02, 5.02)], 3)
+    assert contested(values, counts, 10, zone=0.0) == [5, 11]
+
+
+def test_without_noise_nobody_gets_more():
+    values, counts = noisy([*LINE, (5.02, 5.02), (4.99, 5.0)], 2, spread=0.0)
+    assert contested(values, counts, 10) == []
+
+
+def test_equal_points_are_not_told_apart():
+    values, counts = noisy([*LINE, *LINE], 3)
+    values[11:] = values[:11]
+    assert contested(values, counts, 10) == []
+
+
+def test_nobody_gets_more_than_the_most():
+    values, counts = noisy([(0.0, 0.0)] * 6, 4)
+    assert contested(values, counts, 4) == []
+    assert contested(values, counts, 5) == list(range(6))
+
+
+def test_of_two_close_points_the_one_with_fewer_replications_catches_up():
+    values, counts = noisy([*LINE, (5.02, 5.02)], 6)
+    counts[5] = 3
+    assert contested(values, counts, 6, zone=0.0) == [5]
+
+
+def test_noise_that_all_points_share_makes_nobody_uncertain():
+    means = [*LINE, (6.0, 6.0)]
+    assert contested(*noisy(means, 3, spread=0.01, common=50.0), 10) == []
+    draw = np.random.default_rng(2)
+    own = np.array(means)[:, :, None] + draw.normal(0, 50.0, (len(means), 2, 3))
+    assert len(contested(own, np.full(len(means), 3), 10)) > 5
+
+
+def test_differences_within_the_zone_are_not_raced_for():
+    values, counts = noisy([*LINE, (5.02, 5.02)], 8, spread=0.02)
+    assert contested(values, counts, 20, zone=0.0) == [5, 11]
+    assert contested(values, counts, 20, zone=0.02) == []
+
+
+def test_a_tie_in_one_objective_does_not_keep_a_worse_point_in_the_race():
+    values, counts = noisy([(0.0, float(k)) for k in range(8)], 3)
+    values[:, 0] = 0.0
+    assert contested(values, counts, 10) == []
+
+
+def test_a_single_replication_is_followed_by_a_few_probes_among_the_best():
+    values, counts = noisy([*LINE, (8.0, 9.0), (9.0, 8.0)], 1)
+    probes = contested(values, counts, 10)
+    assert probes == [0, 1, 2, 3, 4]
+    counts[probes] = 2
+    values = np.repeat(values, 2, axis=2)
+    assert contested(values, counts, 10) == []
+
+
+def test_values_beyond_the_number_of_a_point_do_not_count():
+    values, counts = observed(
+        *[((k, k, k), (9 - k, 9 - k, 9 - k)) for k in range(6)],
+        ((8, 8), (8, 8)),
+    )
+    assert contested(values, counts, 3) == []
+
+
+@pytest.mark.parametrize("points", [0, 1])
+def test_without_a_rival_there_is_no_race(points):
+    assert contested(np.zeros((points, 2, 1)), np.ones(points, dtype=int), 5) == []

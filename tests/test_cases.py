@@ -1,0 +1,99 @@
+"""Several scenarios and seeds as the cases of a search, and what sums them up."""
+
+import pytest
+
+from optimize.cases import Robust, cases_of, check_paths, other_scenario, seeds_of
+from optimize.space import Space
+from scenarios import ScenarioError, load
+
+DAY = "diet/day-regular"
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("mean", 4.0, 4.0),
+        ("worst", 10.0, 1.0),
+        ("quantile:1", 10.0, 1.0),
+        ("quantile:0.5", 2.0, 3.0),
+        ("quantile:0.75", 3.0, 2.0),
+        ("quantile:0.76", 10.0, 1.0),
+        ("quantile:0.01", 1.0, 10.0),
+    ],
+)
+def test_cases_are_summed_up_towards_what_is_worse(text, least, most):
+    robust = Robust.of(text)
+    assert robust.value([3.0, 1.0, 10.0, 2.0], "minimize") == least
+    assert robust.value([3.0, 1.0, 10.0, 2.0], "maximize") == most
+
+
+def test_rounding_does_not_move_a_quantile_to_the_next_case():
+    assert 0.55 * 100 > 55  # in floating point
+    assert Robust.of("quantile:0.55").value(list(range(1, 101)), "minimize") == 55
+
+
+@pytest.mark.parametrize("text", ["best", "quantile:", "quantile:0", "quantile:1.5", "quantile:nan", "0.9"])
+def test_another_way_to_sum_up_is_refused(text):
+    with pytest.raises(ScenarioError, match=rf"--robust {text}: expected mean, worst or quantile:SHARE"):
+        Robust.of(text)
+
+
+def test_a_scenario_may_come_with_values_of_its_own():
+    plain = other_scenario(DAY, {})
+    assert (plain.name, plain.document) == (DAY, load(DAY).document)
+    text = f"{DAY}:workload.interval=3,client.dispatch=legacy,client.n_submit=20"
+    busy = other_scenario(text, {"workload.count": 4, "workload.interval": 5})
+    assert busy.name == text
+    assert busy.spec.workload[0].count == 4
+    assert busy.spec.workload[0].interval == 3
+    assert busy.spec.client[0].n_submit == 20
+    law = other_scenario(f'{DAY}:workload.runtime={{law="uniform",low=0.5,high=2.0}}', {})
+    assert law.spec.workload[0].runtime.high == 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("diet/day-regulr", "did you mean diet/day-regular"),
+        ("nothing:workload.count=3", "nothing: no such scenario"),
+        (f"{DAY}:workload.cont=3", "did you mean count"),
+        (f"{DAY}:workload", "expected PATH=VALUE"),
+    ],
+)
+def test_a_scenario_that_is_none_is_refused(text, message):
+    with pytest.raises(ScenarioError, match=message):
+        other_scenario(text, {})
+
+
+def test_every_scenario_is_a_case_under_every_seed():
+    day, night = load(DAY), load("diet/night-consecutive")
+    assert [(case.name, case.seed) for case in cases_of([day, night], [], 7)] == [(DAY, 7), (night.name, 7)]
+    cases = cases_of([day, night], [3, 4], 7)
+    assert [case.seed for case in cases] == [3, 4, 3, 4]
+    assert [case.name for case in cases][:2] == [f"{DAY}, seed 3", f"{DAY}, seed 4"]
+    for scenarios, seeds in (([day, day], []), ([day], [2, 2])):
+        with pytest.raises(ScenarioError, match="a case counts once; it was named 2 times"):
+            cases_of(scenarios, seeds, 1)
+    with pytest.raises(ScenarioError, match="--seeds -1: expected whole numbers from 0"):
+        cases_of([day], [-1], 1)
+
+
+def test_seeds_are_whole_numbers():
+    assert seeds_of(None) == []
+    assert seeds_of("3,1, 2") == [3, 1, 2]
+    with pytest.raises(ScenarioError, match="--seeds 1,x: expected whole numbers"):
+        seeds_of("1,x")
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("queue/mmc", r"queue/mmc: client.dispatch, .*: searched, but this scenario has no \[\[client\]\]"),
+        ("dirac/dedicated", r"dirac/dedicated: client.dispatch, .* no \[\[client\]\]"),
+    ],
+)
+def test_a_scenario_that_lacks_what_is_searched_is_refused(other, message):
+    space = Space.of(load(DAY))
+    assert check_paths(space, load("diet/night-consecutive")) == []
+    with pytest.raises(ScenarioError, match=message):
+        check_paths(space, load(other))

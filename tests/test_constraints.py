@@ -1,0 +1,86 @@
+"""Constraints: how they are written, when they hold, and what samplers hear of them."""
+
+import pytest
+
+from optimize.archive import LEAST, Constraint, Estimate, Objective
+from optimize.constraints import constraints_of, excesses, tightest, violation
+from optimize.samplers.penalty import Penalty
+from scenarios import ScenarioError, load
+
+
+def known(mean):
+    return Estimate(mean, None, (mean,))
+
+
+def test_constraints_are_read_once_each_with_their_units():
+    found = constraints_of(["makespan<=1e3", " makespan <= 1000.0", "utilisation>=0.8", "killed<1"])
+    assert found == (
+        Constraint("makespan", "<=", 1000.0, "s"),
+        Constraint("utilisation", ">=", 0.8),
+        Constraint("killed", "<", 1.0, "kills"),
+    )
+    assert list(map(str, found)) == ["makespan<=1000", "utilisation>=0.8", "killed<1"]
+    assert constraints_of(map(str, found)) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["makespan", "makespan=5", "makespan<=", "<=5", "makespan<=five", "makespan<=nan", "a<=1<=2", ""]
+)
+def test_what_is_no_constraint_is_refused_in_a_line(text):
+    with pytest.raises(ScenarioError, match=r"^--require '.*': expected METRIC<=NUMBER") as caught:
+        constraints_of([text])
+    assert "\n" not in str(caught.value)
+
+
+def test_constraints_that_leave_nothing_are_refused():
+    with pytest.raises(ScenarioError, match="nothing can keep both makespan>=10 and makespan<5"):
+        constraints_of(["makespan<5", "makespan>=10"])
+    assert len(constraints_of(["makespan>=5", "makespan<=10"])) == 2
+
+
+def test_a_scenario_document_may_hold_constraints():
+    day = load("diet/day-regular").override({"search.require": ["makespan<=1e5"]})
+    assert day.spec.search.require == ["makespan<=1e5"]
+    with pytest.raises(ScenarioError, match=r"search.require.*'makespan<<5': expected METRIC<=NUMBER"):
+        day.override({"search.require": ["makespan<<5"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "excess"),
+    [
+        ("makespan<=200", 250.0, 0.25),
+        ("makespan<=200", 200.0, 0.0),
+        ("makespan<200", 200.0, LEAST),
+        ("makespan<=200", 150.0, -0.25),
+        ("utilisation>=0.8", 0.6, 0.25),
+        ("utilisation>0.8", 0.8, LEAST),
+        ("killed<=0", 3.0, 3.0),
+    ],
+)
+def test_a_constraint_is_broken_by_a_share_of_its_bound(text, value, excess):
+    (one,) = constraints_of([text])
+    assert one.excess(value) == pytest.approx(excess)
+
+
+def test_the_worst_case_counts():
+    constraints = constraints_of(["makespan<=100", "utilisation>=0.5"])
+    cases = {
+        "a": {"makespan": known(90.0), "utilisation": known(0.4)},
+        "b": {"makespan": known(110.0), "utilisation": known(0.9)},
+    }
+    assert [tightest(one, cases)[0] for one in constraints] == ["b", "a"]
+    broken = excesses(constraints, cases)
+    assert broken == {"makespan<=100": pytest.approx(0.1), "utilisation>=0.5": pytest.approx(0.2)}
+    assert violation(broken) == pytest.approx(0.3)
+    assert violation({"makespan<=100": -5.0, "utilisation>=0.5": 0.1}) == 0.1
+
+
+def test_penalties_put_feasible_points_first_and_then_the_least_violation():
+    penalty = Penalty((Objective("cost", "minimize"), Objective("gain", "maximize")))
+    results = [[1.0, 10.0], [3.0, 20.0], [0.0, 99.0], [0.0, 99.0], None]
+    told = penalty.told(results, [{}, {"x": -1.0}, {"x": 0.5}, {"x": 0.1, "y": -3.0}, {}])
+    assert told == [[1.0, 10.0], [3.0, 20.0], [6.0, -5.0], pytest.approx([5.2, -1.0]), None]
+    # What was feasible before still counts.
+    assert penalty.told([[2.0, 15.0], [0.0, 50.0]], [{"x": 0.5}, {"x": 1.0}]) == [[6.0, -5.0], [7.0, -10.0]]
+    alone = Penalty((Objective("cost", "minimize"),)).told([[5.0], [7.0]], [{"x": 2.0}, {"x": 1.0}])
+    assert alone == [[3.0], [2.0]]

@@ -1,0 +1,145 @@
+"""What the pages say is true: their documents, commands and pictures are those of the program."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import cli
+from optimize.space import Space
+from scenarios.paths import parse_assignment
+from scenarios.scenario import load
+from scenarios.sweep import grid, parse_vary
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def module(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / "making" / f"{name}.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+shown = module("pages")
+PAGES = [*shown.pages(), ROOT / "README.md"]
+
+
+def name_of(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(params=PAGES, ids=name_of)
+def page(request):
+    return request.param
+
+
+@pytest.fixture
+def folder(page, tmp_path, monkeypatch):
+    """A folder with the files that a page shows."""
+    for name, text in shown.files(page).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_documents_are_toml_and_programs_are_python(page):
+    for block in shown.blocks(page):
+        if block.language == "toml":
+            tomllib.loads(block.text)
+        elif block.language == "python":
+            compile(block.text, name_of(page), "exec")
+
+
+def parsed(words):
+    """Name of a command and its parameters.
+
+    Raises:
+        typer.TyperException: no such command or option, or a wrong value.
+    """
+    command = get_command(cli.app)
+    path = []
+    while hasattr(command, "commands"):
+        path.append(words[0])
+        command, words = command.commands[words[0]], words[1:]
+        if not words and getattr(command, "invoke_without_command", False):
+            return " ".join(path), {}
+    return " ".join(path), command.make_context(path[-1], list(words)).params
+
+
+def test_commands_exist_with_their_options_scenarios_and_paths(page, folder):
+    # A policy of a plugin file is registered once for the whole process, so that page is run instead (below).
+    for words in shown.commands(page):
+        command, given = parsed(words)
+        name = given.get("scenario") or ""
+        if command not in ("run", "sweep", "search", "validate", "identify") or (folder / "mine.py").exists():
+            continue
+        if name.endswith(".toml") and not (folder / name).exists():
+            continue  # a reader's own
+        scenario = load(name).override(dict(map(parse_assignment, given.get("set") or [])))
+        if command == "sweep":
+            for point in grid([parse_vary(text) for text in given["vary"]]):
+                scenario.override(point)
+        elif command == "search":
+            Space.of(scenario, given["vary"] or []).check(scenario)
+
+
+def test_the_policy_of_the_page_works(tmp_path):
+    page = DOCS / "writing-a-policy.md"
+    for name, text in shown.files(page).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    validated, run = shown.commands(page)[:2]
+    assert (validated[0], run[0]) == ("validate", "run")
+    for words in (validated, [*run, "--set", "workload.count=50"]):
+        done = subprocess.run(
+            [sys.executable, ROOT / "cli.py", *words], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    assert "waiting_mean" in done.stdout
+
+
+def test_pictures_are_there_and_each_is_shown():
+    shown_ones = {picture for page in PAGES for picture in shown.pictures(page)}
+    kept = {file.resolve() for file in (DOCS / "figures").iterdir()}
+    assert shown_ones == kept
+    assert sum(file.stat().st_size for file in kept) < 4e6
+
+
+def test_counts_of_claims_are_those_of_the_tables():
+    text = (DOCS / "validation.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| .+ \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| \[\w+\]\((.+)\) \|$", text, re.MULTILINE
+    )
+    assert len(rows) == 6
+    for *numbers, target in rows:
+        table = (DOCS / target).read_text(encoding="utf-8").partition("<!-- claims")[2]
+        verdicts = Counter(
+            re.findall(r"\| \*{0,2}(met|not met|contradicted by the source)\*{0,2} \|$", table, re.MULTILINE)
+        )
+        counted = [verdicts["met"], verdicts["not met"], verdicts["contradicted by the source"]]
+        assert [sum(counted), *counted] == [int(number) for number in numbers], target
+
+
+def test_references_name_everything_there_is():
+    reference = module("reference")
+    policies = "\n".join(reference.policies())
+    for policy in reference_policies():
+        assert f"### {policy['family']}: {policy['name']}\n" in policies
+    commands = "\n".join(reference.command_line())
+    for name in get_command(cli.app).commands:
+        assert f"## gridtune {name}" in commands
+    assert "Usage: gridtune run" in commands
+    assert all("\n".join(page()).startswith("# ") for page in reference.PAGES.values())
+
+
+def reference_policies():
+    from scenarios.catalogue import policy_tree
+
+    return policy_tree()

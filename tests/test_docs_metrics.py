@@ -1,0 +1,35 @@
+"""The page on metrics names every metric that every run has, with its unit and direction."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from model.metrics import ALWAYS, CLASS_METRICS, METRICS
+from scenarios import simulate
+from scenarios.scenario import Scenario
+
+PAGE = (Path(__file__).parents[1] / "docs" / "metrics.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| (less|more) \| ", PAGE, re.MULTILINE)
+
+
+def row(name, definition):
+    return name, definition.unit or "–", "less" if definition.direction == "minimize" else "more"
+
+
+def test_the_tables_are_those_of_the_program():
+    always = [row(name, METRICS[name]) for name in ALWAYS]
+    classes = [row(f"{name}.CLASS", definition) for name, definition in CLASS_METRICS.items()]
+    assert always + classes == ROWS
+
+
+def test_the_example_bounds_responses_as_the_text_says():
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    document = tomllib.loads(example) | {"title": "t", "site": [{"nodes": 4, "policy": "fcfs"}]}
+    for runtime, bound in ((600.0, 6000.0), (60.0, 3600.0)):
+        changed = Scenario("page", document, Path()).override(
+            {"workload.analysis.runtime": runtime, "workload.analysis.count": 3}
+        )
+        jobs = simulate(changed).record.jobs
+        assert [job.deadline - job.submit for job in jobs] == pytest.approx([bound] * 3)

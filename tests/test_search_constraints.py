@@ -1,0 +1,162 @@
+"""Searches under constraints: what breaks them never makes the front, and samplers learn to keep them."""
+
+import optuna
+import pytest
+from search_toys import VARY, toy
+
+from optimize.export import summary, to_csv, to_dict, to_text
+from optimize.front import front
+from optimize.page import page
+from optimize.samplers import Sampler, register, samplers
+from optimize.samplers.base import _registry
+from optimize.search import FRESH, search
+from optimize.storage import JOURNAL
+from scenarios import load
+
+FAIR = ["unfairness<=0.6"]
+LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return load("diet/day-regular")
+
+
+def run(scenario, **options):
+    return search(scenario, **{"budget": 40, "vary": VARY, "work": toy, "replications": 2, **options})
+
+
+def drifting(task):
+    """The toy, but on fresh seeds more is unfair the more is completed."""
+    metrics = toy(task)
+    if task.replication >= FRESH:
+        late = metrics["unfairness"]._replace(value=metrics["completed"].value / 1000 - 0.35)
+        metrics["unfairness"] = late
+    return metrics
+
+
+def broken(archive):
+    return [e.number for e in archive.evaluations if e.objectives["unfairness"].mean > 0.6]
+
+
+def test_what_breaks_a_constraint_is_kept_but_never_on_the_front(scenario):
+    free, held = (
+        run(scenario, sampler="random").archive,
+        run(scenario, sampler="random", require=FAIR).archive,
+    )
+    assert [e.values for e in free.evaluations] == [e.values for e in held.evaluations]
+    worse = set(broken(held))
+    assert 2 < len(worse) < 38
+    members = {member.evaluation.number for member in front(held).members}
+    assert members
+    assert not members & worse
+    assert {member.evaluation.number for member in front(free).members} & worse
+    assert not any(e.validated for e in held.evaluations if e.number in worse)
+    assert to_dict(front(held))["infeasible"] == len(worse)
+
+
+def test_a_metric_that_is_no_objective_can_be_constrained(scenario):
+    archive = run(scenario, objectives=["completed"], require=FAIR).archive
+    best = front(archive).kept[0].evaluation
+    assert best.cases["diet/day-regular"]["unfairness"].mean <= 0.6
+    assert len(best.validated_cases["diet/day-regular"]["unfairness"].values) == 5
+    assert "unfairness" not in best.objectives
+    allowed = [e for e in archive.evaluations if e.metrics["unfairness"] <= 0.6]
+    assert best.objectives["completed"].mean == max(e.objectives["completed"].mean for e in allowed)
+
+
+@pytest.mark.parametrize("name", LEARNING)
+def test_samplers_learn_to_keep_constraints(scenario, name):
+    options = {
+        "budget": 120,
+        "replications": 1,
+        "require": ["unfairness<=0.45"],
+        "validation_replications": 0,
+    }
+
+    def kept(sampler):
+        archive = run(scenario, sampler=sampler, **options).archive
+        return sum(e.objectives["unfairness"].mean <= 0.45 for e in archive.evaluations)
+
+    assert kept(name) > 1.5 * kept("random")
+
+
+def test_a_sampler_that_knows_no_constraints_hears_of_penalties(scenario, monkeypatch):
+    monkeypatch.setattr("optimize.samplers.base._registry", {**_registry})
+    told = []
+
+    @register("deaf", "for this test")
+    class Deaf(samplers()["random"]):
+        def tell(self, results):
+            told.extend(results)
+
+    assert issubclass(Deaf, Sampler)
+    options = {"sampler": "deaf", "objectives": ["unfairness", "completed"], "batch": 8}
+    held = run(scenario, require=FAIR, **options).archive
+    worse = set(broken(held))
+    fair = [told[e.number] for e in held.evaluations if e.number not in worse]
+    assert fair == [
+        [e.objectives[name].mean for name in ("unfairness", "completed")]
+        for e in held.evaluations
+        if e.number not in worse
+    ]
+    first = [number for number in range(8) if number not in worse]
+    assert first
+    for number in worse:
+        before = [told[k] for k in range(number // 8 * 8 + 8) if k not in worse]
+        assert told[number][0] > max(result[0] for result in before)
+        assert told[number][1] < min(result[1] for result in before)
+
+
+def test_a_member_that_breaks_a_constraint_on_fresh_seeds_leaves_the_front(scenario):
+    found = front(run(scenario, work=drifting, require=FAIR, budget=60).archive)
+    gone = [member for member in found.members if not member.feasible]
+    assert gone
+    assert len(gone) < len(found.members)
+    assert not any(member.non_dominated for member in gone)
+    assert [member for member in found.members if member.non_dominated] == list(found.kept)
+    assert all(member.estimates["unfairness"].mean > 0.6 for member in gone)
+    assert all(member.estimates["unfairness"].mean <= 0.6 for member in found.kept)
+    assert {member.probability_feasible for member in gone} == {0.0}
+    assert {member.probability_non_dominated for member in gone} == {0.0}
+    assert any("on fresh seeds only" in line for line in summary(found))
+    (row, *_) = [line for line in to_text(found).splitlines() if line.startswith("(")]
+    assert "broken" in row
+    entry = next(e for e in to_dict(found)["front"] if not e["feasible"])
+    constraint = entry["constraints"]["unfairness<=0.6"]
+    assert constraint["kept"] is False
+    assert constraint["mean"] == entry["validated"]["unfairness"]["mean"] > 0.6
+    assert {"unfairness<=0.6", "feasible", "probability_feasible"} <= set(
+        to_csv(found).split("\n")[0].split(",")
+    )
+    assert "breaks a constraint on fresh seeds" in page(found)
+
+
+def test_a_search_that_finds_nothing_feasible_names_what_came_nearest(scenario):
+    require = ["unhappy_users<=-5", "completed>=1"]
+    archive = run(scenario, require=require, out=None).archive
+    found = front(archive)
+    assert found.members == ()
+    assert not any(evaluation.validated for evaluation in archive.evaluations)
+    least = min(archive.evaluations, key=lambda e: (e.objectives["unhappy_users"].mean, e.number))
+    assert found.infeasible[0] == least
+    none, nearest, *_ = summary(found)
+    assert none == "40 evaluations, none of which keeps unhappy_users<=-5, completed>=1: there is no front."
+    assert nearest.startswith(f"Nearest: point {least.number} (")
+    made = to_dict(found)
+    assert made["front"] == []
+    assert made["infeasible"] == 40
+    assert made["least_violating"][0]["number"] == least.number
+    assert made["least_violating"][0]["constraints"]["completed>=1"]["kept"] is True
+    assert none.replace("<", "&lt;").replace(">", "&gt;") in page(found)
+
+
+def test_optuna_sees_the_constraints(scenario, tmp_path):
+    archive = run(scenario, out=tmp_path, require=FAIR).archive
+    backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / JOURNAL))
+    study = optuna.load_study(study_name="diet/day-regular", storage=optuna.storages.JournalStorage(backend))
+    assert {trial.number for trial in study.trials if trial.constraints["unfairness<=0.6"] > 0} == set(
+        broken(archive)
+    )
+    validated = {e.number for e in archive.evaluations if e.validated is not None}
+    assert {trial.number for trial in study.best_trials} == validated
