@@ -20,8 +20,8 @@ def standing(spec: ScenarioSpec) -> ScenarioSpec:
     A site that is switched off lends nothing: its borrowers stand on nodes of their own.
 
     Raises:
-        ValueError: a table names a part that [parts] does not, or the other way round, or a site lends what it
-            does not have.
+        ValueError: a table names a part that [parts] does not, or the other way round, or a site lends what
+            it does not have.
     """
     for name, table in _tables(spec):
         for part in table.part:
