@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Archive, Constraint, Estimate, Evaluation, Objective
 from optimize.cases import MEAN, Case, Robust
-from optimize.constraints import constraints_of, excesses
+from optimize.constraints import excesses
 from optimize.space import Point, Space, key
 from scenarios.errors import ScenarioError
 from scenarios.scenario import Scenario
@@ -119,7 +119,7 @@ class Settings:
             "max_replications": self.most,
             "cases": [case.as_json() for case in self.cases],
             "robust": self.robust.text,
-            "constraints": [str(one) for one in self.constraints],
+            "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
         return plain
@@ -146,7 +146,7 @@ class Settings:
             stored["replications"],
             tuple(cases),
             Robust.of(stored.get("robust", MEAN)),
-            constraints_of(stored.get("constraints", ())),
+            _constraints(stored),
             stored.get("max_replications"),
         )
 
@@ -156,7 +156,7 @@ class Settings:
         changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
         changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
         changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
-        if set(mine["constraints"]) != set(stored.get("constraints", ())):
+        if set(map(str, self.constraints)) != set(map(str, _constraints(stored))):
             changed.append("the constraints")
         found = [f"{' and '.join(changed)} changed"] if changed else []
         robust = stored.get("robust", MEAN)
@@ -273,7 +273,7 @@ def archive_of(
         max_replications=settings.get("max_replications"),
         cases=tuple(case["name"] for case in settings.get("cases", ())),
         robust=settings.get("robust", MEAN),
-        constraints=constraints_of(settings.get("constraints", ())),
+        constraints=_constraints(settings),
     )
 
 
@@ -377,6 +377,10 @@ def estimates_of(stored: Mapping[str, Any]) -> dict[str, Estimate]:
 def cases_of_json(stored: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
     """What `cases_as_json` has stored."""
     return {name: estimates_of(estimates) for name, estimates in stored.items()}
+
+
+def _constraints(settings: Mapping[str, Any]) -> tuple[Constraint, ...]:
+    return tuple(Constraint(*parts) for parts in settings.get("constraints", ()))
 
 
 def _working_cases(settings: Mapping[str, Any]) -> list[Any]:

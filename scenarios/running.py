@@ -148,8 +148,8 @@ def run_sweep(
         ScenarioError: a value does not fit, or a file cannot be written.
     """
     points = grid([parse_vary(text) for text in vary])
+    prepare(scenario)  # which also defines the metrics that only some scenarios have
     names = known_metrics(objectives or _objectives(scenario))
-    prepare(scenario)
     if plot is not None:
         from scenarios.plots import draw_sweep, picture_format, save
 

@@ -52,8 +52,8 @@ def noisy(task, scale=1.0):
 
 
 def busy_toy(task):
-    """The toy, where scenarios whose name says so are busy: less is completed, and more unfairly."""
-    metrics = toy(task)
+    """The noisy toy, where scenarios whose name says so are busy: less is completed, and more unfairly."""
+    metrics = noisy(task)
     if "=" in task.scenario.name:
         unfair, completed = metrics["unfairness"].value, metrics["completed"].value
         distance = abs(task.values.get("client.dispatch.window", 4) - 6)
