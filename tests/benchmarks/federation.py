@@ -1,13 +1,14 @@
 """What the search of a federation is worth, against random search and against the settings of the papers.
 
-    python -m tests.benchmarks.federation --rows docs/data/federation.json            # measures what is missing
-    python -m tests.benchmarks.federation --rows docs/data/federation.json --table    # prints what is measured
+    python -m tests.benchmarks.federation --rows docs/data/federation.json        # measures what is missing
+    python -m tests.benchmarks.federation --rows docs/data/federation.json --table
 
 For every seed there are a search with the sampler that is the default and one with `random`, of the same
-budget and with the same replications. The points that each keeps (those that its own validation found non-dominated) are
-run again on 30 random streams that neither has used, and so is every combination of the settings that the
-papers themselves use. Their quality is the hypervolume of the means; the reference point is the worst value
-of each objective among all of them, so that only what stays at the edge counts for nothing.
+budget and with the same replications. The points that each keeps (those that its own validation found
+non-dominated) are run again on 30 random streams that neither has used, and so is every combination of the
+settings that the papers themselves use. Their quality is the hypervolume of the means; the reference point
+is the worst value of each objective among all of them, so that only what stays at the edge counts for
+nothing.
 """
 
 from __future__ import annotations

@@ -67,5 +67,6 @@ CASES = {
         replications=3,
         parts=("s1", "s2", "s3"),
     ),
+    "federation": Case("federation/small", best=(10.0, 0.7, 9.5e5), worst=(35.0, 1.4, 7.0e5)),
     "dirac-wide": Case(str(FOLDER / "dirac-wide.toml"), best=(1800.0, 1000.0), worst=(7000.0, 6000.0)),
 }
