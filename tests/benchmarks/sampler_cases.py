@@ -71,9 +71,9 @@ CASES = {
     ),
     "federation": Case(
         "federation/small",
-        best=(0.0, 0.7, 3.0e5),
-        worst=(30.0, 1.4, 1.5e5),
-        settings={"horizon": 4800.0},  # its first 80 minutes
+        best=(5.0, 1.0, 4.5e5),
+        worst=(20.0, 1.3, 3.0e5),
+        settings={"horizon": 7200.0},  # half of it
     ),
     "dirac-wide": Case(str(FOLDER / "dirac-wide.toml"), best=(1800.0, 1000.0), worst=(7000.0, 6000.0)),
 }
