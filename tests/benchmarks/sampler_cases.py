@@ -64,8 +64,8 @@ class Case:
 CASES = {
     "egee-sites": Case(
         str(FOLDER / "egee-sites.toml"),
-        best=(0.0, 1.0),
-        worst=(0.6, 1.6),
+        best=(0.15, 1.45),
+        worst=(0.8, 2.05),
         replications=3,
         parts=("s1", "s2", "s3"),
     ),
@@ -75,5 +75,5 @@ CASES = {
         worst=(20.0, 1.3, 3.0e5),
         settings={"horizon": 7200.0},  # half of it
     ),
-    "dirac-wide": Case(str(FOLDER / "dirac-wide.toml"), best=(1800.0, 1000.0), worst=(7000.0, 6000.0)),
+    "dirac-wide": Case(str(FOLDER / "dirac-wide.toml"), best=(1700.0, 750.0), worst=(7100.0, 4700.0)),
 }
