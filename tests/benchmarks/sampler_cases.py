@@ -73,6 +73,7 @@ CASES = {
         "federation/small",
         best=(5.0, 1.0, 4.5e5),
         worst=(20.0, 1.3, 3.0e5),
+        replications=2,
         settings={"horizon": 7200.0},  # half of it
     ),
     "dirac-wide": Case(str(FOLDER / "dirac-wide.toml"), best=(1700.0, 750.0), worst=(7100.0, 4700.0)),
