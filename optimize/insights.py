@@ -86,7 +86,7 @@ def run_sensitivity(
         for folder in (plot and plot.parent, out):
             if folder is not None:
                 writable_folder(folder)  # before anything long is computed
-        with sigterm_as_interrupt(), workers(scenario, jobs or os.cpu_count() or 1, dask) as pool:
+        with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, scenario) as pool:
             found = simulated_sensitivity(
                 scenario,
                 plan,
@@ -122,12 +122,12 @@ def run_explain(
 
     kept = load(study)
     find_point(front(kept.archive), point)  # before traces are read
-    scenario = kept.settings.scenario
-    for case in kept.settings.run_in:
-        prepare(case.scenario)
+    scenarios = [case.scenario for case in kept.settings.run_in]
+    for scenario in scenarios:
+        prepare(scenario)
     progress = reporter()
     try:
-        with sigterm_as_interrupt(), workers(scenario, jobs or os.cpu_count() or 1, dask) as pool:
+        with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, *scenarios) as pool:
             return explain(
                 kept, point, replications=replications, ablate=ablate, pool=pool, progress=progress
             )

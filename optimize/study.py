@@ -5,7 +5,8 @@ A trial has the values of active parameters, the means of the objectives, and as
 search with several cases or constraints `cases` (the same by case, and of what is constrained), and for a
 failed one `failure`. What it breaks constraints by is where Optuna looks for that. The study has as user
 attributes `gridtune` (what was searched, and how) and what `optimize.further` keeps there: further
-replications of some points, as finished trials do not change.
+replications of some points, as finished trials do not change. Earlier studies have what fresh seeds gave as
+one attribute, `validated`, by trial number.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 SETTINGS = "gridtune"
+VALIDATED = "validated"
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
 
 
@@ -238,8 +240,11 @@ def trial_of(
 def entries_of(study: Study) -> list[Evaluation | Failed]:
     """What the trials of a study hold, by number; trials that others have added are passed over."""
     entries: list[Evaluation | Failed] = []
+    validated = study.user_attrs.get(VALIDATED, {})
     for trial in study.get_trials(deepcopy=False):
         known = trial.user_attrs
+        # Those studies had one case; what is validated there without its cases could not be shown.
+        again = None if "cases" in known else validated.get(str(trial.number))
         if "failure" in known:
             entries.append(Failed(trial.number, dict(trial.params), known["failure"]))
         elif "objectives" in known:
@@ -249,6 +254,7 @@ def entries_of(study: Study) -> list[Evaluation | Failed]:
                     dict(trial.params),
                     estimates_of(known["objectives"]),
                     means_of(known["metrics"]),
+                    None if again is None else estimates_of(again),
                     cases=cases_of_json(known.get("cases", {})),
                 )
             )

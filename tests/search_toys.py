@@ -64,7 +64,7 @@ def busy_toy(task):
 
 def slow_toy(task):
     """Leave time to be killed."""
-    time.sleep(0.02)
+    time.sleep(float(os.environ.get("TOY_PAUSE", "0.02")))
     return toy(task)
 
 
