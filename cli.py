@@ -68,9 +68,7 @@ Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0)]
 Replications = Annotated[int, typer.Option(help="Runs of each point, on common random numbers.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
 AllJobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
-Dask = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Scheduler of a Dask cluster to run on instead.")
-]
+Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on instead.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
 Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]

@@ -28,9 +28,9 @@ from optimize.compare import common_scale, non_dominated
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-CONFIDENCE = 0.9  # of each test
+CONFIDENCE = 0.75  # of each test
 PRIOR = 3.0  # replications that the spread over the best points is worth
-INDIFFERENCE = 0.01  # of the range of the front
+INDIFFERENCE = 0.02  # of the range of the front
 PROBES = 5  # points that are run twice at least, so that there is a spread to go by
 
 

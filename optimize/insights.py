@@ -6,17 +6,21 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from optimize.archive import Objective
 from optimize.cases import Case
+from optimize.designs import design
 from optimize.evaluate import check_measured, objectives_of
 from optimize.explain import Explanation
 from optimize.progress import reporter
 from optimize.sensitivity import Sensitivity
+from optimize.simulated import simulated_sensitivity
 from optimize.space import Space
 from scenarios.errors import ScenarioError
 from scenarios.parts import SearchSpec
 from scenarios.paths import parse_assignment
 from scenarios.results import replace, writable_folder, write_json
 from scenarios.running import prepare, workers
+from scenarios.scenario import Scenario
 from scenarios.scenario import load as load_scenario
 from scenarios.workers import sigterm_as_interrupt
 
@@ -69,32 +73,20 @@ def run_sensitivity(
                 raise ScenarioError(
                     f"--{option}: {subject} is a study; its evaluations are not simulated again"
                 )
-        from optimize.importance import study_sensitivity
-        from optimize.study import load
-
-        kept = load(subject)
-        known = {objective.name: objective for objective in kept.archive.objectives}
-        if not known.keys() >= set(objectives):
-            check_measured(objectives, kept.settings.space, kept.settings.run_in)
-            known = {objective.name: objective for objective in objectives_of(objectives)}
-        chosen = tuple(known[name] for name in dict.fromkeys(objectives) or known)
-        found = study_sensitivity(kept, chosen, seed)
+        found = _of_study(subject, objectives, seed)
     else:
-        from optimize.designs import design
-        from optimize.simulated import simulated_sensitivity
-
         scenario = load_scenario(subject).override(dict(map(parse_assignment, assignments)))
         space = Space.of(scenario, vary)
-        names = objectives or (scenario.spec.search or SearchSpec()).objectives
-        check_measured(names, space, [Case(scenario.name, scenario, seed)])
-        chosen = objectives_of(names)
+        chosen = _objectives(scenario, space, objectives, seed)
         plan = design(method or "morris", space, samples, seed)
         progress = reporter()
         for note in space.check(scenario):
             progress.note(f"note: {note}; such points will fail")
         prepare(scenario)
-        _check_folders(plot, out)
-        with sigterm_as_interrupt(), workers(scenario, jobs or os.cpu_count() or 1, dask) as pool:
+        for folder in (plot and plot.parent, out):
+            if folder is not None:
+                writable_folder(folder)  # before anything long is computed
+        with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, scenario) as pool:
             found = simulated_sensitivity(
                 scenario,
                 plan,
@@ -130,12 +122,12 @@ def run_explain(
 
     kept = load(study)
     find_point(front(kept.archive), point)  # before traces are read
-    scenario = kept.settings.scenario
-    for case in kept.settings.run_in:
-        prepare(case.scenario)
+    scenarios = [case.scenario for case in kept.settings.run_in]
+    for scenario in scenarios:
+        prepare(scenario)
     progress = reporter()
     try:
-        with sigterm_as_interrupt(), workers(scenario, jobs or os.cpu_count() or 1, dask) as pool:
+        with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, *scenarios) as pool:
             return explain(
                 kept, point, replications=replications, ablate=ablate, pool=pool, progress=progress
             )
@@ -151,11 +143,23 @@ def is_study(subject: str) -> bool:
     return is_url(subject) or path.is_dir() or (path.is_file() and path.suffix not in (".toml", ".json"))
 
 
-def _check_folders(plot: Path | None, out: Path | None) -> None:
-    """Before anything long is computed: whether its results can be written."""
-    for folder in (plot and plot.parent, out):
-        if folder is not None:
-            writable_folder(folder)
+def _of_study(subject: str, objectives: Sequence[str], seed: int) -> Sensitivity:
+    from optimize.importance import study_sensitivity
+    from optimize.study import load
+
+    kept = load(subject)
+    known = {objective.name: objective for objective in kept.archive.objectives}
+    if not known.keys() >= set(objectives):
+        check_measured(objectives, kept.settings.space, kept.settings.run_in)
+        known = {objective.name: objective for objective in objectives_of(objectives)}
+    return study_sensitivity(kept, [known[name] for name in dict.fromkeys(objectives) or known], seed)
+
+
+def _objectives(scenario: Scenario, space: Space, names: Sequence[str], seed: int) -> tuple[Objective, ...]:
+    """The metrics named, or those that the scenario trades off."""
+    wanted = names or (scenario.spec.search or SearchSpec()).objectives
+    check_measured(wanted, space, [Case(scenario.name, scenario, seed)])
+    return objectives_of(wanted)
 
 
 def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:

@@ -56,7 +56,7 @@ def run_search(
     further = [other_scenario(text, values) for text in others]
     for one in (scenario, *further):
         prepare(one)
-    with workers(scenario, jobs, dask) as pool:
+    with workers(jobs, dask, scenario, *further) as pool:
         result = search(
             scenario,
             budget=budget,

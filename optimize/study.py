@@ -5,7 +5,8 @@ A trial has the values of active parameters, the means of the objectives, and as
 search with several cases or constraints `cases` (the same by case, and of what is constrained), and for a
 failed one `failure`. What it breaks constraints by is where Optuna looks for that. The study has as user
 attributes `gridtune` (what was searched, and how) and what `optimize.further` keeps there: further
-replications of some points, as finished trials do not change.
+replications of some points, as finished trials do not change. Earlier studies have what fresh seeds gave as
+one attribute, `validated`, by trial number.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Archive, Constraint, Estimate, Evaluation, Objective
 from optimize.cases import MEAN, Case, Robust
-from optimize.constraints import constraints_of, excesses
+from optimize.constraints import excesses
 from optimize.space import Point, Space, key
 from scenarios.errors import ScenarioError
 from scenarios.scenario import Scenario
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 SETTINGS = "gridtune"
+VALIDATED = "validated"
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
 
 
@@ -119,7 +121,7 @@ class Settings:
             "max_replications": self.most,
             "cases": [case.as_json() for case in self.cases],
             "robust": self.robust.text,
-            "constraints": [str(one) for one in self.constraints],
+            "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
         return plain
@@ -146,7 +148,7 @@ class Settings:
             stored["replications"],
             tuple(cases),
             Robust.of(stored.get("robust", MEAN)),
-            constraints_of(stored.get("constraints", ())),
+            _constraints(stored),
             stored.get("max_replications"),
         )
 
@@ -156,7 +158,7 @@ class Settings:
         changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
         changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
         changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
-        if set(mine["constraints"]) != set(stored.get("constraints", ())):
+        if set(map(str, self.constraints)) != set(map(str, _constraints(stored))):
             changed.append("the constraints")
         found = [f"{' and '.join(changed)} changed"] if changed else []
         robust = stored.get("robust", MEAN)
@@ -238,8 +240,11 @@ def trial_of(
 def entries_of(study: Study) -> list[Evaluation | Failed]:
     """What the trials of a study hold, by number; trials that others have added are passed over."""
     entries: list[Evaluation | Failed] = []
+    validated = study.user_attrs.get(VALIDATED, {})
     for trial in study.get_trials(deepcopy=False):
         known = trial.user_attrs
+        # Those studies had one case; what is validated there without its cases could not be shown.
+        again = None if "cases" in known else validated.get(str(trial.number))
         if "failure" in known:
             entries.append(Failed(trial.number, dict(trial.params), known["failure"]))
         elif "objectives" in known:
@@ -249,6 +254,7 @@ def entries_of(study: Study) -> list[Evaluation | Failed]:
                     dict(trial.params),
                     estimates_of(known["objectives"]),
                     means_of(known["metrics"]),
+                    None if again is None else estimates_of(again),
                     cases=cases_of_json(known.get("cases", {})),
                 )
             )
@@ -273,7 +279,7 @@ def archive_of(
         max_replications=settings.get("max_replications"),
         cases=tuple(case["name"] for case in settings.get("cases", ())),
         robust=settings.get("robust", MEAN),
-        constraints=constraints_of(settings.get("constraints", ())),
+        constraints=_constraints(settings),
     )
 
 
@@ -377,6 +383,10 @@ def estimates_of(stored: Mapping[str, Any]) -> dict[str, Estimate]:
 def cases_of_json(stored: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
     """What `cases_as_json` has stored."""
     return {name: estimates_of(estimates) for name, estimates in stored.items()}
+
+
+def _constraints(settings: Mapping[str, Any]) -> tuple[Constraint, ...]:
+    return tuple(Constraint(*parts) for parts in settings.get("constraints", ()))
 
 
 def _working_cases(settings: Mapping[str, Any]) -> list[Any]:

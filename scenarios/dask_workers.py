@@ -7,7 +7,7 @@ import logging
 import pickle
 import platform
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
 from functools import cache, lru_cache, partial
 from importlib.metadata import version
@@ -40,17 +40,17 @@ class DaskWorkers(Workers):
 
     Args:
         address: of the scheduler, e.g. `tcp://127.0.0.1:8786`.
-        scenario: what will be run.
+        scenarios: what will be run.
 
     Raises:
         ScenarioError: Dask is not installed, the cluster cannot be reached or has no workers, or a worker
             would not give the same results.
     """
 
-    def __init__(self, address: str, scenario: Scenario) -> None:
+    def __init__(self, address: str, scenarios: Sequence[Scenario]) -> None:
         self._address = address
-        self._scenario = pickle.dumps((scenario.name, scenario.document, scenario.base))
-        self._here = about(self._scenario)
+        self._scenarios = pickle.dumps([(each.name, each.document, each.base) for each in scenarios])
+        self._here = about(self._scenarios)
         self._under_way: set[DaskFuture] = set()
         self._client = self._connect()
         try:
@@ -67,7 +67,7 @@ class DaskWorkers(Workers):
         """Have a function called by a worker."""
         answer: Future[R] = Future()
         try:
-            call = packed(run_alike, self._here, self._scenario, partial(fn, *args, **kwargs))
+            call = packed(run_alike, self._here, self._scenarios, partial(fn, *args, **kwargs))
         except Exception as error:  # cannot be sent
             answer.set_exception(error)
             return answer
@@ -105,7 +105,7 @@ class DaskWorkers(Workers):
         return client
 
     def _check(self) -> None:
-        found = self._client.run(pickle.loads, packed(about, self._scenario), on_error="return")
+        found = self._client.run(pickle.loads, packed(about, self._scenarios), on_error="return")
         for worker, there in found.items():
             if isinstance(there, BaseException):
                 raise self._unusable(worker, there)
@@ -142,33 +142,38 @@ class DifferentWorkerError(Exception):
     """A worker would not give the same results; the message says in what it differs."""
 
 
-def dask_pool(address: str, scenario: Scenario) -> Pool:
+def dask_pool(address: str, scenarios: Sequence[Scenario]) -> Pool:
     """A pool of the workers of a Dask cluster, connected; see `DaskWorkers`."""
-    first = [DaskWorkers(address, scenario)]
-    return Pool(executor=lambda _: first.pop() if first else DaskWorkers(address, scenario))
+    first = [DaskWorkers(address, scenarios)]
+    return Pool(executor=lambda _: first.pop() if first else DaskWorkers(address, scenarios))
 
 
 @lru_cache(maxsize=4)
-def about(scenario: bytes) -> dict[str, str]:
+def about(scenarios: bytes) -> dict[str, str]:
     """What the results of this process depend on.
 
     Args:
-        scenario: name, document and base of it, pickled.
+        scenarios: name, document and base of each, pickled.
 
     Raises:
-        ScenarioError: a file that the scenario names cannot be used here.
+        ScenarioError: a file that a scenario names cannot be used here.
     """
     from scenarios.simulate import build, notes
 
-    known = Scenario(*pickle.loads(scenario))
-    build(known).close()  # reads the traces
-    return {
+    found = {
         "gridtune's sources": _sources(),
         "Python": ".".join(platform.python_version_tuple()[:2]),
         **{name: version(name) for name in PACKAGES},
-        **{str(name): _digest([known.base / str(name)]) for name in known.document.get("plugins", [])},
-        **{note.partition(": ")[0]: note.partition(": ")[2] for note in notes(known)},
     }
+    for parts in pickle.loads(scenarios):
+        scenario = Scenario(*parts)
+        build(scenario).close()  # reads the traces
+        files = [scenario.base / str(name) for name in scenario.document.get("plugins", [])]
+        facts = [(file.name, _digest([file])) for file in files]
+        facts += [(name, origin) for name, _, origin in (note.partition(": ") for note in notes(scenario))]
+        for name, fact in facts:
+            found[name] = f"{found[name]}, {fact}" if name in found else fact
+    return found
 
 
 class Call:
@@ -193,10 +198,10 @@ def packed(function: Callable[..., Any], *arguments: Any) -> bytes:
     return data
 
 
-def run_alike(expected: dict[str, str], scenario: bytes, call: Callable[[], R]) -> R:
+def run_alike(expected: dict[str, str], scenarios: bytes, call: Callable[[], R]) -> R:
     """Call on a worker, if it is like the process that asks."""
     with _one_at_a_time:
-        here = about(scenario)
+        here = about(scenarios)
         if here != expected:
             raise DifferentWorkerError(_difference(expected, here))
         return call()

@@ -49,13 +49,13 @@ def prepare(scenario: Scenario) -> None:
         print(f"gridtune: {note}", file=sys.stderr)
 
 
-def workers(scenario: Scenario, jobs: int, dask: str | None) -> Pool:
-    """Who runs a scenario: processes of this machine, or a Dask cluster.
+def workers(jobs: int, dask: str | None, *scenarios: Scenario) -> Pool:
+    """Who runs scenarios: processes of this machine, or a Dask cluster.
 
     Args:
-        scenario: what to run.
         jobs: worker processes of this machine.
         dask: address of a cluster's scheduler; its workers are used instead.
+        scenarios: what they will run.
 
     Raises:
         ScenarioError: the cluster cannot be used.
@@ -64,7 +64,7 @@ def workers(scenario: Scenario, jobs: int, dask: str | None) -> Pool:
         return Pool(jobs)
     from scenarios.dask_workers import dask_pool
 
-    return dask_pool(dask, scenario)
+    return dask_pool(dask, scenarios)
 
 
 def run_scenario(
@@ -95,7 +95,7 @@ def run_scenario(
     """
     prepare(scenario)
     runs: list[Metrics]
-    with workers(scenario, min(jobs, replications), dask) as pool:
+    with workers(min(jobs, replications), dask, scenario) as pool:
         folder = None if out is None else writable_folder(out)
         if folder is None:
             runs = replicate(scenario, seed, replications, pool)
@@ -148,15 +148,15 @@ def run_sweep(
         ScenarioError: a value does not fit, or a file cannot be written.
     """
     points = grid([parse_vary(text) for text in vary])
+    prepare(scenario)  # which also defines the metrics that only some scenarios have
     names = known_metrics(objectives or _objectives(scenario))
-    prepare(scenario)
     if plot is not None:
         from scenarios.plots import draw_sweep, picture_format, save
 
         picture_format(plot)
         writable_folder(plot.parent)
     made: list[dict[str, Any]] = [{} for _ in points]
-    with workers(scenario, min(jobs, len(points) * replications), dask) as pool:
+    with workers(min(jobs, len(points) * replications), dask, scenario) as pool:
         done = sweep(scenario, points, seed, replications, pool)
         folder = None if out is None else writable_folder(out)
         for index, point in done:

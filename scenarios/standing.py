@@ -20,13 +20,19 @@ def standing(spec: ScenarioSpec) -> ScenarioSpec:
     A site that is switched off lends nothing: its borrowers stand on nodes of their own.
 
     Raises:
-        ValueError: a table names a part that [parts] does not, or a site lends what it does not have.
+        ValueError: a table names a part that [parts] does not, or the other way round, or a site lends what
+            it does not have.
     """
     for name, table in _tables(spec):
         for part in table.part:
             if part not in spec.parts:
                 known = ", ".join(spec.parts) or "none"
                 raise ValueError(f"{name}: part: [parts] has no {part!r}; there are {known}")
+    used = {part for _, table in _tables(spec) for part in table.part}
+    for part in spec.parts:
+        if part not in used:
+            known = ", ".join(sorted(used)) or "none"
+            raise ValueError(f"parts.{part}: no table belongs to it; parts of tables are {known}")
     lent = _lent(spec)
     changed: dict[str, Any] = {}
     for field in type(spec).model_fields:

@@ -52,8 +52,8 @@ def noisy(task, scale=1.0):
 
 
 def busy_toy(task):
-    """The toy, where scenarios whose name says so are busy: less is completed, and more unfairly."""
-    metrics = toy(task)
+    """The noisy toy, where scenarios whose name says so are busy: less is completed, and more unfairly."""
+    metrics = noisy(task)
     if "=" in task.scenario.name:
         unfair, completed = metrics["unfairness"].value, metrics["completed"].value
         distance = abs(task.values.get("client.dispatch.window", 4) - 6)
@@ -64,7 +64,7 @@ def busy_toy(task):
 
 def slow_toy(task):
     """Leave time to be killed."""
-    time.sleep(0.02)
+    time.sleep(float(os.environ.get("TOY_PAUSE", "0.02")))
     return toy(task)
 
 

@@ -46,7 +46,8 @@ def test_equal_points_are_not_told_apart():
 def test_nobody_gets_more_than_the_most():
     values, counts = noisy([(0.0, 0.0)] * 6, 4)
     assert contested(values, counts, 4) == []
-    assert contested(values, counts, 5) == list(range(6))
+    more = contested(values, counts, 5, confidence=0.99)
+    assert more == list(range(6))
 
 
 def test_of_two_close_points_the_one_with_fewer_replications_catches_up():
@@ -64,9 +65,15 @@ def test_noise_that_all_points_share_makes_nobody_uncertain():
 
 
 def test_differences_within_the_zone_are_not_raced_for():
-    values, counts = noisy([*LINE, (5.02, 5.02)], 8, spread=0.02)
+    values, counts = noisy([*LINE, (5.02, 5.02)], 8, spread=0.05)
     assert contested(values, counts, 20, zone=0.0) == [5, 11]
     assert contested(values, counts, 20, zone=0.02) == []
+
+
+def test_more_confidence_takes_more_replications():
+    values, counts = noisy([*LINE, (5.1, 5.1)], 4, spread=0.1)
+    assert contested(values, counts, 20, zone=0.0, confidence=0.6) == []
+    assert contested(values, counts, 20, zone=0.0, confidence=0.99) == [5, 11]
 
 
 def test_a_tie_in_one_objective_does_not_keep_a_worse_point_in_the_race():

@@ -47,7 +47,8 @@ def scenario():
 def cluster():
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=100) as made:
+    page = "127.0.0.1:0"  # a port that is free
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=page, silence_logs=100) as made:
         yield made
 
 
@@ -111,7 +112,7 @@ class Act(Progress):
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_the_number_of_workers_does_not_change_the_search(scenario, cluster, tmp_path, workers):
     address = scaled(cluster, workers)
-    with dask_pool(address, scenario) as pool:
+    with dask_pool(address, [scenario]) as pool:
         found = run(scenario, sampler="nsga2", pool=pool, work=partial(noting, str(tmp_path)))
         assert pool.jobs == workers
     assert repr(found.archive) == repr(run(scenario, sampler="nsga2").archive)
@@ -134,7 +135,7 @@ def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
         os.kill(killed[0], signal.SIGKILL)
 
     killer = threading.Thread(target=kill, daemon=True)
-    with dask_pool(address, scenario) as pool:
+    with dask_pool(address, [scenario]) as pool:
         killer.start()
         found = run(scenario, sampler="nsga2", pool=pool, work=partial(noting, str(tmp_path)))
         killer.join()
@@ -147,7 +148,7 @@ def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
 
 def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does(scenario, cluster, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
-    with dask_pool(scaled(cluster, 2), scenario) as pool:
+    with dask_pool(scaled(cluster, 2), [scenario]) as pool:
         outcomes = pool.map(die_at_three, list(range(8)))
         again = pool.map(square, [5])
     assert [outcome.index for outcome in outcomes if outcome.failure] == [3]
@@ -157,7 +158,7 @@ def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does(scenari
 
 
 def test_tasks_fail_alone(scenario, cluster):
-    with dask_pool(scaled(cluster, 2), scenario) as pool:
+    with dask_pool(scaled(cluster, 2), [scenario]) as pool:
         outcomes = pool.map(square, [1, -2, 3])
         unsendable = pool.map(square, [2, (letter for letter in "abc")])
     assert [outcome.result for outcome in outcomes] == [1, None, 9]
@@ -170,7 +171,7 @@ def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scen
     def interrupt():
         raise KeyboardInterrupt
 
-    with dask_pool(scaled(cluster, 2), scenario) as pool:
+    with dask_pool(scaled(cluster, 2), [scenario]) as pool:
         with pytest.raises(KeyboardInterrupt):
             run(scenario, sampler="nsga2", pool=pool, out=tmp_path, progress=Act(13, interrupt))
         until(lambda: not cluster.scheduler.tasks)
@@ -197,7 +198,7 @@ def test_runs_and_sweeps_use_the_cluster_too(scenario, cluster, tmp_path):
 
 def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, monkeypatch):
     address = scaled(cluster, 2)
-    with dask_pool(address, scenario) as pool:
+    with dask_pool(address, [scenario]) as pool:
         # A worker that joins later is found out by its first task.
         pool._start()._here = {"numpy": "1.0"}
         with pytest.raises(ScenarioError, match=r"a worker has .*numpy \d.*, not 1\.0"):
@@ -206,7 +207,7 @@ def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, mo
     dask_workers.about.cache_clear()
     try:
         with pytest.raises(ScenarioError, match=r"worker tcp://.* has gridtune's sources \w{8}, not others$"):
-            dask_pool(address, scenario)
+            dask_pool(address, [scenario])
     finally:
         dask_workers.about.cache_clear()
 
@@ -214,18 +215,19 @@ def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, mo
 def test_a_worker_without_gridtune_is_named(scenario, cluster, monkeypatch):
     monkeypatch.setattr(dask_workers, "packed", lambda *_: b"cgridtune_is_not_here\nabout\n.")
     with pytest.raises(ScenarioError, match=r"worker tcp://.* cannot import gridtune: No module named"):
-        dask_pool(scaled(cluster, 2), scenario)
+        dask_pool(scaled(cluster, 2), [scenario])
 
 
 def test_what_results_depend_on_is_known(tmp_path):
     (tmp_path / "mine.py").write_text("")
-    parts = pickle.dumps((STUDY, {**load(STUDY).document, "plugins": ["mine.py"]}, tmp_path))
-    found = dask_workers.about(parts)
+    mine = (STUDY, {**load(STUDY).document, "plugins": ["mine.py"]}, tmp_path)
+    found = dask_workers.about(pickle.dumps([mine]))
     assert found["Python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
     assert set(found) == {"gridtune's sources", "Python", "mesa", "numpy", "mine.py"}
     week = load("diet/egee-week")
-    parts = pickle.dumps((week.name, week.document, week.base))
-    assert any(name.startswith("workload ") for name in dask_workers.about(parts))
+    both = dask_workers.about(pickle.dumps([mine, (week.name, week.document, week.base)]))
+    assert "mine.py" in both
+    assert any(name.startswith("workload ") for name in both)
 
 
 def test_a_scheduler_that_cannot_be_reached_is_refused(scenario, tmp_path):
@@ -234,10 +236,10 @@ def test_a_scheduler_that_cannot_be_reached_is_refused(scenario, tmp_path):
     assert not (tmp_path / "out").exists()
     for address in ("nonsense", "ftp://127.0.0.1:1"):
         with pytest.raises(ScenarioError, match=f"{address}: no Dask scheduler can be reached there"):
-            dask_pool(address, scenario)
+            dask_pool(address, [scenario])
 
 
 def test_a_cluster_without_workers_is_refused(scenario, cluster, monkeypatch):
     monkeypatch.setattr(dask_workers, "TIMEOUT", 1.0)
     with pytest.raises(ScenarioError, match=r"has no workers \(yet\)"):
-        dask_pool(scaled(cluster, 0), scenario)
+        dask_pool(scaled(cluster, 0), [scenario])

@@ -158,7 +158,8 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, url):
 
 
 def test_a_killed_search_goes_on_to_its_full_budget(scenario, url):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
+    path = os.pathsep.join([str(TESTS.parent), str(TESTS)])
+    environment = {**os.environ, "PYTHONPATH": path, "TOY_PAUSE": "0.2"}
     coordinator = subprocess.Popen(
         [sys.executable, TESTS / "search_toys.py", url, "nsga2"], env=environment, stderr=subprocess.PIPE
     )

@@ -117,6 +117,7 @@ def test_what_one_part_does_reaches_the_others(together):
     [
         ({"parts.harvest": "perhaps"}, "parts.harvest"),
         ({"site.lyon.part": ["locals"]}, r"site.lyon: part: \[parts\] has no 'locals'"),
+        ({"parts.harvesting": False}, "parts.harvesting: no table belongs to it"),
         ({"sed.site": "lion"}, r"sed.sed: site: no \[\[site\]\] 'lion'"),
         ({"sed.count": 32}, "site.lyon.nodes: servers borrow 16 of 16 nodes"),
         ({"workload.meta.via": "post"}, "via"),

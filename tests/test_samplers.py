@@ -25,7 +25,8 @@ SPACE = Space(
 )
 FINITE = Space((Parameter("a", choices=(1, 2, 3)), Parameter("b", choices=("x", "y"), when={"a": (1,)})))
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
-LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa", "pymoo-agemoea2"]
+GENETIC = ["nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa", "pymoo-agemoea2"]
+LEARNING = ["parzen", "tpe", *GENETIC]
 ALL = ["random", "qmc", *LEARNING]
 
 

@@ -12,9 +12,10 @@ import pytest
 from optuna.storages.journal import JournalFileBackend
 from search_toys import VARY, toy
 
+from optimize.further import FURTHER
 from optimize.search import search
 from optimize.storage import JOURNAL
-from optimize.study import Settings, load_archive
+from optimize.study import Settings, estimates_as_json, load_archive
 from scenarios import ScenarioError, load
 
 SAMPLERS = ["random", "qmc", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -169,6 +170,19 @@ def test_optuna_reads_the_study_without_us(scenario, tmp_path):
     assert [trial.params for trial in study.trials] == [e.values for e in archive.evaluations]
     validated = {e.number for e in archive.evaluations if e.validated is not None}
     assert {trial.number for trial in study.best_trials} == validated
+
+
+def test_what_earlier_studies_know_of_fresh_seeds_is_read_and_not_run_again(scenario, tmp_path):
+    whole = run(scenario, out=tmp_path, budget=10).archive
+    storage = optuna.storages.JournalStorage(JournalFileBackend(str(tmp_path / JOURNAL)))
+    study = optuna.load_study(study_name="diet/day-regular", storage=storage)
+    tested = [evaluation for evaluation in whole.evaluations if evaluation.validated is not None]
+    assert tested
+    study.set_user_attr("validated", {str(e.number): estimates_as_json(e.validated) for e in tested})
+    for name in [name for name in study.user_attrs if name.startswith(FURTHER)]:
+        study.set_user_attr(name, [])
+    assert repr(load_archive(tmp_path)) == repr(whole)
+    assert repr(run(scenario, out=tmp_path, budget=10, resume=True, work=_never).archive) == repr(whole)
 
 
 def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):

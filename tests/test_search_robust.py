@@ -5,6 +5,7 @@ from math import sqrt
 import pytest
 from search_toys import VARY, busy_toy, toy
 
+from model.metrics import ALWAYS, METRICS
 from optimize.cases import other_scenario
 from optimize.export import to_csv, to_dict, to_latex, to_text
 from optimize.front import front
@@ -114,6 +115,23 @@ def test_cases_and_constraints_are_repeatable_for_any_number_of_workers_and_when
     assert repr(resumed) == repr(alone) == repr(load_archive(tmp_path))
 
 
+@pytest.mark.parametrize("sampler", ["tpe", "pymoo-nsga2"])
+def test_cases_and_constraints_go_with_further_replications(scenario, busy, pool, tmp_path, sampler):
+    options = {"sampler": sampler, "require": ["unfairness<=0.9"], "max_replications": 8}
+    alone = run(scenario, busy, **options).archive
+    assert repr(run(scenario, busy, pool=pool, **options).archive) == repr(alone)
+    with pytest.raises(KeyboardInterrupt):
+        run(scenario, busy, out=tmp_path, work=Interrupting(100), **options)
+    resumed = run(scenario, busy, out=tmp_path, resume=True, **options).archive
+    assert repr(resumed) == repr(alone) == repr(load_archive(tmp_path))
+    counts = {len(e.objectives["completed"].values) for e in alone.evaluations}
+    assert counts > {2}
+    for evaluation in alone.evaluations:
+        for case in (DAY, BUSY):
+            known = evaluation.cases[case]["completed"].values
+            assert len(known) == len(evaluation.objectives["completed"].values)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -200,14 +218,21 @@ def test_a_metric_that_one_branch_of_the_space_measures_may_be_an_objective():
         search(shared, vary=["middleware.kind=push,pull"], objectives=["pilots"], work=work)
 
 
-def test_a_metric_that_only_a_scenario_defines_may_be_an_objective_and_a_constraint():
+def test_a_metric_that_only_a_scenario_defines_may_be_an_objective_and_a_constraint(tmp_path, monkeypatch):
     node = load("egee/search")
     (site, *_), (name, *_) = node.spec.site, node.spec.site[0].classes
     metric = f"slowdown.{site.name}.{name.name}"
     asked = {"objectives": [metric], "budget": 1, "validation_replications": 0}
-    made = search(node, require=[f"{metric}>=0"], **asked).archive
+    require = [f"{metric}>=0", f"response_mean.{name.name}<1e9"]
+    made = search(node, require=require, **asked, out=tmp_path).archive
     assert made.objectives[0].name == metric
-    assert made.constraints[0].metric == metric
+    assert [(one.metric, one.unit) for one in made.constraints] == [
+        (metric, ""),
+        (f"response_mean.{name.name}", "s"),
+    ]
+    monkeypatch.setattr("model.metrics.METRICS", {name: METRICS[name] for name in ALWAYS})
+    assert load_archive(tmp_path).constraints == made.constraints
+    monkeypatch.undo()
     with pytest.raises(ScenarioError, match=f"{metric}x: no such metric; did you mean {metric}"):
         search(node, **{**asked, "objectives": [f"{metric}x"]})
 

@@ -14,13 +14,13 @@ from optimize.space import Parameter, Point, key
 from scenarios.replicate import Metrics, Task, metrics_of
 from tests.benchmarks.sampler_cases import Case
 
-STEPS = 16  # in which a range is rounded before it is simulated
+STEPS = 8  # in which a range is rounded before it is simulated
 
 
 class Runs:
     """Simulates points of a case, unless it is known what comes of them.
 
-    Values of ranges are rounded to one of 17 before they are simulated (by logarithm where the range is
+    Values of ranges are rounded to one of 9 before they are simulated (by logarithm where the range is
     logarithmic), so that close points are one and the same run. The samplers see the exact values.
 
     Args:
