@@ -59,6 +59,8 @@ class Sensor(StrEnum):
     used = "waiting+running"
 
 
+INTERRUPTED = 130
+
 Name = Annotated[str, typer.Argument(help="Name of a shipped scenario, or path of a TOML file.")]
 Study = Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")]
 Set = Annotated[
@@ -474,11 +476,12 @@ def main() -> None:
     """Entry point of the console script: every expected failure is a line on standard error."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        sys.exit(app(standalone_mode=False))
-    except KeyboardInterrupt:
-        _fail("interrupted", 130)
-    except typer.Abort:
-        _fail("interrupted", 130)
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # Typer turns Ctrl-C into this
+            raise KeyboardInterrupt
+        sys.exit(code)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("interrupted", INTERRUPTED)
     except typer.TyperException as error:
         _usage(error)
     except BrokenPipeError:

@@ -102,3 +102,10 @@ def test_the_table_ranks_samplers_and_compares_them_with_random_points():
         "| random | 2. 0.500 ± 0.100, 2 seeds |",
         "| qmc | 3. 0.100, 0/1 |",
     ]
+    assert lines[6:11] == [
+        "| mean hypervolume, mean rank | 9 evaluations, 1 scenarios |",
+        "| --- | --- |",
+        "| tpe | 0.600, 1.0 |",
+        "| random | 0.500, 2.0 |",
+        "| qmc | 0.100, 3.0 |",
+    ]

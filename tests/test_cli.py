@@ -202,3 +202,19 @@ def test_identify_prints_plant_and_gains():
     assert 0.5 < made["a"] < 0.9 < made["fit"]
     assert "settling" in refused("identify", "cigri/file-system", "--settling", -1)
     assert "needs one harvester" in refused("identify", "diet/day-regular")
+
+
+def test_an_interrupted_command_says_so():
+    code = (
+        "import sys, cli, scenarios.scenario as module\n"
+        "def stop():\n"
+        "    raise KeyboardInterrupt\n"
+        "module.shipped_names = stop\n"
+        "sys.argv = ['gridtune', 'scenarios']\n"
+        "cli.main()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert ended.returncode == 130
+    assert ended.stderr.strip() == "gridtune: interrupted"

@@ -39,7 +39,7 @@ def quality(row: Row) -> float:
 def table(rows: Sequence[Row]) -> str:
     """Markdown: what each scenario's searches were worth, and what the proposals cost."""
     parts = [_scenario(name, [row for row in rows if row["scenario"] == name]) for name in CASES]
-    return "\n".join(part for part in [*parts, _costs(rows)] if part)
+    return "\n".join(part for part in [*parts, _together(rows), _costs(rows)] if part)
 
 
 def _scenario(name: str, rows: Sequence[Row]) -> str:
@@ -55,6 +55,36 @@ def _scenario(name: str, rows: Sequence[Row]) -> str:
         _line(["---"] * (len(budgets) + 1)),
     ]
     lines += [_line([label, *(cells[budget].get(label, "") for budget in budgets)]) for label in labels]
+    return "\n".join(lines) + "\n"
+
+
+def _together(rows: Sequence[Row]) -> str:
+    """Means over the scenarios in which random points were measured; samplers measured in all of them."""
+    budgets = sorted({row["budget"] for row in rows})
+    found: dict[int, dict[str, tuple[float, float]]] = {}
+    counts = {}
+    for budget in budgets:
+        at_budget = [row for row in rows if row["budget"] == budget]
+        scenarios = {row["scenario"] for row in at_budget if row["sampler"] == "random"}
+        counts[budget] = len(scenarios)
+        each = [_by_sampler(row for row in at_budget if row["scenario"] == name) for name in scenarios]
+        common = set.intersection(*(set(part) for part in each)) if each else set()
+        ranked = [sorted(common, key=lambda label: -fmean(part[label].values())) for part in each]
+        found[budget] = {
+            label: (
+                fmean(fmean(part[label].values()) for part in each),
+                fmean(order.index(label) + 1 for order in ranked),
+            )
+            for label in common
+        }
+    labels = dict.fromkeys(
+        label for budget in budgets for label in sorted(found[budget], key=lambda one: -found[budget][one][0])
+    )
+    heads = (f"{budget} evaluations, {counts[budget]} scenarios" for budget in budgets)
+    lines = [_line(["mean hypervolume, mean rank", *heads]), _line(["---"] * (len(budgets) + 1))]
+    for label in labels:
+        known = (found[budget].get(label) for budget in budgets)
+        lines.append(_line([label, *(f"{one[0]:.3f}, {one[1]:.1f}" if one else "" for one in known)]))
     return "\n".join(lines) + "\n"
 
 
