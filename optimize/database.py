@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
 CONNECT_TIMEOUT = 10  # s
+ATTEMPTS = 10  # to open a database whose tables another process is making
+PAUSE = 0.2  # s between them
 LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
 POSTGRESQL = ("psycopg", "psycopg2")  # drivers, the preferred one first
 
@@ -40,20 +43,25 @@ def connect(address: str) -> RDBStorage:
         arguments["timeout"] = LOCK_TIMEOUT
     elif url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query:
         arguments["connect_timeout"] = CONNECT_TIMEOUT
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            # Between two batches a server may have closed the connection, hence the ping.
-            return RDBStorage(
-                url.render_as_string(hide_password=False),
-                engine_kwargs={"connect_args": arguments, "pool_pre_ping": True},
-            )
-    except ImportError as error:
-        raise ScenarioError(
-            f"{shown(address)}: cannot be used: {reason(error)}; install its driver"
-        ) from error
-    except Exception as error:  # each database driver has its own
-        raise ScenarioError(f"{shown(address)}: cannot be reached: {reason(error)}") from error
+    for attempt in range(ATTEMPTS):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                # Between two batches a server may have closed the connection, hence the ping.
+                return RDBStorage(
+                    url.render_as_string(hide_password=False),
+                    engine_kwargs={"connect_args": arguments, "pool_pre_ping": True},
+                )
+        except ImportError as error:
+            raise ScenarioError(
+                f"{shown(address)}: cannot be used: {reason(error)}; install its driver"
+            ) from error
+        except Exception as error:  # each database driver has its own
+            # Whoever opens a new database makes its tables: of two at a time one finds them half made.
+            if "already exists" not in str(error) or attempt + 1 == ATTEMPTS:
+                raise ScenarioError(f"{shown(address)}: cannot be reached: {reason(error)}") from error
+            time.sleep(PAUSE)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def add_trials(storage: RDBStorage, study: Study, trials: Sequence[FrozenTrial]) -> None:

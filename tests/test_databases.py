@@ -273,3 +273,21 @@ def _until(condition, process):
         assert process.poll() is None, process.stderr.read().decode()
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.05)
+
+
+def test_a_database_whose_tables_another_makes_is_opened_when_it_is_ready(scenario, tmp_path, monkeypatch):
+    from optuna.storages import RDBStorage
+    from sqlalchemy.exc import OperationalError
+
+    made = RDBStorage.__init__
+    faults = [OperationalError("CREATE TABLE studies", {}, Exception("table studies already exists"))] * 3
+
+    def contended(self, *arguments, **options):
+        if faults:
+            raise faults.pop()
+        made(self, *arguments, **options)
+
+    monkeypatch.setattr(RDBStorage, "__init__", contended)
+    monkeypatch.setattr("optimize.database.PAUSE", 0.0)
+    assert run(scenario, storage=f"sqlite:///{tmp_path / 'studies.db'}", budget=3).evaluated == 3
+    assert not faults

@@ -8,6 +8,7 @@ from search_toys import VARY, noisy, toy
 
 from optimize.search import FRESH, search
 from optimize.space import key
+from optimize.storage import JOURNAL
 from optimize.study import load_archive
 from scenarios import ScenarioError, load
 from scenarios.pool import Pool
@@ -76,6 +77,19 @@ def test_a_search_interrupted_anywhere_ends_as_an_uninterrupted_one_and_runs_not
     assert repr(resumed.archive) == repr(whole.archive) == repr(load_archive(tmp_path))
     assert set(counting.calls.values()) == {1}
     assert len(counting.calls) == runs
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "pymoo-nsga2"])
+def test_a_search_killed_after_any_write_ends_as_an_uninterrupted_one(scenario, tmp_path, sampler):
+    whole = run(scenario, sampler=sampler, out=tmp_path / "whole").archive
+    lines = (tmp_path / "whole" / JOURNAL).read_bytes().splitlines(keepends=True)
+    assert sum(b"further:" in line for line in lines) > 5
+    for share in (0.2, 0.5, 0.8, 0.9, 0.97):
+        out = tmp_path / str(share)
+        out.mkdir()
+        (out / JOURNAL).write_bytes(b"".join(lines[: int(share * len(lines))]))
+        resumed = run(scenario, sampler=sampler, out=out, resume=True)
+        assert repr(resumed.archive) == repr(whole) == repr(load_archive(out))
 
 
 def test_a_search_interrupted_again_and_again_runs_nothing_twice(scenario, tmp_path):

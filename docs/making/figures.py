@@ -80,8 +80,10 @@ def shrink(source: Path, target: Path) -> None:
 
     with Image.open(source) as image:
         plain = image.convert("RGB")
-    width = min(plain.width, 1500)
-    small = plain.resize((width, round(plain.height * width / plain.width)), Image.Resampling.LANCZOS)
+    scale = min(
+        1.0, max(1500 / plain.width, 800 / plain.height)
+    )  # small, yet to be read where it is very wide
+    small = plain.resize((round(plain.width * scale), round(plain.height * scale)), Image.Resampling.LANCZOS)
     target.parent.mkdir(parents=True, exist_ok=True)
     small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
 
