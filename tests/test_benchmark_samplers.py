@@ -9,7 +9,7 @@ from scenarios.replicate import Task, metrics_of
 from tests.benchmarks import samplers as benchmark
 from tests.benchmarks.sampler_cases import CASES, Case
 from tests.benchmarks.sampler_runs import Runs
-from tests.benchmarks.sampler_table import quality, table
+from tests.benchmarks.sampler_table import ROWS, quality, read_rows, table
 
 TOY = "diet/night-simultaneous"
 
@@ -109,3 +109,8 @@ def test_the_table_ranks_samplers_and_compares_them_with_random_points():
         "| random | 0.500, 2.0 |",
         "| qmc | 0.100, 3.0 |",
     ]
+
+
+def test_the_tables_in_the_documentation_are_those_of_the_rows():
+    page = ROWS.parents[1] / "samplers.md"
+    assert table(read_rows([ROWS])).strip() in page.read_text("utf-8")

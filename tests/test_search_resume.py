@@ -18,7 +18,17 @@ from optimize.storage import JOURNAL
 from optimize.study import Settings, estimates_as_json, load_archive
 from scenarios import ScenarioError, load
 
-SAMPLERS = ["random", "qmc", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
+SAMPLERS = [
+    "random",
+    "qmc",
+    "parzen",
+    "tpe",
+    "nsga2",
+    "nsga3",
+    "pymoo-nsga2",
+    "pymoo-unsga3",
+    "pymoo-smsemoa",
+]
 TESTS = Path(__file__).parent
 
 

@@ -25,6 +25,8 @@ from optimize.samplers.penalty import Penalty, Result
 from optimize.space import Point, Space
 from scenarios.errors import ScenarioError
 
+MANY = 1000  # evaluations from which on NSGA-II found the better fronts
+
 
 class Sampler(ABC):
     """Proposes points.
@@ -125,13 +127,14 @@ def samplers() -> dict[str, type[Sampler]]:
 def find(name: str, budget: int, space: Space) -> type[Sampler]:
     """The sampler of that name.
 
-    `auto` lists a space that the budget can cover; else it takes TPE up to 1,000 evaluations, NSGA-II beyond.
+    `auto` lists a space that the budget can cover; else it takes what was best when samplers were compared
+    (`docs/samplers.md`): a Parzen estimator below 1,000 evaluations, NSGA-II from there on.
 
     Raises:
         ScenarioError: there is none.
     """
     if name == "auto":
-        name = "tpe" if budget <= 1000 else "nsga2"
+        name = "parzen" if budget < MANY else "nsga2"
         size = space.size()
         if size is not None and size <= budget:
             name = "exhaustive"

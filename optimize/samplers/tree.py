@@ -19,7 +19,10 @@ GOOD_SHARE = 0.1  # of the points count as good
 RECENT = 25  # of the others count in full
 
 
-@register("parzen", "tree-structured Parzen estimator: as tpe, but thinks 10 times as quickly")
+@register(
+    "parzen",
+    "tree-structured Parzen estimator that proposes a point in 1 to 3 ms: for less than 1,000 evaluations",
+)
 class TreeParzen(Sampler):
     """Multi-objective TPE, one model per parameter, so that conditions cost it nothing.
 
