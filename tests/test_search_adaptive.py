@@ -198,11 +198,11 @@ def test_less_at_most_than_at_least_is_refused(scenario):
 
 
 def test_members_that_are_uncertain_on_fresh_seeds_get_more_of_them(scenario):
-    archive = run(scenario).archive
+    archive = run(scenario, sampler="tpe").archive
     assert {e.fresh_replications for e in archive.evaluations if e.validated is not None} == {5, 10}
     (fixed,) = {
         e.fresh_replications
-        for e in run(scenario, max_replications=2).archive.evaluations
+        for e in run(scenario, sampler="tpe", max_replications=2).archive.evaluations
         if e.validated is not None
     }
     assert fixed == 5
