@@ -26,7 +26,7 @@ SPACE = Space(
 FINITE = Space((Parameter("a", choices=(1, 2, 3)), Parameter("b", choices=("x", "y"), when={"a": (1,)})))
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 GENETIC = ["nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa", "pymoo-agemoea2"]
-LEARNING = ["parzen", "tpe", *GENETIC]
+LEARNING = ["tpe", *GENETIC]
 ALL = ["random", "qmc", *LEARNING]
 
 
@@ -99,11 +99,11 @@ def test_every_point_of_a_finite_space_is_listed_once():
 
 
 def test_the_automatic_choice_follows_budget_and_space():
-    assert find("auto", 200, SPACE).name == "parzen"
+    assert find("auto", 200, SPACE).name == "tpe"
     assert find("auto", 1000, SPACE).name == "nsga2"
     assert find("auto", 5000, SPACE).name == "nsga2"
     assert find("auto", 4, FINITE).name == "exhaustive"
-    assert find("auto", 3, FINITE).name == "parzen"
+    assert find("auto", 3, FINITE).name == "tpe"
 
 
 def test_an_unknown_sampler_is_refused_with_a_hint():

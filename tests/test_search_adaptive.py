@@ -14,7 +14,7 @@ from scenarios import ScenarioError, load
 from scenarios.pool import Pool
 
 loud = partial(noisy, scale=8.0)
-SAMPLERS = ["random", "parzen", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
+SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
 
 
 @pytest.fixture(scope="module")

@@ -127,14 +127,14 @@ def samplers() -> dict[str, type[Sampler]]:
 def find(name: str, budget: int, space: Space) -> type[Sampler]:
     """The sampler of that name.
 
-    `auto` lists a space that the budget can cover; else it takes what was best when samplers were compared
-    (`docs/samplers.md`): a Parzen estimator below 1,000 evaluations, NSGA-II from there on.
+    `auto` lists a space that the budget can cover; else it takes TPE below 1,000 evaluations, NSGA-II from
+    there on; `docs/samplers.md` says why.
 
     Raises:
         ScenarioError: there is none.
     """
     if name == "auto":
-        name = "parzen" if budget < MANY else "nsga2"
+        name = "tpe" if budget < MANY else "nsga2"
         size = space.size()
         if size is not None and size <= budget:
             name = "exhaustive"
