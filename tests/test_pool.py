@@ -139,13 +139,22 @@ def test_workers_end_with_their_parent(tmp_path, sent, code):
     pids.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     parent = subprocess.Popen(
-        [sys.executable, script, pids], env=environment, stderr=subprocess.PIPE, text=True
+        [sys.executable, script, pids],
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
     )
     _until(lambda: len(list(pids.iterdir())) == 2)
     parent.send_signal(sent)
     assert parent.wait(timeout=20) == code
     assert "Traceback" not in parent.stderr.read()
     _until(lambda: not any(_alive(int(path.name)) for path in pids.iterdir()))
+
+
+def heed_interrupts():
+    """In a child: Ctrl-C works even where it is ignored, as in a shell's background jobs."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _until(condition):

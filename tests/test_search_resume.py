@@ -107,7 +107,11 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
     out = tmp_path / "out"
     coordinator = subprocess.Popen(
-        [sys.executable, TESTS / "search_toys.py", out, "nsga2"], env=environment, stderr=subprocess.PIPE
+        [sys.executable, TESTS / "search_toys.py", out, "nsga2"],
+        env=environment,
+        stderr=subprocess.PIPE,
+        # Ctrl-C works even where it is ignored, as in a shell's background jobs.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     _until(lambda: _lines(out / JOURNAL) > 12)
     coordinator.send_signal(sent)

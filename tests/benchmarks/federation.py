@@ -135,9 +135,10 @@ def table(rows: Sequence[dict[str, Any]], papers: dict[str, list[float]]) -> Ite
     yield f"| {' | '.join(titles)} |"
     yield "|---" * len(titles) + "|"
     won = 0
-    seeds = sorted({row["seed"] for row in rows})
+    by_seed = {row["seed"]: {r["which"]: r for r in rows if r["seed"] == row["seed"]} for row in rows}
+    seeds = sorted(seed for seed, found in by_seed.items() if len(found) == len(BOTH))
     for seed in seeds:
-        one, other = (next(row for row in rows if row["seed"] == seed and row["which"] == w) for w in BOTH)
+        one, other = (by_seed[seed][which] for which in BOTH)
         mine, chance = volume(one["points"]), volume(other["points"])
         together = volume([*papers.values()])
         won += mine > max(chance, alone[best])
