@@ -221,11 +221,12 @@ def comparable(archive: Archive) -> list[Evaluation]:
 
 
 def reference_point(archive: Archive) -> tuple[float, ...]:
-    """Reference point of the hypervolume: the worst searched value of each objective and 10 % more.
+    """Reference point of the hypervolume: the worst value of each objective and 10 % more.
 
-    The 10 % are of the range that the search saw; where all values are equal, of their size (at least 1),
-    so that no objective makes every volume zero. It depends on all evaluations: give the same reference to
-    `front` to compare the volumes of two searches.
+    Values on fresh seeds count as well as those of the search, which may all have been luckier. The 10 % are
+    of the range that the search saw; where all values are equal, of their size (at least 1), so that no
+    objective makes every volume zero. It depends on all evaluations: give the same reference to `front` to
+    compare the volumes of two searches.
     """
     import numpy as np
 
@@ -236,9 +237,10 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     if not usable:
         return tuple(0.0 for _ in archive.objectives)
     values = costs([evaluation.objectives for evaluation in usable], archive.objectives)
+    fresh = costs([e.validated for e in usable if e.validated], archive.objectives)
     span = values.max(axis=0) - values.min(axis=0)
     size = np.maximum(np.abs(values).max(axis=0), 1.0)
-    worst = values.max(axis=0) + 0.1 * np.where(span > 0, span, size)
+    worst = np.vstack([values, fresh]).max(axis=0) + 0.1 * np.where(span > 0, span, size)
     return tuple(float(x) for x in worst * turned)
 
 

@@ -126,6 +126,12 @@ def test_an_objective_that_never_varies_does_not_empty_the_volume():
     assert front(archive(THREE, (0, 1, 1900), (0, 2, 1900))).hypervolume > 0
 
 
+def test_the_reference_lies_beyond_values_on_fresh_seeds_too():
+    study = archive((UNFAIR,), (1,), (3,), fresh=[((8, 10),), None])
+    assert reference_point(study) == pytest.approx((9 + 0.2,))
+    assert front(study).hypervolume == pytest.approx(0.2)
+
+
 def test_the_excess_of_the_searched_volume_is_the_optimisers_curse():
     study = archive((UNFAIR,), (1,), (3,), fresh=[((2, 2),), None])
     found = front(study)
@@ -178,9 +184,9 @@ def test_golden_json():
             {"name": "completed", "direction": "maximize"},
         ],
         "evaluations": 1,
-        "hypervolume": pytest.approx(0.05 * 0.5),
-        "hypervolume_searched": pytest.approx(0.1 * 0.5),
-        "reference": {"unfairness": pytest.approx(0.3), "completed": 4.5},
+        "hypervolume": pytest.approx(0.1 * 0.5),
+        "hypervolume_searched": pytest.approx(0.15 * 0.5),
+        "reference": {"unfairness": pytest.approx(0.35), "completed": 4.5},
         "replications": {"at_first": 2, "at_most": 2, "runs": 2, "fixed_runs": 2, "saved": 0.0},
         "front": [
             {
