@@ -186,12 +186,17 @@ def own_users(grid: Grid, spec: ScenarioSpec, sites: Mapping[str, Receiver]) -> 
     feed(grid, [arrivals(grid, workload, sites[name]) for name, workload in at_sites(spec) if name in sites])
 
 
+def merged(
+    streams: Sequence[Iterator[tuple[float, Action, Task]]],
+) -> Iterator[tuple[float, Action, Task]]:
+    """Streams of arrivals as one; at equal times the earlier stream goes first."""
+    return streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0))
+
+
 def feed(grid: Grid, streams: Sequence[Iterator[tuple[float, Action, Task]]]) -> None:
-    """Hand streams of arrivals to the agenda as one; at equal times the earlier stream goes first."""
-    if len(streams) == 1:
-        grid.agenda.feed(streams[0])
-    elif streams:
-        grid.agenda.feed(merge(*streams, key=itemgetter(0)))
+    """Hand streams of arrivals to the agenda as one, if there are any."""
+    if streams:
+        grid.agenda.feed(merged(streams))
 
 
 def sites_of(grid: Grid) -> dict[str, BatchSite]:

@@ -17,6 +17,7 @@ from model.grid import Grid
 from model.harvest.control import Control
 from model.job import DONE
 from model.metrics import define
+from model.users import bounded_slowdown
 from scenarios.batch import delay, sites_of
 from scenarios.destinations import workloads_for
 from scenarios.job_workloads import EVERY, BestEffortSpec, Campaign, JobWorkload, Task
@@ -44,8 +45,6 @@ define(
 define(
     "tracking_error", "", "minimize", "root of the mean squared control error over the cycles of a harvester"
 )
-
-SHORTEST = 10.0  # s; a slow-down relative to less would measure nothing but the delays of very short jobs
 
 
 class HarvesterSpec(Switchable):
@@ -197,7 +196,7 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
 
     def slowdown() -> float:
         slow = [
-            max(1.0, (job.end - job.submit) / max(job.runtime, SHORTEST))
+            bounded_slowdown(job, 1.0)
             for job in grid.record.jobs
             if job.mandatory and job.state is DONE and job.site in harvested
         ]

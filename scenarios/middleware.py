@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from heapq import merge
 from math import inf
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -24,7 +22,7 @@ from model.matching import RoundRobin, TaskQueues
 from model.meta import measures
 from model.pilots import Mode, PilotMode
 from model.routing import LeastDepth
-from scenarios.batch import arrivals, sites_of
+from scenarios.batch import arrivals, merged, sites_of
 from scenarios.destinations import workloads_for
 from scenarios.parts import Switchable, policy_of
 from scenarios.platform import limit_of, routes_of
@@ -106,7 +104,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     record.probe("meta.unmatched", lambda: entrance.waiting)
     record.measures.update(measures(entrance.tasks, record.jobs))
     streams = [arrivals(grid, workload, entrance) for workload in workloads_for(spec, "middleware")]
-    hand_in(grid, entrance, streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0)))
+    hand_in(grid, entrance, merged(streams))
 
 
 def hand_in(grid: Grid, entrance: Entrance, tasks: Iterable[tuple[float, Action, Any]]) -> None:
