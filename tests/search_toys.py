@@ -62,6 +62,19 @@ def busy_toy(task):
     return metrics
 
 
+class Interrupting:
+    """Some work, until Ctrl-C comes."""
+
+    def __init__(self, calls, work):
+        self.calls, self.work = calls, work
+
+    def __call__(self, task):
+        self.calls -= 1
+        if self.calls < 0:
+            raise KeyboardInterrupt
+        return self.work(task)
+
+
 def slow_toy(task):
     """Leave time to be killed."""
     time.sleep(float(os.environ.get("TOY_PAUSE", "0.02")))

@@ -10,7 +10,7 @@ from pathlib import Path
 import optuna
 import pytest
 from optuna.storages.journal import JournalFileBackend
-from search_toys import VARY, toy
+from search_toys import VARY, Interrupting, toy
 
 from optimize.further import FURTHER
 from optimize.search import search
@@ -40,19 +40,6 @@ def run(scenario, **options):
     return search(scenario, **{"budget": 40, "vary": VARY, "work": toy, "replications": 2, **options})
 
 
-class Interrupting:
-    """The toy, until Ctrl-C comes."""
-
-    def __init__(self, calls):
-        self.calls = calls
-
-    def __call__(self, task):
-        self.calls -= 1
-        if self.calls < 0:
-            raise KeyboardInterrupt
-        return toy(task)
-
-
 def counted(calls):
     def work(task):
         calls.append(task.replication)
@@ -64,7 +51,7 @@ def counted(calls):
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sampler):
     with pytest.raises(KeyboardInterrupt):
-        run(scenario, sampler=sampler, out=tmp_path, work=Interrupting(51))
+        run(scenario, sampler=sampler, out=tmp_path, work=Interrupting(51, toy))
     assert len(load_archive(tmp_path).evaluations) == 25
     calls = []
     resumed = run(scenario, sampler=sampler, out=tmp_path, resume=True, work=counted(calls))
@@ -94,7 +81,7 @@ def test_a_search_can_be_given_more_budget(scenario, tmp_path, sampler):
 
 def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        run(scenario, out=tmp_path, work=Interrupting(80 + 12))
+        run(scenario, out=tmp_path, work=Interrupting(80 + 12, toy))
     calls = []
     resumed = run(scenario, out=tmp_path, resume=True, work=counted(calls))
     assert repr(resumed.archive) == repr(run(scenario).archive)
@@ -201,7 +188,7 @@ def test_what_earlier_studies_know_of_fresh_seeds_is_read_and_not_run_again(scen
 def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     with pytest.raises(KeyboardInterrupt):
-        run(scenario, storage=url, budget=10, work=Interrupting(9))
+        run(scenario, storage=url, budget=10, work=Interrupting(9, toy))
     assert len(load_archive(url).evaluations) == 4
     run(scenario, storage=url, budget=10, resume=True)
     assert repr(load_archive(url)) == repr(run(scenario, budget=10).archive)

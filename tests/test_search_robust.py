@@ -3,7 +3,7 @@
 from math import sqrt
 
 import pytest
-from search_toys import VARY, busy_toy, toy
+from search_toys import VARY, Interrupting, busy_toy, toy
 
 from model.metrics import ALWAYS, METRICS
 from optimize.cases import other_scenario
@@ -39,19 +39,6 @@ def pool():
 def run(scenario, busy, **options):
     defaults = {"budget": 30, "vary": VARY, "work": busy_toy, "replications": 2, "others": [busy]}
     return search(scenario, **{**defaults, "robust": "worst", **options})
-
-
-class Interrupting:
-    """The toy, until Ctrl-C comes."""
-
-    def __init__(self, calls):
-        self.calls = calls
-
-    def __call__(self, task):
-        self.calls -= 1
-        if self.calls < 0:
-            raise KeyboardInterrupt
-        return busy_toy(task)
 
 
 def test_every_point_is_run_in_all_cases_under_the_same_replications(scenario, busy):
@@ -109,7 +96,7 @@ def test_cases_and_constraints_are_repeatable_for_any_number_of_workers_and_when
     alone = run(scenario, busy, **options).archive
     assert repr(run(scenario, busy, pool=pool, **options).archive) == repr(alone)
     with pytest.raises(KeyboardInterrupt):
-        run(scenario, busy, out=tmp_path, work=Interrupting(70), **options)
+        run(scenario, busy, out=tmp_path, work=Interrupting(70, busy_toy), **options)
     assert 0 < len(load_archive(tmp_path).evaluations) < 30
     resumed = run(scenario, busy, out=tmp_path, resume=True, **options).archive
     assert repr(resumed) == repr(alone) == repr(load_archive(tmp_path))
@@ -121,7 +108,7 @@ def test_cases_and_constraints_go_with_further_replications(scenario, busy, pool
     alone = run(scenario, busy, **options).archive
     assert repr(run(scenario, busy, pool=pool, **options).archive) == repr(alone)
     with pytest.raises(KeyboardInterrupt):
-        run(scenario, busy, out=tmp_path, work=Interrupting(100), **options)
+        run(scenario, busy, out=tmp_path, work=Interrupting(100, busy_toy), **options)
     resumed = run(scenario, busy, out=tmp_path, resume=True, **options).archive
     assert repr(resumed) == repr(alone) == repr(load_archive(tmp_path))
     counts = {len(e.objectives["completed"].values) for e in alone.evaluations}
