@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from optimize.archive import Estimate, Objective
@@ -13,6 +13,7 @@ from optimize.paired import Difference, difference
 from scenarios.errors import ScenarioError
 
 TOLERANCE = 1.0
+Estimates = Mapping[str, Estimate]
 ONLY = "The only point that no other beats."
 
 
@@ -115,7 +116,8 @@ def lexicographic(
         left = [
             member
             for member, cost in zip(left, column, strict=True)
-            if cost - min(column) <= noise * (_difference(member, best, objective).standard_error or 0.0)
+            if cost - min(column)
+            <= noise * (_difference(member.estimates, best.estimates, objective).standard_error or 0.0)
         ]
         remaining.append(len(left))
     values = costs([member.estimates for member in left], objectives)
@@ -148,9 +150,9 @@ def compromise(candidates: Sequence[Member], objectives: Sequence[Objective]) ->
     return candidates[chosen], float(losses[chosen].max())
 
 
-def _difference(a: Member, b: Member, objective: Objective) -> Difference:
+def _difference(a: Estimates, b: Estimates, objective: Objective) -> Difference:
     """`a` minus `b` over the replications that both have."""
-    return difference(a.estimates[objective.name].values, b.estimates[objective.name].values)
+    return difference(a[objective.name].values, b[objective.name].values)
 
 
 def _lexicographic_choice(
@@ -197,26 +199,37 @@ def _contrast(
         return "All other choices agree with it." if len(candidates) > 1 and len(choices) > 1 else ""
     values = costs([member.estimates for member in candidates], objectives)
     span = {o.name: float(values[:, k].max() - values[:, k].min()) or 1.0 for k, o in enumerate(objectives)}
+    mine = choice.member.estimates
 
     def loss(rival: _Choice) -> float:
-        return max(_worse(choice.member, rival.member, o) / span[o.name] for o in objectives)
+        return max(_worse(mine, rival.member.estimates, o) / span[o.name] for o in objectives)
 
     rival = max(rivals, key=loss)
-    gains = _changes(choice.member, rival.member, objectives, lambda worse: worse < 0)
-    losses = _changes(choice.member, rival.member, objectives, lambda worse: worse > 0)
+    theirs = rival.member.estimates
+    gains = balance(mine, theirs, objectives, lambda worse: worse < 0)
+    losses = balance(mine, theirs, objectives, lambda worse: worse > 0)
     against = f"Against number {rival.member.evaluation.number} ({rival.name})"
     if not losses:
         return f"{against}: {gains}, and nothing worse." if gains else f"{against} it is level."
     return f"{against}: {gains or 'nothing better'}, at the price of {losses}."
 
 
-def _worse(a: Member, b: Member, objective: Objective) -> float:
+def _worse(a: Estimates, b: Estimates, objective: Objective) -> float:
     """By how much `a` is worse than `b`; negative if better."""
     sign = 1 if objective.direction == "minimize" else -1
     return sign * _difference(a, b, objective).mean
 
 
-def _changes(a: Member, b: Member, objectives: Sequence[Objective], wanted: Callable[[float], bool]) -> str:
+def balance(
+    a: Estimates, b: Estimates, objectives: Sequence[Objective], wanted: Callable[[float], bool]
+) -> str:
+    """In which objectives `a` differs from `b`, and by how much, in words.
+
+    Args:
+        a, b: estimates of two points, by objective.
+        objectives: in the order in which they are named.
+        wanted: whether to name an objective in which `a` is worse by so much (negative: better).
+    """
     parts = []
     for objective in objectives:
         if wanted(_worse(a, b, objective)):

@@ -23,6 +23,7 @@ from optimize.breakdown import (
 from optimize.choose import Recommendation, recommend
 from optimize.front import Front, Member
 from optimize.numerals import estimated, plain
+from optimize.settled import settled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +46,7 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
         "replications": _effort(front.archive),
         "front": [_entry(member) | entry(member, front.archive) for member in front.members],
         "recommendations": [_advice(item) for item in recommend(front, order=order)],
+        "settled": [one.as_json() for one in settled(front)],
         **totals(front),
     }
 
@@ -158,6 +160,7 @@ def summary(front: Front) -> list[str]:
         said.append(f"Hypervolume {plain(front.hypervolume)}.")
     if front.unvalidated:
         said.append(f"{front.unvalidated} more looked non-dominated in the search but have no fresh seeds.")
+    said += map(str, settled(front))
     return said
 
 

@@ -176,7 +176,7 @@ def test_json_has_the_promised_shape():
 def test_golden_json():
     study = archive(TWO, ((0.1, 0.3), (5, 5)), fresh=[((0.15, 0.35), (4, 6))], replications=2)
     data = to_dict(front(study))
-    del data["recommendations"]
+    del data["recommendations"], data["settled"]
     assert data == {
         "study": "study",
         "objectives": [
