@@ -63,10 +63,15 @@ class Portal(mesa.Agent):
         self.in_flight = 0
         self._trying_again = False
         self._serving = False
-        grid.record.counters["portal_refused"] += 0
+        for counter in ("portal_refused", "refused"):
+            grid.record.counters[counter] += 0
 
     def submit(self, job: Job) -> None:
-        """Take a job in."""
+        """Take a job in; one that no site could ever run is rejected at once."""
+        if not any(site.suits(job) for site in self.sites):
+            self.grid.record.counters["refused"] += 1
+            job.reject(self.grid.now)
+            return
         account = self.accounts.get(job.user)
         if account is None:
             weight = self.weights.get(job.user, self.weights.get(job.group, 1.0))

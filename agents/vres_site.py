@@ -83,6 +83,11 @@ class VresSite(mesa.Agent):
             self._classes[key] = next((known for known in self.classes if known.rules.admits(job)), None)
         return self._classes[key]
 
+    def suits(self, job: Job) -> bool:
+        """Whether a job could ever start here: its class has slots, and it needs one processor."""
+        slot_class = self.class_for(job)
+        return slot_class is not None and slot_class.slots > 0 and job.processors == 1
+
     def admit(self, kind: str, slot_class: SlotClass) -> None:
         """Let jobs of a further kind enter a class."""
         self._classes[kind, ""] = slot_class
@@ -105,7 +110,7 @@ class VresSite(mesa.Agent):
         """
         slot_class = self.class_for(job)
         now = self.grid.now
-        if slot_class is None or job.processors > 1 or slot_class.slots == 0:
+        if slot_class is None or not self.suits(job):
             self.grid.record.counters["vres_rejected"] += 1
             return False
         if slot_class.may_start and not slot_class.queue:

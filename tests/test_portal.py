@@ -78,3 +78,17 @@ def test_the_shipped_portal_serves_four_to_two_to_one():
 
 def test_first_come_serves_whoever_submits():
     assert shares({"kind": "fcfs"}) == pytest.approx([1 / 3] * 3, abs=0.05)
+
+
+@pytest.mark.parametrize("facts", [{"kind": "batch"}, {"kind": "sdj", "processors": 2}])
+def test_a_job_that_no_site_could_ever_run_is_rejected_at_once(facts):
+    with Grid() as grid:
+        portal = portal_of(grid, FirstCome(), 2, {})
+        site = portal.sites[0]
+        site.classes[0].rules = ClassRules("sdj", kinds=frozenset({"sdj"}), full="reject")
+        job = grid.record.job("u", 0.0, 10.0, **facts)
+        portal.submit(job)
+        grid.run()
+        assert job.state == "rejected"
+        assert grid.record.counters["refused"] == 1
+        assert grid.now == 0.0
