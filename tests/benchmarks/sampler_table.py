@@ -129,9 +129,14 @@ def _costs(rows: Sequence[Row]) -> str:
         cells = []
         for budget in budgets:
             same = [row["proposal_ms"] for row in rows if _label(row) == label and row["budget"] == budget]
-            cells.append(f"{fmean(same):.2g}" if same else "")
+            cells.append(_short(fmean(same)) if same else "")
         lines.append(_line([label, *cells]))
     return "\n".join(lines) + "\n"
+
+
+def _short(value: float) -> str:
+    """Two digits, or all before the point."""
+    return f"{value:.2g}" if value < 100 else f"{value:.0f}"
 
 
 def _line(cells: Sequence[str]) -> str:
