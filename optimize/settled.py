@@ -87,7 +87,7 @@ def settled(front: Front) -> list[Settled]:
         if len(values) == 1 and None not in values and others:
             (value,) = values
             assert value is not None
-            losers = [_loser(front, path, other) for other in sorted(others, key=str)]
+            losers = [_loser(front, tried, path, other) for other in sorted(others, key=str)]
             found.append(Settled(path, value, tuple(losers)))
     return found
 
@@ -111,9 +111,8 @@ def _choices(tried: Sequence[Evaluation]) -> list[str]:
     )
 
 
-def _loser(front: Front, path: str, value: Value) -> Loser:
+def _loser(front: Front, tried: Sequence[Evaluation], path: str, value: Value) -> Loser:
     """Why no point of the front has a value."""
-    tried = comparable(front.archive)
     having = [e for e in tried if e.values.get(path) == value]
     members = {member.evaluation.number: member for member in front.members}
     fell = [e for e in having if e.number in members and members[e.number].feasible]

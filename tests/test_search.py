@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from search_toys import VARY, deadly, sometimes_failing, toy
+from search_toys import SAMPLERS, VARY, deadly, sometimes_failing, toy
 
 from optimize.archive import Evaluation
 from optimize.evaluate import objectives_of
@@ -14,18 +14,6 @@ from optimize.space import key
 from scenarios import ScenarioError, load
 from scenarios.pool import Pool
 from scenarios.replicate import metrics_of
-
-# AGE-MOEA-II, which takes seconds to compile, repeats itself in test_samplers.
-SAMPLERS = [
-    "random",
-    "qmc",
-    "tpe",
-    "nsga2",
-    "nsga3",
-    "pymoo-nsga2",
-    "pymoo-unsga3",
-    "pymoo-smsemoa",
-]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import optuna
 import pytest
 from optuna.storages.journal import JournalFileBackend
-from search_toys import VARY, Interrupting, toy
+from search_toys import SAMPLERS, VARY, Interrupting, toy
 
 from optimize.further import FURTHER
 from optimize.search import search
@@ -18,16 +18,6 @@ from optimize.storage import JOURNAL
 from optimize.study import Settings, estimates_as_json, load_archive
 from scenarios import ScenarioError, load
 
-SAMPLERS = [
-    "random",
-    "qmc",
-    "tpe",
-    "nsga2",
-    "nsga3",
-    "pymoo-nsga2",
-    "pymoo-unsga3",
-    "pymoo-smsemoa",
-]
 TESTS = Path(__file__).parent
 
 
