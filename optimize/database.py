@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT = 10  # s
 ATTEMPTS = 10  # to open a database whose tables another process is making
-PAUSE = 0.2  # s between them
+PAUSE = 0.2  # s between attempts
 LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
+LETTING_GO = 5  # s that a PostgreSQL server may take to see that a search has died
 POSTGRESQL = ("psycopg", "psycopg2")  # drivers, the preferred one first
 
 
@@ -116,6 +117,8 @@ def add_trials(storage: RDBStorage, study: Study, trials: Sequence[FrozenTrial])
 def hold(storage: RDBStorage, name: str, held: str) -> Iterator[None]:
     """Be the only search that writes a study on PostgreSQL, whose server lets go of what the dead held.
 
+    The server may see a little later than we do that a search has died, so it gets some time.
+
     Args:
         storage: that the study is in.
         name: of the study.
@@ -124,16 +127,22 @@ def hold(storage: RDBStorage, name: str, held: str) -> Iterator[None]:
     Raises:
         ScenarioError: another one does.
     """
+    from optuna.storages._rdb import models
     from sqlalchemy import func, select
 
     if storage.engine.dialect.name != "postgresql":
         yield
         return
+    study = select(models.StudyModel.study_id).where(models.StudyModel.study_name == name)
     connection = storage.engine.connect()
     connection.detach()  # not to be lent to others: what is held goes with the connection
     try:
-        if not connection.scalar(select(func.pg_try_advisory_lock(digest(name)))):
-            raise ScenarioError(held)
+        end = time.monotonic() + LETTING_GO
+        while not connection.scalar(select(func.pg_try_advisory_lock(digest(name)))):
+            if time.monotonic() > end:
+                raise ScenarioError(held)
+            time.sleep(PAUSE)
+        connection.execute(study.with_for_update())  # the last batch of a dead search may be on its way
         connection.commit()
         yield
     finally:

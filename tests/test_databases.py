@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from databases import postgresql_database
 from search_toys import VARY, toy
 from sqlalchemy import event
 
-from optimize.database import reason, shown
+from optimize.database import digest, reason, shown
 from optimize.search import search
 from optimize.storage import open_for_writing
 from optimize.study import load_archive
@@ -168,6 +169,7 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, url):
     finally:
         coordinator.send_signal(signal.SIGKILL)
         coordinator.wait(timeout=20)
+    _let_go(url)
     kept = _kept(url)
     assert 12 < kept < 60
     resumed = search(scenario, budget=60, sampler="nsga2", vary=VARY, storage=url, resume=True, work=toy)
@@ -193,6 +195,29 @@ def test_two_searches_do_not_write_one_study(scenario, url):
         other.kill()
         other.wait()
     run(scenario, storage=url, budget=2)
+
+
+def test_a_dead_search_whose_server_has_not_seen_it_yet_is_waited_for(scenario):
+    psycopg = pytest.importorskip("psycopg")
+    with postgresql_database() as address:
+        run(scenario, storage=address, budget=2)
+        holding, writing = psycopg.connect(address), psycopg.connect(address)
+        holding.execute("SELECT pg_advisory_lock(%s)", [digest(STUDY)])
+        writing.execute("UPDATE studies SET study_name = study_name")
+        happened = []
+
+        def die():
+            for one in (holding, writing):
+                time.sleep(0.5)
+                happened.append("let go")
+                one.close()
+
+        dying = threading.Thread(target=die)
+        dying.start()
+        _let_go(address)
+        happened.append("held")
+        dying.join()
+        assert happened == ["let go", "let go", "held"]
 
 
 def test_a_server_that_goes_away_ends_the_search_in_one_line(scenario, tmp_path):
@@ -265,6 +290,13 @@ def _kept(url):
         return len(load_archive(url).evaluations)
     except ScenarioError:  # not there yet
         return 0
+
+
+def _let_go(url):
+    """Wait until nobody else writes the study."""
+    opened = open_for_writing(url)
+    opened.hold(STUDY)
+    opened.close()
 
 
 def _until(condition, process):
