@@ -7,9 +7,14 @@ one-sided paired t-test on the replications that both points have. Since these s
 what the streams do to both points cancels. Being no worse in every objective is a conjunction, whose tests
 need no correction.
 
-The spread of a difference is estimated from the pair itself and from the best points all together, the latter
-counting as much as `PRIOR` further replications. So a race can start from a single replication. Differences
-below `INDIFFERENCE` of the front's range in an objective are not raced for.
+Where there are constraints, only points that keep them are rivals. A point that surely breaks one is out, by
+a one-sided t-test on what it breaks it by. One that neither surely breaks nor surely keeps them all gets more
+replications as long as it is in the race.
+
+The spread of a difference, or of what is broken, is estimated from the pair or point itself and from the
+best points all together, the latter counting as much as `PRIOR` further replications. So a race can start
+from a single replication. Differences below `INDIFFERENCE` of the front's range in an objective are not raced
+for.
 
 Sources: A. Moore and M. Lee, Efficient algorithms for minimizing cross validation error, ICML 1994 (races on
 paired differences, "blocking"); T. Zhang, M. Georgiopoulos and G. Anagnostopoulos, S-Race: a multi-objective
@@ -35,7 +40,13 @@ PROBES = 5  # points that are run twice at least, so that there is a spread to g
 
 
 def contested(
-    values: Array, counts: Array, most: int, *, confidence: float = CONFIDENCE, zone: float = INDIFFERENCE
+    values: Array,
+    counts: Array,
+    most: int,
+    broken: Array | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+    zone: float = INDIFFERENCE,
 ) -> list[int]:
     """Positions of the points that should get more replications, in their order.
 
@@ -43,6 +54,8 @@ def contested(
         values: what each point gave, to be minimised: points x objectives x replications.
         counts: replications that each point has; values beyond do not count.
         most: replications that a point may have.
+        broken: by how much each replication breaks each constraint, as shares of the bounds: points x
+            constraints x replications. A constraint holds where the mean is at most 0.
         confidence: of each test, between 0.5 and 1.
         zone: differences that do not matter, as a share of the front's range in each objective.
     """
@@ -50,21 +63,28 @@ def contested(
 
     if len(counts) < 2 or counts.min() >= most:
         return []
+    limits = _Limits(values[:, :0] if broken is None else broken, counts, confidence)
     means = common_scale(values, counts)
-    ranks = moocore.pareto_rank(means)
-    best = np.lexsort((np.arange(len(counts)), ranks))
+    kept = np.flatnonzero(limits.violation == 0)
+    ranks = np.full(len(counts), len(counts))
+    ranks[kept] = moocore.pareto_rank(means[kept]) if len(kept) else 0
+    best = np.lexsort((np.arange(len(counts)), ranks, limits.violation))
     enough = min(PROBES, len(counts))
     repeated = best[counts[best] >= 2]
     if len(repeated) < enough:
         single = best[counts[best] < min(2, most)]
         return sorted(single[: enough - len(repeated)].tolist())
-    front = non_dominated(means)
-    race = _Race(values, counts, zone * np.ptp(means[front], axis=0), confidence)
-    race.pool(repeated[ranks[repeated] <= ranks[repeated[enough - 1]]])
-    racing = np.arange(len(counts))
-    for rival in front:
+    front = kept[non_dominated(means[kept])]
+    samples = repeated[ranks[repeated] <= ranks[repeated[enough - 1]]]
+    limits.pool(samples)
+    span = np.ptp(means[front], axis=0) if len(front) else np.zeros(means.shape[1])
+    race = _Race(values, counts, zone * span, confidence)
+    race.pool(samples)
+    racing = np.flatnonzero(~limits.surely_broken())
+    for rival in front.tolist():
         racing = racing[~race.surely_dominated(racing, rival)]
-    wanted: set[int] = set()
+    wanted = set(racing[~limits.surely_kept()[racing]].tolist())
+    racing = racing[limits.violation[racing] == 0]
     for rival in racing.tolist():
         open_ = racing[race.undecided(racing, rival)]
         wanted.update(open_[counts[open_] <= counts[rival]].tolist())
@@ -109,22 +129,58 @@ class _Race:
 
     def _tested(self, points: Array, rival: int) -> tuple[Array, Array]:
         """Mean differences to the rival (positive: it is better), and how large luck could make them."""
-        import numpy as np
-        from scipy.special import stdtrit
-
         mean, squares, common = self._differences(points, rival)
-        freedom = (PRIOR + common - 1)[:, None]
-        spread = (PRIOR * self.pooled + squares) / freedom
-        # A difference that is 0 in every replication is none: objectives like counts do tie.
-        spread = np.where((mean == 0) & (squares == 0), 0.0, spread)
-        margin = stdtrit(freedom, self.confidence) * np.sqrt(spread / common[:, None])
-        return mean, margin
+        return mean, _margin(mean, squares, common, self.pooled, self.confidence)
 
     def _differences(self, points: Array, rival: int) -> tuple[Array, Array, Array]:
         """Mean and sum of squared deviations of paired differences, and the number of pairs."""
         common = np.minimum(self.counts[points], self.counts[rival])
-        mask = (np.arange(self.values.shape[2]) < common[:, None])[:, None, :]
-        differences = np.where(mask, self.values[points] - self.values[rival], 0.0)
-        mean = differences.sum(axis=2) / common[:, None]
-        squares = (np.where(mask, differences - mean[:, :, None], 0.0) ** 2).sum(axis=2)
-        return mean, squares, common
+        return *_moments(self.values[points] - self.values[rival], common), common
+
+
+class _Limits:
+    """Tests of points against constraints; see the module.
+
+    Args:
+        broken, counts, confidence: see `contested`.
+
+    Attributes:
+        violation: of each point, what its means break constraints by, all together; 0 if it keeps them.
+    """
+
+    def __init__(self, broken: Array, counts: Array, confidence: float) -> None:
+        self.counts, self.confidence = counts, confidence
+        self.mean, self.squares = _moments(broken, counts)
+        self.violation = np.maximum(self.mean, 0.0).sum(axis=1)
+        self.margin: Any = None
+
+    def pool(self, points: Array) -> None:
+        """Estimate the spread of what is broken over some points, each with two replications."""
+        pooled = (self.squares[points] / (self.counts[points] - 1)[:, None]).mean(axis=0)
+        self.margin = _margin(self.mean, self.squares, self.counts, pooled, self.confidence)
+
+    def surely_broken(self) -> Array:
+        """Whether a point surely breaks a constraint."""
+        return np.asarray((self.mean > self.margin).any(axis=1))
+
+    def surely_kept(self) -> Array:
+        """Whether a point surely keeps each constraint."""
+        return np.asarray((self.mean <= -self.margin).all(axis=1))
+
+
+def _moments(values: Array, counts: Array) -> tuple[Array, Array]:
+    """Mean and sum of squared deviations over the replications that count, points x columns."""
+    mask = (np.arange(values.shape[2]) < counts[:, None])[:, None, :]
+    mean = np.where(mask, values, 0.0).sum(axis=2) / counts[:, None]
+    return mean, (np.where(mask, values - mean[:, :, None], 0.0) ** 2).sum(axis=2)
+
+
+def _margin(mean: Array, squares: Array, counts: Array, pooled: Array, confidence: float) -> Array:
+    """How large luck could make a mean whose true value is 0."""
+    from scipy.special import stdtrit
+
+    freedom = (PRIOR + counts - 1)[:, None]
+    spread = (PRIOR * pooled + squares) / freedom
+    # What is 0 in every replication is 0: objectives like counts do tie.
+    spread = np.where((mean == 0) & (squares == 0), 0.0, spread)
+    return np.asarray(stdtrit(freedom, confidence) * np.sqrt(spread / counts[:, None]))

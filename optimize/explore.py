@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from optimize.archive import Estimate, Evaluation
-from optimize.compare import first_of
-from optimize.constraints import Excesses, excesses, feasible, violation
+from optimize.constraints import Cases, Excesses, feasible
 from optimize.evaluate import evaluated
 from optimize.further import Further
 from optimize.progress import Progress, Volume
@@ -66,7 +65,9 @@ class Exploration:
         self.evaluated = 0
         self.notes: list[str] = []
         self._runs = Runs(pool, work, store.left)
-        self._race = Refinement(settings.objectives, settings.most, self._searched, self._keeps)
+        self._race = Refinement(
+            settings.objectives, settings.most, self._searched, settings.constraints, self._cases
+        )
         self._volume = Volume(settings.objectives)
         self._volume_shown: float | None = None
         self._looked = 0.0
@@ -106,7 +107,9 @@ class Exploration:
             if isinstance(entry, Evaluation) and feasible(entry, self.settings.constraints)
         ]
         members = shortlist(evaluations, self.settings.objectives) if least else []
-        race = Refinement(self.settings.objectives, most, self._fresh)
+        race = Refinement(
+            self.settings.objectives, most, self._fresh, self.settings.constraints, self._fresh_cases
+        )
         race.counts = {key(member.values): least for member in members}
         self._extend(race.counts, race, "front on fresh seeds", first)
         if most > least:
@@ -260,14 +263,16 @@ class Exploration:
     def _revised(self) -> dict[str, list[float]]:
         """Means of the objectives by key, after a round of replications for uncertain points.
 
-        The sampler hears of changes; what it was told of points that break constraints it keeps.
+        The sampler hears of changes.
         """
         race = self._race
         self._extend(race.wanted(), race)
         means = race.means()
-        usable = {name for name in means if race.usable(name)}
-        self.sampler.revise({name: means[name] for name in means if name not in usable or race.keeps(name)})
-        return {name: means[name] for name in usable}
+        if self.settings.constraints:
+            self.sampler.relearn(means, {name: race.excesses(name) for name in means})
+        else:
+            self.sampler.revise(means)
+        return {name: row for name, row in means.items() if race.usable(name)}
 
     def _plain_means(self, points: Sequence[Point]) -> dict[str, list[float]]:
         """Means of the objectives by key, of points that did not fail."""
@@ -281,20 +286,18 @@ class Exploration:
     def _excesses(self, point: Point) -> Excesses:
         """By how much a point breaks each constraint; of a failed one nothing is known."""
         name = key(point)
-        entry = self.store.known[name]
-        return {} if isinstance(entry, Failed) else self._broken(entry, self._race.counts[name])
-
-    def _keeps(self, name: str, count: int) -> bool:
-        """Whether a point keeps all constraints, by that many replications."""
-        return not violation(self._broken(self.store.known[name], count))
-
-    def _broken(self, entry: Entry, count: int) -> Excesses:
-        cases = {case: first_of(estimates, count) for case, estimates in entry.cases.items()}
-        return excesses(self.settings.constraints, cases)
+        return {} if isinstance(self.store.known[name], Failed) else self._race.excesses(name)
 
     def _searched(self, name: str) -> dict[str, Estimate]:
         return self.store.known[name].objectives
 
+    def _cases(self, name: str) -> Cases:
+        return self.store.known[name].cases
+
     def _fresh(self, name: str) -> dict[str, Estimate]:
         entry = self.store.known[name]
         return (entry.validated or {}) if isinstance(entry, Evaluation) else {}
+
+    def _fresh_cases(self, name: str) -> Cases:
+        entry = self.store.known[name]
+        return (entry.validated_cases or {}) if isinstance(entry, Evaluation) else {}

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from optimize.allocate import contested
-from optimize.archive import Estimate, Objective
+from optimize.archive import Constraint, Estimate, Objective
 from optimize.compare import costs, first_of, observed, replications, signs
+from optimize.constraints import Cases, Excesses, excesses
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
 
 Estimates = dict[str, Estimate]
 
@@ -22,7 +29,11 @@ class Refinement:
         most: replications that a point may have.
         known: estimates of a point by its key, over all replications there are; of a point that failed over
             those before it did.
-        kept: whether a point keeps the constraints, by so many of its replications; who does not is no rival.
+        constraints: what a point must keep, in every case.
+        cases: of a point by its key, the same as `known` of what is constrained; see `Evaluation.cases`.
+
+    Attributes:
+        counts: replications that count, by key.
     """
 
     def __init__(
@@ -30,19 +41,21 @@ class Refinement:
         objectives: Sequence[Objective],
         most: int,
         known: Callable[[str], Estimates],
-        kept: Callable[[str, int], bool] | None = None,
+        constraints: Sequence[Constraint],
+        cases: Callable[[str], Cases],
     ) -> None:
-        self.objectives, self.most, self._known, self._kept = tuple(objectives), most, known, kept
+        self.objectives, self.most, self.constraints = tuple(objectives), most, tuple(constraints)
+        self._known, self._cases = known, cases
         self.counts: dict[str, int] = {}
 
     def wanted(self) -> dict[str, int]:
         """Contested points, and what replications they should have: twice as many, so that rounds are few."""
         import numpy as np
 
-        usable = {name: estimates for name, estimates in self._usable().items() if self.keeps(name)}
+        usable = self._usable()
         values = observed(list(usable.values()), self.objectives)
         counts = np.array([self.counts[name] for name in usable])
-        chosen = contested(values, counts, self.most)
+        chosen = contested(values, counts, self.most, self._broken(list(usable)))
         names = list(usable)
         return {names[at]: min(2 * self.counts[names[at]], self.most) for at in chosen}
 
@@ -66,9 +79,34 @@ class Refinement:
         """Whether a point has all the replications that count."""
         return self.had(name) >= self.counts[name]
 
-    def keeps(self, name: str) -> bool:
-        """Whether a point keeps the constraints, by the replications that count."""
-        return self._kept is None or self._kept(name, self.counts[name])
+    def excesses(self, name: str) -> Excesses:
+        """By how much a point breaks each constraint, by the replications that count."""
+        count = self.counts[name]
+        cases = {case: first_of(dict(row), count) for case, row in self._cases(name).items()}
+        return excesses(self.constraints, cases)
+
+    def _broken(self, names: Sequence[str]) -> Array:
+        """By how much single replications break what is constrained, each constraint in each case.
+
+        Returns:
+            Points x (constraints times cases) x replications; 0 where a point has no more.
+        """
+        import numpy as np
+
+        each = [
+            [
+                [one.excess(value) for value in row[one.metric].values[: self.counts[name]]]
+                for one in self.constraints
+                for row in self._cases(name).values()
+            ]
+            for name in names
+        ]
+        most = max((self.counts[name] for name in names), default=0)
+        found = np.zeros((len(names), len(each[0]) if each else 0, most))
+        for point, columns in enumerate(each):
+            for column, known in enumerate(columns):
+                found[point, column, : len(known)] = known
+        return found
 
     def _usable(self) -> dict[str, Estimates]:
         return {

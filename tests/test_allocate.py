@@ -102,3 +102,47 @@ def test_values_beyond_the_number_of_a_point_do_not_count():
 @pytest.mark.parametrize("points", [0, 1])
 def test_without_a_rival_there_is_no_race(points):
     assert contested(np.zeros((points, 2, 1)), np.ones(points, dtype=int), 5) == []
+
+
+def breaking(means, count):
+    """What each replication breaks one constraint by, up to 0.1 more or less: points x 1 x replications."""
+    return np.array(means)[:, None, None] + np.linspace(-0.1, 0.1, count)
+
+
+def test_points_that_surely_keep_or_break_constraints_are_not_run_again_for_them():
+    values, counts = noisy([*LINE, (1.0, 1.0)], 3)
+    assert contested(values, counts, 10, breaking([-2.0] * 11 + [2.0], 3)) == []
+
+
+def test_who_breaks_a_constraint_is_no_rival():
+    means = [*LINE, (5.02, 5.02), (-1.0, -1.0)]
+    values, counts = noisy(means, 3)
+    assert contested(values, counts, 10, zone=0.0) == []
+    assert contested(values, counts, 10, breaking([-2.0] * 12 + [2.0], 3), zone=0.0) == [5, 11]
+
+
+@pytest.mark.parametrize("near", [-0.02, 0.02])
+def test_who_may_keep_a_constraint_and_be_on_the_front_gets_more(near):
+    values, counts = noisy([*LINE, (4.0, 4.0), (9.0, 9.0)], 3)
+    broken = breaking([-2.0] * 13, 3)
+    broken[11:] += 2.0 + near  # one would be on the front, the other is beaten either way
+    assert contested(values, counts, 10, broken) == [11]
+
+
+def test_where_nothing_keeps_the_constraints_who_may_do_so_gets_more():
+    values, counts = noisy(LINE, 3)
+    assert contested(values, counts, 10, breaking([1.0] * 10 + [0.02], 3)) == [10]
+    assert contested(values, counts, 10, breaking([1.0] * 11, 3)) == []
+
+
+def test_probes_are_taken_among_those_that_keep_the_constraints_or_nearly():
+    values, counts = noisy(LINE, 1)
+    broken = np.array([*[1.0] * 5, 0.2, 0.1, *[-1.0] * 4])[:, None, None]
+    assert contested(values, counts, 10, broken) == [6, 7, 8, 9, 10]
+
+
+def test_who_meets_a_bound_exactly_and_always_keeps_it():
+    values, counts = noisy(LINE, 3)
+    broken = breaking([-1.0] * 11, 3)
+    broken[4] = 0.0
+    assert contested(values, counts, 10, broken) == []

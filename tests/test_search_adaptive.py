@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import partial
+from statistics import fmean
 
 import pytest
 from search_toys import VARY, noisy, toy
@@ -124,6 +125,20 @@ def test_several_cases_and_constraints_are_resumed_as_well(scenario, tmp_path, s
         run(scenario, out=tmp_path, work=Counting(most=2 * whole.runs - 9), **options)
     resumed = run(scenario, out=tmp_path, resume=True, **options)
     assert repr(resumed.archive) == repr(whole) == repr(load_archive(tmp_path))
+
+
+@pytest.mark.parametrize("sampler", ["random", "tpe", "nsga2", "pymoo-nsga2"])
+def test_luck_with_a_constraint_is_looked_into(scenario, sampler):
+    turned, clearly = [], []
+    for seed in range(1, 9):
+        archive = run(scenario, sampler=sampler, require=["unfairness<=0.8"], seed=seed).archive
+        for e in archive.evaluations:
+            first = fmean(e.objectives["unfairness"].values[:2])
+            clearly += [e.replications] if first > 2 else []
+            turned += [(e.objectives["unfairness"].mean <= 0.8) - (first <= 0.8)]
+    assert min(turned) == -1  # good luck at first
+    assert max(turned) == 1  # bad luck at first
+    assert set(clearly) == {2}
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "pymoo-nsga2"])

@@ -72,14 +72,7 @@ class OptunaSampler(Sampler):
 
     def revise(self, means: Mapping[str, Sequence[float]]) -> None:
         """Show better means of the trials that are told already."""
-        from optuna.trial import TrialState
-
-        revised = self._storage.revised
-        for trial in self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-            better = means.get(self._names[trial.number])
-            if better is not None and list(better) != trial.values:
-                revised[trial.number] = copy(trial)
-                revised[trial.number].values = [float(value) for value in better]
+        self.relearn(means, {name: {} for name in means})
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
@@ -87,6 +80,21 @@ class OptunaSampler(Sampler):
             for name, value in excess.items():
                 trial.set_constraint(name, value)
         self.tell(results)
+
+    def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
+        """Show better means of the trials that are told already, and what they break constraints by."""
+        from optuna.trial import TrialState, create_trial
+
+        revised = self._storage.revised
+        for trial in self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            name = self._names[trial.number]
+            better = means.get(name)
+            if better is None or (list(better) == trial.values and excesses[name] == trial.constraints):
+                continue
+            marks = create_trial(value=0.0, constraints=dict(excesses[name])).system_attrs
+            revised[trial.number] = copy(trial)
+            revised[trial.number].values = [float(value) for value in better]
+            revised[trial.number].system_attrs = trial.system_attrs | marks
 
     def _suggest(self, trial: Trial) -> Point:
         """A point parameter by parameter, as far as conditions ask for them."""

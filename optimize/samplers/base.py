@@ -83,10 +83,21 @@ class Sampler(ABC):
             means: in the order of the objectives, by `optimize.space.key` of all points so far.
         """
 
+    def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
+        """Better means in a search with constraints: `learn` is to `tell` what this is to `revise`.
+
+        Args:
+            means: see `revise`.
+            excesses: by the same keys; see `learn`.
+        """
+        told = self._penalty.told(list(means.values()), [excesses[name] for name in means])
+        self.revise({name: row for name, row in zip(means, told, strict=True) if row is not None})
+
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """What became of the batch in a search with constraints, in its order.
 
-        A sampler that knows constraints overrides this; any other is told of penalties: see `Penalty`.
+        A sampler that knows constraints overrides this and `relearn`; any other is told of penalties: see
+        `Penalty`.
 
         Args:
             results: see `tell`.

@@ -116,11 +116,17 @@ class PymooSampler(Sampler):
 
     def revise(self, means: Mapping[str, Sequence[float]]) -> None:
         """Give the parents of the next generation better values; `tell` then selects by them."""
+        self.relearn(means, {name: {} for name in means})
+
+    def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
+        """Give the parents of the next generation better values, and what they break constraints by."""
         parents = self._algorithm.pop
         for parent in () if parents is None else parents:
-            better = means.get(key(self.space.active(self._flat(parent.X))))
-            if better is not None:
-                parent.F = self._told(np.array([better]) * self._signs)[0]
+            name = key(self.space.active(self._flat(parent.X)))
+            if name in means:
+                parent.F = self._told(np.array([means[name]]) * self._signs)[0]
+                parent.G = np.array([violation(excesses[name])])
+                parent.CV = None  # of the former values
 
     def _told(self, values: Any) -> Any:
         """What the algorithm is told of objectives to be minimised; an array (points, objectives)."""
