@@ -109,6 +109,24 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class Failed:
+    """A point that could not be evaluated.
+
+    Attributes:
+        number: of its trial.
+        values: what was set, by path.
+        reason: in one line.
+        objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
+    """
+
+    number: int
+    values: dict[str, Value]
+    reason: str
+    objectives: dict[str, Estimate] = field(default_factory=dict)
+    cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Archive:
     """All of a search.
 

@@ -8,7 +8,7 @@ from typing import Any
 from optimize.archive import Archive, Constraint, Estimate, Evaluation, Objective
 from optimize.constraints import Cases, tightest
 from optimize.front import Front, Member
-from optimize.numerals import estimated, spoken, with_unit
+from optimize.numerals import cell, estimated, spoken, with_unit
 
 NEAREST = 3  # points to name where none keeps the constraints
 
@@ -129,8 +129,6 @@ def sentences(front: Front) -> list[str]:
 
 def nothing_feasible(front: Front) -> list[str]:
     """What to say where no point keeps the constraints: which come nearest."""
-    from optimize.export import cell  # which builds on this module
-
     archive = front.archive
     rules = ", ".join(map(str, archive.constraints))
     said = [f"{len(archive.evaluations)} evaluations, none of which keeps {rules}: there is no front."]

@@ -12,9 +12,9 @@ from math import log10
 from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Value
-from optimize.export import cell, parameters
+from optimize.export import parameters
 from optimize.front import Front
-from optimize.numerals import estimated, plain
+from optimize.numerals import cell, estimated, plain
 from optimize.plots.cloud import (
     BEATEN,
     BROKEN,

@@ -6,10 +6,10 @@ from collections.abc import Container, Sequence
 from math import isfinite
 
 from model.metrics import ALWAYS, METRICS, measured
-from optimize.archive import Estimate, Evaluation, Objective
+from optimize.archive import Estimate, Evaluation, Failed, Objective
 from optimize.cases import Case
 from optimize.space import Point, Space
-from optimize.study import Failed, Settings
+from optimize.study import Settings
 from scenarios.errors import ScenarioError
 from scenarios.replicate import Metrics, Summary, known_metrics, no_metric, summarise
 from scenarios.simulate import build

@@ -8,8 +8,7 @@ from optimize.ablate import Ablation
 from optimize.archive import Value
 from optimize.changes import Change
 from optimize.explain import Explanation, Setting
-from optimize.export import cell
-from optimize.numerals import estimated, plain, spoken, with_unit
+from optimize.numerals import cell, estimated, plain, spoken, with_unit
 from optimize.paired import CLEARLY, INTERVAL, PROBABLY
 from optimize.surroundings import Neighbour
 

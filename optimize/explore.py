@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from optimize.archive import Estimate, Evaluation
+from optimize.archive import Estimate, Evaluation, Failed
 from optimize.constraints import Cases, Excesses, feasible
 from optimize.evaluate import evaluated
 from optimize.further import Further
@@ -23,7 +23,7 @@ from optimize.samplers import Sampler, samplers
 from optimize.shortlist import shortlist
 from optimize.space import Point, key
 from optimize.store import Entry, Store
-from optimize.study import Failed, Settings
+from optimize.study import Settings
 from scenarios.pool import Outcome, Pool
 from scenarios.replicate import Metrics, Task
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from optimize.archive import Archive, Estimate, Value
+from optimize.archive import Archive, Estimate
 from optimize.breakdown import (
     columns,
     constraint_cells,
@@ -22,7 +22,7 @@ from optimize.breakdown import (
 )
 from optimize.choose import Recommendation, recommend
 from optimize.front import Front, Member
-from optimize.numerals import estimated, plain
+from optimize.numerals import cell, estimated, plain
 from optimize.settled import settled
 
 if TYPE_CHECKING:
@@ -229,15 +229,6 @@ def _row(member: Member, front: Front) -> list[str]:
         str(evaluation.fresh_replications or evaluation.replications),
         *(cell(evaluation.values.get(path)) for path in parameters(front)),
     ]
-
-
-def cell(value: Value | None) -> str:
-    """The value of a parameter as text; `-` where it is inactive."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return plain(value) if isinstance(value, int | float) else value
 
 
 def _math(text: str) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from optimize.archive import Estimate
+from optimize.archive import Estimate, Failed
 from optimize.evaluate import evaluated
 from optimize.progress import Progress
 from optimize.search import FRESH
 from optimize.space import Point, key
-from optimize.study import Failed, Settings
+from optimize.study import Settings
 from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, metrics_of, run_groups, summarise
 

@@ -99,42 +99,6 @@ class Front:
         broken = [(violation(excesses(constraints, e.cases)), e) for e in comparable(self.archive)]
         return [e for amount, e in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As data for JSON; see `optimize.export.to_dict`."""
-        from optimize.export import to_dict
-
-        return to_dict(self)
-
-    def to_csv(self) -> str:
-        """As CSV, numbers in full."""
-        from optimize.export import to_csv
-
-        return to_csv(self)
-
-    def to_latex(self) -> str:
-        """As a LaTeX table (needs the package booktabs)."""
-        from optimize.export import to_latex
-
-        return to_latex(self)
-
-    def rows(self) -> tuple[list[str], list[dict[str, str]]]:
-        """As a table of texts: its columns, and a row per member by column."""
-        from optimize.export import header, rows
-
-        columns = header(self)
-        return columns, [dict(zip(columns, row, strict=True)) for row in rows(self)]
-
-    def notes(self) -> list[str]:
-        """What to know about it and which points are recommended, a line each."""
-        from optimize.choose import recommend
-        from optimize.export import summary
-
-        advice = recommend(self)
-        return summary(self) + [
-            f"{item.name.replace('_', ' ')}: number {item.member.evaluation.number}. {item.reason}"
-            for item in advice
-        ]
-
 
 def front(archive: Archive, *, reference: Sequence[float] | None = None, resamples: int = RESAMPLES) -> Front:
     """The front of a search.

@@ -13,11 +13,10 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from model.metrics import Metric
-from optimize.archive import Estimate, Evaluation
+from optimize.archive import Estimate, Evaluation, Failed
 from optimize.compare import estimate_of
 from optimize.runs import Run
-from optimize.study import (
-    Failed,
+from optimize.stored import (
     cases_as_json,
     cases_of_json,
     estimates_as_json,

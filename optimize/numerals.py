@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import floor, isfinite, log10
 
-from optimize.archive import Estimate, Objective
+from optimize.archive import Estimate, Objective, Value
 
 
 def plain(value: float) -> str:
@@ -16,6 +16,15 @@ def plain(value: float) -> str:
     if 1000 <= abs(value) < 1e15:
         return f"{value:.0f}"
     return f"{value:.4g}"
+
+
+def cell(value: Value | None) -> str:
+    """The value of a parameter as text; `-` where it is inactive."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return plain(value) if isinstance(value, int | float) else value
 
 
 def measured(mean: float, error: float | None) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 from optimize.breakdown import scenario_header, scenario_rows
 from optimize.choose import recommend
-from optimize.export import cell, header, numeric_header, rows, summary
+from optimize.export import header, numeric_header, rows, summary
 from optimize.front import Front
+from optimize.numerals import cell
 
 
 def page(front: Front) -> str:

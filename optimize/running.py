@@ -8,8 +8,9 @@ from pathlib import Path
 
 from optimize.cases import other_scenario, seeds_of
 from optimize.choose import recommend
-from optimize.export import cell, summary, to_csv, to_dict, to_latex, to_text
+from optimize.export import summary, to_csv, to_dict, to_latex, to_text
 from optimize.front import Front, front
+from optimize.numerals import cell
 from optimize.progress import reporter
 from optimize.samplers import samplers
 from optimize.search import search

@@ -7,14 +7,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from optimize.archive import Archive
+from optimize.archive import Archive, Failed
 from optimize.explore import Exploration
 from optimize.problem import problem_of
 from optimize.progress import Progress
 from optimize.samplers import find, samplers
 from optimize.storage import JOURNAL, make_directory
 from optimize.store import Store, StudyStore, stored_choice
-from optimize.study import Failed, Settings, default_name
+from optimize.study import Settings, default_name
 from scenarios.errors import ScenarioError
 from scenarios.parts import SearchSpec
 from scenarios.pool import Pool

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from optimize.archive import Evaluation, Objective
+from optimize.archive import Evaluation, Failed, Objective
 from optimize.designs import Design
 from optimize.evaluate import evaluated
 from optimize.progress import Progress
 from optimize.sensitivity import METHODS, Effect, Ranking, Sensitivity, ranked
 from optimize.space import Point, key
-from optimize.study import Failed, Settings
+from optimize.study import Settings
 from scenarios.errors import ScenarioError
 from scenarios.pool import Pool
 from scenarios.replicate import Metrics, Task, evaluate, metrics_of

@@ -14,15 +14,23 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isnan, nan
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from optimize.archive import Archive, Constraint, Estimate, Evaluation, Objective
+from optimize.archive import Archive, Constraint, Evaluation, Failed, Objective
 from optimize.cases import MEAN, Case, Robust
 from optimize.constraints import excesses
-from optimize.space import Point, Space, key
+from optimize.further import with_further
+from optimize.space import Space, key
+from optimize.stored import (
+    cases_as_json,
+    cases_of_json,
+    estimates_as_json,
+    estimates_of,
+    means_as_json,
+    means_of,
+)
 from scenarios.errors import ScenarioError
 from scenarios.scenario import Scenario
 
@@ -35,24 +43,6 @@ if TYPE_CHECKING:
 SETTINGS = "gridtune"
 VALIDATED = "validated"
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
-
-
-@dataclass(frozen=True)
-class Failed:
-    """A point that could not be evaluated.
-
-    Attributes:
-        number: of its trial.
-        values: what was set, by path.
-        reason: in one line.
-        objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
-    """
-
-    number: int
-    values: Point
-    reason: str
-    objectives: dict[str, Estimate] = field(default_factory=dict)
-    cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -313,7 +303,6 @@ def load(study: str | Path, name: str | None = None) -> Kept:
     """
     import optuna
 
-    from optimize.further import with_further
     from optimize.storage import open_for_reading, shown
 
     storage = open_for_reading(study)
@@ -337,52 +326,12 @@ def load(study: str | Path, name: str | None = None) -> Kept:
         storage.remove_session()
 
 
-def estimates_as_json(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
-    """For storing; see `Estimate`."""
-    return {
-        name: {
-            "mean": estimate.mean,
-            "standard_error": estimate.standard_error,
-            "values": list(estimate.values),
-        }
-        for name, estimate in estimates.items()
-    }
-
-
-def cases_as_json(cases: Mapping[str, Mapping[str, Estimate]]) -> dict[str, Any]:
-    """For storing; see `Evaluation.cases`."""
-    return {name: estimates_as_json(estimates) for name, estimates in cases.items()}
-
-
 def keys_of(entries: Sequence[Evaluation | Failed]) -> dict[str, Evaluation | Failed]:
     """Entries by the key of their point; of several the first."""
     found: dict[str, Evaluation | Failed] = {}
     for entry in entries:
         found.setdefault(key(entry.values), entry)
     return found
-
-
-def means_as_json(means: Mapping[str, float]) -> dict[str, float | None]:
-    """For storing: what is not a number becomes None."""
-    return {name: None if isnan(mean) else mean for name, mean in means.items()}
-
-
-def means_of(stored: Mapping[str, float | None]) -> dict[str, float]:
-    """What `means_as_json` has stored."""
-    return {name: nan if mean is None else mean for name, mean in stored.items()}
-
-
-def estimates_of(stored: Mapping[str, Any]) -> dict[str, Estimate]:
-    """What `estimates_as_json` has stored."""
-    return {
-        name: Estimate(value["mean"], value["standard_error"], tuple(value["values"]))
-        for name, value in stored.items()
-    }
-
-
-def cases_of_json(stored: Mapping[str, Any]) -> dict[str, dict[str, Estimate]]:
-    """What `cases_as_json` has stored."""
-    return {name: estimates_of(estimates) for name, estimates in stored.items()}
 
 
 def _constraints(settings: Mapping[str, Any]) -> tuple[Constraint, ...]:

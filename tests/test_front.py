@@ -211,17 +211,6 @@ def test_golden_json():
     }
 
 
-def test_rows_and_notes_are_what_a_terminal_shows():
-    found = front(search())
-    columns, lines = found.rows()
-    assert all(list(line) == columns for line in lines)
-    assert len(lines) == len(found.members)
-    assert found.notes()[0] == f"60 evaluations (2 failed) gave a front of {len(found.members)} points."
-    assert any(note.startswith("lexicographic: number ") for note in found.notes())
-    assert found.to_dict() == to_dict(found)
-    assert (found.to_csv(), found.to_latex()) == (to_csv(found), to_latex(found))
-
-
 def test_text_csv_and_latex_hold_every_member():
     found = front(search())
     text = to_text(found).splitlines()

@@ -15,7 +15,8 @@ from search_toys import SAMPLERS, VARY, Interrupting, toy
 from optimize.further import FURTHER
 from optimize.search import search
 from optimize.storage import JOURNAL
-from optimize.study import Settings, estimates_as_json, load_archive
+from optimize.stored import estimates_as_json
+from optimize.study import Settings, load_archive
 from scenarios import ScenarioError, load
 
 TESTS = Path(__file__).parent

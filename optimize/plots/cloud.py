@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from optimize.archive import Estimate, Evaluation, Objective, Value
 from optimize.choose import Recommendation, recommend
-from optimize.export import cell
 from optimize.front import Front, Member, comparable
-from optimize.numerals import plain
+from optimize.numerals import cell, plain
 from scenarios.plots.style import BLUE, GREY, ORANGE, labelled
 
 if TYPE_CHECKING:
