@@ -25,7 +25,7 @@ from optimize.samplers.penalty import Penalty, Result
 from optimize.space import Point, Space
 from scenarios.errors import ScenarioError
 
-MANY = 1000  # evaluations from which on NSGA-II found the better fronts
+MANY = 500  # evaluations from which on NSGA-II found the better fronts
 
 
 class Sampler(ABC):
@@ -138,7 +138,7 @@ def samplers() -> dict[str, type[Sampler]]:
 def find(name: str, budget: int, space: Space) -> type[Sampler]:
     """The sampler of that name.
 
-    `auto` lists a space that the budget can cover; else it takes TPE below 1,000 evaluations, NSGA-II from
+    `auto` lists a space that the budget can cover; else it takes TPE below 500 evaluations, NSGA-II from
     there on; `docs/samplers.md` says why.
 
     Raises:

@@ -40,7 +40,7 @@ class OptunaGenetic(OptunaSampler):
         }
 
 
-@register("nsga2", "NSGA-II (Optuna): for 1,000 evaluations and more")
+@register("nsga2", "NSGA-II (Optuna): for 500 evaluations and more")
 class Nsga2(OptunaGenetic):
     """NSGA-II with simulated binary crossover and polynomial mutation."""
 

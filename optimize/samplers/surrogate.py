@@ -32,7 +32,7 @@ class Tpe(OptunaSampler):
         return TPESampler(seed=self.seed, multivariate=False, constant_liar=True)
 
 
-@register("gp", "Gaussian processes (Optuna, needs torch): for simulations of minutes, up to a few 100")
+@register("gp", "Gaussian processes (Optuna, needs torch): for slow simulations, up to a few 100")
 class GaussianProcess(OptunaSampler):
     """Expected hypervolume improvement under Gaussian processes."""
 

@@ -44,7 +44,7 @@ from tests.benchmarks.sampler_cases import CASES, Case
 from tests.benchmarks.sampler_runs import Runs
 from tests.benchmarks.sampler_table import ROWS, read_rows, table
 
-BUDGETS = (100, 200, 1000, 3000)
+BUDGETS = (100, 200, 500, 1000, 3000)
 KEPT = 20  # points that a user looks at
 WORKLOAD_SEED = 1  # of all searches
 FRESH_SEED = 1_000_003  # no search has it
