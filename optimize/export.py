@@ -42,6 +42,7 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
         "evaluations": len(front.archive.evaluations),
         "hypervolume": front.hypervolume,
         "hypervolume_searched": front.hypervolume_searched,
+        "hypervolume_levelled": front.hypervolume_levelled,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
         "replications": _effort(front.archive),
         "front": [_entry(member) | entry(member, front.archive) for member in front.members],
@@ -154,7 +155,7 @@ def summary(front: Front) -> list[str]:
     said += sentences(front)
     if front.validated:
         said.append(f"On fresh seeds {len(front.kept)} of {len(members)} stay non-dominated.")
-        said.append(_curse(front))
+        said.append(_luck(front))
     else:
         said.append("Not validated: the values are those that the search picked them by, and flatter them.")
         said.append(f"Hypervolume {plain(front.hypervolume)}.")
@@ -164,11 +165,17 @@ def summary(front: Front) -> list[str]:
     return said
 
 
-def _curse(front: Front) -> str:
+def _luck(front: Front) -> str:
+    """The volume as it is and as the search believed it, and how much of that all members share."""
     volumes = plain(front.hypervolume), plain(front.hypervolume_searched)
     text = "Hypervolume {} on fresh seeds, {} as searched".format(*volumes)
-    ratio = front.hypervolume_searched / front.hypervolume if front.hypervolume > 0 else 0.0
-    return f"{text} ({ratio:.2f} times: the optimiser's curse)." if ratio >= 1.005 else f"{text}."
+    if front.hypervolume <= 0:
+        return f"{text}."
+    believed = front.hypervolume_searched / front.hypervolume
+    alone = front.hypervolume_levelled / front.hypervolume
+    if believed < 1.005:
+        return f"{text}."
+    return f"{text} ({believed:.2f} times: luck; {alone:.2f} times beyond what all points share)."
 
 
 def _effort(archive: Archive) -> dict[str, Any]:

@@ -71,7 +71,10 @@ class Front:
         reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
         hypervolume: of the members that keep the constraints, on the values that the front rests on.
         hypervolume_searched: of the same members on the values that the search saw; the excess over
-            `hypervolume` is the optimiser's curse.
+            `hypervolume` is luck.
+        hypervolume_levelled: the same, each objective moved by what it changed by over the members on
+            average: without the luck that they share, be it that the workloads of the search were kind to
+            all points, or that the members were chosen for theirs (the optimiser's curse).
     """
 
     archive: Archive
@@ -81,6 +84,7 @@ class Front:
     reference: tuple[float, ...]
     hypervolume: float
     hypervolume_searched: float
+    hypervolume_levelled: float
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
@@ -129,14 +133,16 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     searched = [allowed[k] for k in non_dominated(costs([e.objectives for e in allowed], objectives))]
     tested = [e for e in usable if e.validated is not None]
     if not tested and not searched:
-        return Front(archive, (), False, 0, point, 0.0, 0.0)
+        return Front(archive, (), False, 0, point, 0.0, 0.0, 0.0)
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
     keeping = [member for member in members if member.feasible]
-    covered = hypervolume([member.estimates for member in keeping], objectives, point)
-    believed = hypervolume([member.evaluation.objectives for member in keeping], objectives, point)
+    true = costs([member.estimates for member in keeping], objectives)
+    believed = costs([member.evaluation.objectives for member in keeping], objectives)
+    shared = (true - believed).mean(axis=0) if keeping else 0.0
+    volumes = (hypervolume(rows, objectives, point) for rows in (true, believed, believed + shared))
     left = sum(e.validated is None for e in searched) if tested else 0
-    return Front(archive, members, bool(tested), left, point, covered, believed)
+    return Front(archive, members, bool(tested), left, point, *volumes)
 
 
 def _members(
@@ -208,17 +214,20 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     return tuple(float(x) for x in worst * turned)
 
 
-def hypervolume(
-    estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective], reference: Sequence[float]
-) -> float:
-    """Volume that the points dominate within the reference point, in the product of the objectives' units."""
+def hypervolume(rows: Array, objectives: Sequence[Objective], reference: Sequence[float]) -> float:
+    """Volume that points dominate within the reference point, in the product of the objectives' units.
+
+    Args:
+        rows: the points, by what is to be minimised; see `optimize.compare.costs`.
+        objectives: what is traded off.
+        reference: in the units of the objectives; see `reference_point`.
+    """
     import moocore
     import numpy as np
 
-    if not estimates:
+    if not len(rows):
         return 0.0
-    corner = np.array(reference) * signs(objectives)
-    return float(moocore.hypervolume(costs(estimates, objectives), ref=corner))
+    return float(moocore.hypervolume(rows, ref=np.array(reference) * signs(objectives)))
 
 
 def history(archive: Archive, reference: Sequence[float] | None = None) -> list[tuple[int, float]]:

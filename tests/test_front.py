@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from optimize.archive import Objective
 from optimize.export import header, rows, summary, to_csv, to_dict, to_latex, to_text
 from optimize.front import front, history, probability_non_dominated, reference_point
 from optimize.numerals import measured, plain
@@ -132,11 +133,24 @@ def test_the_reference_lies_beyond_values_on_fresh_seeds_too():
     assert front(study).hypervolume == pytest.approx(0.2)
 
 
-def test_the_excess_of_the_searched_volume_is_the_optimisers_curse():
+def test_the_excess_of_the_searched_volume_is_luck():
     study = archive((UNFAIR,), (1,), (3,), fresh=[((2, 2),), None])
     found = front(study)
     assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
-    assert "1.83 times" in " ".join(summary(found))
+    assert "(1.83 times: luck; 1.00 times beyond what all points share)" in " ".join(summary(found))
+
+
+def test_luck_that_all_points_share_is_told_from_that_of_single_points():
+    objectives = (UNFAIR, Objective("waiting_mean", "minimize", "s"))
+    searched = (1, 3), (3, 1), (9, 9)
+    harsher = [((2, 2), (4, 4)), ((4, 4), (2, 2)), None]
+    shared = front(archive(objectives, *searched, fresh=harsher), reference=(6, 6))
+    assert (shared.hypervolume, shared.hypervolume_searched) == pytest.approx((12, 21))
+    assert shared.hypervolume_levelled == pytest.approx(12)
+    mixed = [((1, 1), (5, 5)), ((5, 5), (1, 1)), None]
+    own = front(archive(objectives, *searched, fresh=mixed), reference=(6, 6))
+    assert (own.hypervolume, own.hypervolume_searched) == pytest.approx((9, 21))
+    assert own.hypervolume_levelled == pytest.approx(12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -186,6 +200,7 @@ def test_golden_json():
         "evaluations": 1,
         "hypervolume": pytest.approx(0.1 * 0.5),
         "hypervolume_searched": pytest.approx(0.15 * 0.5),
+        "hypervolume_levelled": pytest.approx(0.1 * 0.5),
         "reference": {"unfairness": pytest.approx(0.35), "completed": 4.5},
         "replications": {"at_first": 2, "at_most": 2, "runs": 2, "fixed_runs": 2, "saved": 0.0},
         "settled": [],

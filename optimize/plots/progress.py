@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def draw_history(front: Front) -> Figure:
     """Hypervolume as searched over the evaluations, as a share of its final value.
 
-    A line shows what the front is worth on fresh seeds: what lies above it is the optimiser's curse.
+    A line shows what the front is worth on fresh seeds: what lies above it is luck.
 
     Args:
         front: with at least one member.
