@@ -175,7 +175,8 @@ def _luck(front: Front) -> str:
     alone = front.hypervolume_levelled / front.hypervolume
     if believed < 1.005:
         return f"{text}."
-    return f"{text} ({believed:.2f} times: luck; {alone:.2f} times beyond what all points share)."
+    shared = "that all points share" if alone < 1.005 else f"({alone:.2f} times beyond what all points share)"
+    return f"{text}, {believed:.2f} times as much: luck {shared}."
 
 
 def _effort(archive: Archive) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def test_the_excess_of_the_searched_volume_is_luck():
     study = archive((UNFAIR,), (1,), (3,), fresh=[((2, 2),), None])
     found = front(study)
     assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
-    assert "(1.83 times: luck; 1.00 times beyond what all points share)" in " ".join(summary(found))
+    assert "1.83 times as much: luck that all points share." in " ".join(summary(found))
 
 
 def test_luck_that_all_points_share_is_told_from_that_of_single_points():
@@ -151,6 +151,7 @@ def test_luck_that_all_points_share_is_told_from_that_of_single_points():
     own = front(archive(objectives, *searched, fresh=mixed), reference=(6, 6))
     assert (own.hypervolume, own.hypervolume_searched) == pytest.approx((9, 21))
     assert own.hypervolume_levelled == pytest.approx(12)
+    assert "2.33 times as much: luck (1.33 times beyond what all points share)." in " ".join(summary(own))
 
 
 @settings(max_examples=60, deadline=None)
