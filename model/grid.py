@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import inf
 from typing import Any
 
 import mesa
 
 from model.agenda import OBSERVATION, Agenda
+from model.collector import without_collector
 from model.record import Record
 from model.streams import Streams
 
@@ -79,13 +77,13 @@ class Grid(mesa.Model):
     def step(self) -> None:
         """Advance by one `step_length` and fire everything due up to and including its end."""
         self._steps_taken += 1
-        with _without_collector():
+        with without_collector():
             self.agenda.run(min(self._steps_taken * self.step_length, self.horizon))
         self.running = self.agenda.busy and self.now < self.horizon
 
     def run(self) -> None:
         """Fire everything to the end (or the horizon) without stopping at steps."""
-        with _without_collector():
+        with without_collector():
             self.agenda.run(self.horizon)
         self.running = False
 
@@ -105,15 +103,3 @@ class Grid(mesa.Model):
 
     def _sample(self, _: object) -> None:
         self.record.sample(self.now)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Suspend the cyclic collector: walking all jobs again and again would take half of a long run."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

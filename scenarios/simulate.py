@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+from model.collector import without_collector
 from model.grid import Grid
 from model.metrics import Metric, summarise
 from model.record import Record
@@ -69,7 +70,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
 
 def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Run:
     """Build a scenario, run it to its end and sum it up; see `build`."""
-    with build(scenario, seed, replication, keep_events=keep_events) as grid:
+    with build(scenario, seed, replication, keep_events=keep_events) as grid, without_collector():
         grid.run()
         readings = scenario.spec.metrics
         metrics, users = summarise(grid, allocated=readings.allocated, deserved=readings.deserved)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 
+from model.collector import without_collector
 from scenarios.traces.gwf import GWF
 from scenarios.traces.header import TraceHeader
 from scenarios.traces.records import Keep, Trace, TraceError, TraceJob, TraceReport
@@ -152,7 +151,7 @@ def _read(path: Path, keep: Keep) -> Trace:
     jobs: list[TraceJob] = []
     unsorted: list[int] = []
     last = 0.0
-    with _collector_off():
+    with without_collector():
         for line, job in stream.numbered():
             if job.submit < last:
                 unsorted.append(line)
@@ -171,15 +170,3 @@ def _shifted(jobs: list[TraceJob], origin: float) -> tuple[TraceJob, ...]:
         return tuple(jobs)
     make = TraceJob._make
     return tuple(make((job[0], job[1] - origin, *job[2:])) for job in jobs)
-
-
-@contextmanager
-def _collector_off() -> Iterator[None]:
-    """Suspend the cyclic collector: jobs form no cycles, and walking them doubles the time to read."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
