@@ -6,10 +6,23 @@ from collections import Counter
 from collections.abc import Iterable
 from heapq import heappop, heappush, heapreplace
 from math import inf
+from typing import NamedTuple
 
 from model.record import Stay
 
-Want = tuple[float, str, float]  # s, user who is present, further slot-seconds at speed 1
+
+class Want(NamedTuple):
+    """A user who is present asks for more.
+
+    Attributes:
+        time: s.
+        user: who.
+        demand: work, slot-seconds at speed 1.
+    """
+
+    time: float
+    user: str
+    demand: float
 
 
 def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = ()) -> dict[str, float]:
@@ -27,7 +40,7 @@ def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = 
             where they overlap, and their demands add up; what is still wanted when the user has left
             altogether is forgotten.
         slots: n_R, number of places where a job can run; the sum of their speeds if demands are work.
-        wants: further demands, during stays: when, whose and how much.
+        wants: further demands, during stays.
 
     Returns:
         A share for each user, in the unit of the demands. Without limits on demand they sum to `slots` times
@@ -38,7 +51,7 @@ def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = 
     """
     sharing = _Sharing(slots)
     # At one instant entries come first: who leaves and enters at once was never away.
-    events = [(time, 1, user, demand) for time, user, demand in wants]
+    events = [(want.time, 1, want.user, want.demand) for want in wants]
     for stay in stays:
         sharing.given.setdefault(stay.user, 0.0)
         if stay.deadline > stay.entry:

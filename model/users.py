@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, nan
 from typing import Literal
 
-from model.fairness import deserved_areas
+from model.fairness import Want, deserved_areas
 from model.job import CANCELLED, DONE, EXPIRED, REJECTED, Job
 from model.record import Stay
 
@@ -162,7 +162,7 @@ def outcomes(
         areas = deserved_areas([replace(stay, demand=inf) for stay in (*stays, *visits)], whole)
     else:
         asked = [replace(stay, demand=stay.demand / unit) for stay in stays]
-        wants = ((job.submit, job.user, job.work / unit) for job in loose)
+        wants = (Want(job.submit, job.user, job.work / unit) for job in loose)
         areas = deserved_areas([*asked, *visits], whole, wants)
     for user, outcome in users.items():
         outcome.deserved = areas[user]

@@ -63,15 +63,20 @@ def common_scale(values: Array, counts: Array) -> Array:
 
 def observed(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
     """Single values to be minimised, points x objectives x replications; 0 where a point has no more."""
+    each = [[row[objective.name].values for objective in objectives] for row in estimates]
+    return padded(each, len(objectives)) * signs(objectives)[:, None]
+
+
+def padded(each: Sequence[Sequence[Sequence[float]]], columns: int) -> Array:
+    """Single values, points x columns x replications; 0 where a point has no more."""
     import numpy as np
 
-    most = max((replications(row) for row in estimates), default=0)
-    values = np.zeros((len(estimates), len(objectives), most))
-    for point, row in enumerate(estimates):
-        for column, objective in enumerate(objectives):
-            known = row[objective.name].values
+    most = max((len(known) for row in each for known in row), default=0)
+    values = np.zeros((len(each), columns, most))
+    for point, row in enumerate(each):
+        for column, known in enumerate(row):
             values[point, column, : len(known)] = known
-    return np.asarray(values * signs(objectives)[:, None])
+    return values
 
 
 def replications(estimates: dict[str, Estimate]) -> int:

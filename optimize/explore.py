@@ -268,10 +268,7 @@ class Exploration:
         race = self._race
         self._extend(race.wanted(), race)
         means = race.means()
-        if self.settings.constraints:
-            self.sampler.relearn(means, {name: race.excesses(name) for name in means})
-        else:
-            self.sampler.revise(means)
+        self.sampler.relearn(means, {name: race.excesses(name) for name in means})
         return {name: row for name, row in means.items() if race.usable(name)}
 
     def _plain_means(self, points: Sequence[Point]) -> dict[str, list[float]]:

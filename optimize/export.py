@@ -169,10 +169,10 @@ def _luck(front: Front) -> str:
     """The volume as it is and as the search believed it, and how much of that all members share."""
     volumes = plain(front.hypervolume), plain(front.hypervolume_searched)
     text = "Hypervolume {} on fresh seeds, {} as searched".format(*volumes)
-    if front.hypervolume <= 0:
-        return f"{text}."
-    believed = front.hypervolume_searched / front.hypervolume
-    alone = front.hypervolume_levelled / front.hypervolume
+    believed, alone = (
+        volume / front.hypervolume if front.hypervolume > 0 else 0.0
+        for volume in (front.hypervolume_searched, front.hypervolume_levelled)
+    )
     if believed < 1.005:
         return f"{text}."
     shared = "that all points share" if alone < 1.005 else f"({alone:.2f} times beyond what all points share)"

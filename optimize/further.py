@@ -16,14 +16,7 @@ from model.metrics import Metric
 from optimize.archive import Estimate, Evaluation, Failed
 from optimize.compare import estimate_of
 from optimize.runs import Run
-from optimize.stored import (
-    cases_as_json,
-    cases_of_json,
-    estimates_as_json,
-    estimates_of,
-    means_as_json,
-    means_of,
-)
+from optimize.stored import entry_as_json, entry_of
 from scenarios.replicate import Metrics
 
 if TYPE_CHECKING:
@@ -133,18 +126,9 @@ def _concatenated_cases(
 
 def _as_json(further: Further) -> dict[str, Any]:
     part = further.part
-    stored: dict[str, Any] = {"number": part.number, "fresh": further.fresh}
-    if isinstance(part, Failed):
-        return {**stored, "failure": part.reason}
-    metrics = {} if further.fresh else means_as_json(part.metrics)
-    stored |= {"objectives": estimates_as_json(part.objectives), "metrics": metrics}
-    return {**stored, "cases": cases_as_json(part.cases)} if part.cases else stored
+    stored = {"number": part.number, "fresh": further.fresh} | entry_as_json(part)
+    return stored | {"metrics": {}} if further.fresh and isinstance(part, Evaluation) else stored
 
 
 def _further(entry: Evaluation, stored: Mapping[str, Any]) -> Further:
-    number, values = entry.number, entry.values
-    if "failure" in stored:
-        return Further(Failed(number, values, stored["failure"]), stored["fresh"])
-    estimates, metrics = estimates_of(stored["objectives"]), means_of(stored["metrics"])
-    cases = cases_of_json(stored.get("cases", {}))
-    return Further(Evaluation(number, values, estimates, metrics, cases=cases), stored["fresh"])
+    return Further(entry_of(entry.number, entry.values, stored), stored["fresh"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from optimize.allocate import contested
 from optimize.archive import Constraint, Estimate, Objective
-from optimize.compare import costs, first_of, observed, replications, signs
+from optimize.compare import costs, first_of, observed, padded, replications, signs
 from optimize.constraints import Cases, Excesses, excesses
 
 if TYPE_CHECKING:
@@ -81,8 +81,11 @@ class Refinement:
 
     def excesses(self, name: str) -> Excesses:
         """By how much a point breaks each constraint, by the replications that count."""
-        count = self.counts[name]
-        cases = {case: first_of(dict(row), count) for case, row in self._cases(name).items()}
+        constrained = [one.metric for one in self.constraints]
+        cases = {
+            case: first_of({metric: row[metric] for metric in constrained}, self.counts[name])
+            for case, row in self._cases(name).items()
+        }
         return excesses(self.constraints, cases)
 
     def _broken(self, names: Sequence[str]) -> Array:
@@ -91,8 +94,6 @@ class Refinement:
         Returns:
             Points x (constraints times cases) x replications; 0 where a point has no more.
         """
-        import numpy as np
-
         each = [
             [
                 [one.excess(value) for value in row[one.metric].values[: self.counts[name]]]
@@ -101,12 +102,7 @@ class Refinement:
             ]
             for name in names
         ]
-        most = max((self.counts[name] for name in names), default=0)
-        found = np.zeros((len(names), len(each[0]) if each else 0, most))
-        for point, columns in enumerate(each):
-            for column, known in enumerate(columns):
-                found[point, column, : len(known)] = known
-        return found
+        return padded(each, len(each[0]) if each else 0)
 
     def _usable(self) -> dict[str, Estimates]:
         return {

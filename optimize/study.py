@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +23,7 @@ from optimize.cases import MEAN, Case, Robust
 from optimize.constraints import excesses
 from optimize.further import with_further
 from optimize.space import Space, key
-from optimize.stored import (
-    cases_as_json,
-    cases_of_json,
-    estimates_as_json,
-    estimates_of,
-    means_as_json,
-    means_of,
-)
+from optimize.stored import entry_as_json, entry_of, estimates_of
 from scenarios.errors import ScenarioError
 from scenarios.scenario import Scenario
 
@@ -210,19 +203,14 @@ def trial_of(
     known = {path: distributions[path] for path in params}
     if isinstance(entry, Failed):
         return create_trial(
-            state=TrialState.FAIL, params=params, distributions=known, user_attrs={"failure": entry.reason}
+            state=TrialState.FAIL, params=params, distributions=known, user_attrs=entry_as_json(entry)
         )
     return create_trial(
         state=TrialState.COMPLETE,
         values=[entry.objectives[objective.name].mean for objective in settings.objectives],
         params=params,
         distributions=known,
-        user_attrs={
-            "objectives": estimates_as_json(entry.objectives),
-            "metrics": means_as_json(entry.metrics),
-            "replications": settings.replications,
-            **({"cases": cases_as_json(entry.cases)} if entry.cases else {}),
-        },
+        user_attrs=entry_as_json(entry) | {"replications": settings.replications},
         constraints=dict(excesses(settings.constraints, entry.cases)),
     )
 
@@ -235,19 +223,11 @@ def entries_of(study: Study) -> list[Evaluation | Failed]:
         known = trial.user_attrs
         # Those studies had one case; what is validated there without its cases could not be shown.
         again = None if "cases" in known else validated.get(str(trial.number))
-        if "failure" in known:
-            entries.append(Failed(trial.number, dict(trial.params), known["failure"]))
-        elif "objectives" in known:
-            entries.append(
-                Evaluation(
-                    trial.number,
-                    dict(trial.params),
-                    estimates_of(known["objectives"]),
-                    means_of(known["metrics"]),
-                    None if again is None else estimates_of(again),
-                    cases=cases_of_json(known.get("cases", {})),
-                )
-            )
+        if "failure" in known or "objectives" in known:
+            entry = entry_of(trial.number, dict(trial.params), known)
+            if again is not None and isinstance(entry, Evaluation):
+                entry = replace(entry, validated=estimates_of(again))
+            entries.append(entry)
     return entries
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.fairness import deserved_areas, unfairness
+from model.fairness import Want, deserved_areas, unfairness
 from model.record import Stay
 
 
@@ -91,7 +91,7 @@ def test_where_all_demand_at_least_their_equal_share_it_is_the_papers(stays, slo
 @given(modest, st.integers(1, 50))
 def test_it_makes_no_difference_whether_demand_comes_with_the_stay_or_is_asked_for_at_once(stays, slots):
     empty = [replace(stay, demand=0.0) for stay in stays]
-    wants = [(stay.entry, stay.user, stay.demand) for stay in stays if stay.deadline > stay.entry]
+    wants = [Want(stay.entry, stay.user, stay.demand) for stay in stays if stay.deadline > stay.entry]
     assert deserved_areas(empty, slots, wants) == pytest.approx(deserved_areas(stays, slots))
 
 
@@ -102,12 +102,12 @@ def test_what_the_satisfied_leave_goes_to_the_others():
 
 def test_who_asks_late_was_not_owed_anything_before():
     stays = [Stay("early", 0.0, 10.0, inf), Stay("late", 0.0, 10.0, 0.0)]
-    assert deserved_areas(stays, 1, [(8.0, "late", 5.0)]) == pytest.approx({"early": 9.0, "late": 1.0})
+    assert deserved_areas(stays, 1, [Want(8.0, "late", 5.0)]) == pytest.approx({"early": 9.0, "late": 1.0})
 
 
 def test_who_is_satisfied_may_ask_again_and_who_has_left_asks_in_vain():
     stays = [Stay("a", 0.0, 10.0, 1.0), Stay("b", 0.0, 20.0, inf)]
-    wants = [(5.0, "a", 1.0), (15.0, "a", 1.0)]
+    wants = [Want(5.0, "a", 1.0), Want(15.0, "a", 1.0)]
     assert deserved_areas(stays, 1, wants) == pytest.approx({"a": 2.0, "b": 18.0})
 
 

@@ -37,10 +37,15 @@ def value(point):
     return [point["x"] + spoilt, sqrt(point["x"]) - spoilt]
 
 
-def play(name, batches, *, seed=3, failing=(), space=SPACE):
-    """All proposals of some batches, and the objectives of those that did not fail."""
+def need(name):
+    """Skip where what a sampler needs is not installed."""
     if name == "pymoo-agemoea2" and find_spec("numba") is None:
         pytest.skip("numba is not installed")
+
+
+def play(name, batches, *, seed=3, failing=(), space=SPACE):
+    """All proposals of some batches, and the objectives of those that did not fail."""
+    need(name)
     sampler = samplers()[name](space, OBJECTIVES, seed, 8)
     points, values = [], []
     for _ in range(batches):
@@ -145,8 +150,7 @@ def test_ties_in_every_objective_are_borne(name):
 
 def play_constrained(name, batches, seed=3):
     """As `play`, where half of all points break a constraint, most of them equally; failures in between."""
-    if name == "pymoo-agemoea2" and find_spec("numba") is None:
-        pytest.skip("numba is not installed")
+    need(name)
     sampler = samplers()[name](SPACE, OBJECTIVES, seed, 8)
     points = []
     for _ in range(batches):
@@ -205,8 +209,7 @@ def test_what_is_learnt_anew_counts_as_if_it_had_been_told_at_first(name):
 @pytest.mark.parametrize("name", [name for name in GENETIC if name.startswith("pymoo")])
 @pytest.mark.parametrize("turns_out", [False, True])
 def test_a_parent_that_turns_out_to_break_a_constraint_dies(name, turns_out):
-    if name == "pymoo-agemoea2" and find_spec("numba") is None:
-        pytest.skip("numba is not installed")
+    need(name)
     sampler = samplers()[name](SPACE, OBJECTIVES, 3, 8)
     asked = sampler.ask()
     values = [[float(k), 10.0 - k] for k in range(8)]  # the first beats all others

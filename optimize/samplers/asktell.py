@@ -70,10 +70,6 @@ class OptunaSampler(Sampler):
             else:
                 self._study.tell(trial, [float(value) for value in result])
 
-    def revise(self, means: Mapping[str, Sequence[float]]) -> None:
-        """Show better means of the trials that are told already."""
-        self.relearn(means, {name: {} for name in means})
-
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
         for trial, excess in zip(self._asked, excesses, strict=True):

@@ -77,18 +77,20 @@ class Sampler(ABC):
     def revise(self, means: Mapping[str, Sequence[float]]) -> None:  # noqa: B027
         """Better means of the objectives of points told earlier, where a search runs some of them again.
 
-        Called before `tell`. A sampler that does not override it keeps what it was told first.
+        A sampler that does not override it, or `relearn`, keeps what it was told first.
 
         Args:
             means: in the order of the objectives, by `optimize.space.key` of all points so far.
         """
 
     def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
-        """Better means in a search with constraints: `learn` is to `tell` what this is to `revise`.
+        """Better means, and what points break constraints by; called before `tell` or `learn`.
+
+        A sampler that knows constraints overrides this; any other is told of penalties by `revise`.
 
         Args:
             means: see `revise`.
-            excesses: by the same keys; see `learn`.
+            excesses: by the same keys; see `learn`. Empty where nothing is constrained.
         """
         told = self._penalty.told(list(means.values()), [excesses[name] for name in means])
         self.revise({name: row for name, row in zip(means, told, strict=True) if row is not None})

@@ -114,12 +114,8 @@ class PymooSampler(Sampler):
         Evaluator().eval(told, self._asked)
         self._algorithm.tell(infills=self._asked)
 
-    def revise(self, means: Mapping[str, Sequence[float]]) -> None:
-        """Give the parents of the next generation better values; `tell` then selects by them."""
-        self.relearn(means, {name: {} for name in means})
-
     def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
-        """Give the parents of the next generation better values, and what they break constraints by."""
+        """Correct the parents of the next generation; `tell` then selects by what is known now."""
         parents = self._algorithm.pop
         for parent in () if parents is None else parents:
             name = key(self.space.active(self._flat(parent.X)))
