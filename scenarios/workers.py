@@ -9,13 +9,16 @@ import signal
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from types import FrameType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Workers are the parallelism; threads of linear algebra inside them would only get in each other's way.
 SINGLE_THREADED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -49,13 +52,22 @@ class LocalProcesses(ProcessPoolExecutor):
             jobs, mp_context=_context(self.started), initializer=_start_worker, initargs=(os.getpid(),)
         )
 
+    def submit(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """Run a call on one of the processes; the first call starts them."""
+        with _interrupts_held():
+            return super().submit(work, *args, **kwargs)
+
     def kill(self) -> None:
-        """End all processes, whatever they are doing."""
-        self.shutdown(wait=False, cancel_futures=True)
+        """End all processes, whatever they are doing.
+
+        Waits for the executor's own thread, too: one that is still clearing up when the interpreter ends may
+        print a traceback.
+        """
         for process in self.started:
             process.kill()
         for process in self.started:
             process.join()
+        self.shutdown(wait=True, cancel_futures=True)
 
 
 def local_processes(jobs: int) -> Executor:
@@ -89,6 +101,31 @@ def sigterm_as_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait for the end of the block.
+
+    An interrupt in the middle of a fork leaves a process half made, or is swallowed by the hooks that Python
+    runs around a fork. Does nothing outside the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+
+    def hold(number: int, _frame: FrameType | None) -> None:
+        held.append(number)
+
+    before = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if held:
+            signal.raise_signal(held[0])
 
 
 def _context(started: list[BaseProcess]) -> BaseContext:

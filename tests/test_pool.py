@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -99,6 +100,17 @@ def test_a_result_that_cannot_be_sent_fails_alone():
     assert [outcome.index for outcome in outcomes if outcome.failure] == [2]
 
 
+def test_aborted_workers_leave_no_thread_behind():
+    before = set(threading.enumerate())
+    for _ in range(20):
+        pool = Pool(2)
+        outcomes = pool.run(time.sleep, [0, 60, 60])
+        next(outcomes)
+        pool.abort()
+        left = set(threading.enumerate()) - before
+        assert not left, "at the end of the process a thread that is still at work prints a traceback"
+
+
 def test_any_executor_will_do():
     with Pool(2, executor=ThreadPoolExecutor) as pool:
         assert [outcome.value for outcome in pool.map(square, [1, 2, 3])] == [1, 4, 9]
@@ -150,6 +162,34 @@ def test_workers_end_with_their_parent(tmp_path, sent, code):
     assert parent.wait(timeout=20) == code
     assert "Traceback" not in parent.stderr.read()
     _until(lambda: not any(_alive(int(path.name)) for path in pids.iterdir()))
+
+
+INTERRUPTED_START = """
+import os, signal, sys, time
+from scenarios.pool import Pool
+
+if __name__ == "__main__":
+    os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        with Pool(2) as pool:
+            pool.map(time.sleep, [60] * 4)
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+def test_an_interrupt_while_workers_start_is_neither_lost_nor_a_traceback(tmp_path):
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED_START)
+    done = subprocess.run(
+        [sys.executable, script],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=30,
+        preexec_fn=heed_interrupts,
+    )
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 def heed_interrupts():
