@@ -34,7 +34,7 @@ def connect(address: str) -> RDBStorage:
     `postgresql://` means the driver that is installed.
 
     Raises:
-        ScenarioError: it is no URL, its driver is missing, or it cannot be reached.
+        ScenarioError: it is no URL or keeps nothing, its driver is missing, or it cannot be reached.
     """
     from optuna.storages import RDBStorage
 
@@ -189,6 +189,8 @@ def _with_driver(address: str) -> URL:
         url = make_url(address)
     except (ArgumentError, ValueError) as error:
         raise ScenarioError(f"{shown(address)}: not the URL of a database: {reason(error)}") from error
+    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
+        raise ScenarioError(f"{address}: names no file to keep studies in, as sqlite:///studies.db does")
     if url.drivername not in ("postgresql", "postgres"):
         return url
     for driver in POSTGRESQL:
@@ -200,11 +202,9 @@ def _with_driver(address: str) -> URL:
 
 
 def file_of(address: str) -> Path | None:
-    """The file that an SQLite URL names; None for other databases and those in memory."""
+    """The file that an SQLite URL names; None for other databases."""
     url = _with_driver(address)
-    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
-        return None
-    return Path(url.database)
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
 
 def _values(known: Sequence[tuple[int, FrozenTrial]]) -> Iterator[dict[str, Any]]:

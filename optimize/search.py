@@ -12,7 +12,7 @@ from optimize.explore import Exploration
 from optimize.problem import problem_of
 from optimize.progress import Progress
 from optimize.samplers import find, samplers
-from optimize.storage import JOURNAL, make_directory
+from optimize.storage import JOURNAL, check_address, make_directory
 from optimize.store import Store, StudyStore, stored_choice
 from optimize.study import Settings, default_name
 from scenarios.errors import ScenarioError
@@ -115,6 +115,8 @@ def search(
         robust=robust,
     )  # fmt: skip
     space, chosen = problem.space, problem.objectives
+    if storage is not None:
+        check_address(storage)
     where = storage or (out and out / JOURNAL)
     name = study or default_name(scenario)
     kind = find(sampler, budget, space)

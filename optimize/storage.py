@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 JOURNAL = "study.journal"  # in the directory of a search
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a single letter is a drive of Windows
 
 
 class NoLock(JournalFileOpenLock):
@@ -150,6 +152,16 @@ class Opened:
 def is_url(where: str | Path) -> bool:
     """Whether this is the URL of a database rather than a path."""
     return "://" in str(where)
+
+
+def check_address(storage: str) -> None:
+    """Catch a URL that lost its slashes before it becomes the name of a file.
+
+    Raises:
+        ScenarioError: it did, as `sqlite:studies.db`.
+    """
+    if SCHEME.match(storage) and not is_url(storage):
+        raise ScenarioError(f"{storage}: neither a URL, which has ://, nor a path, unless ./ precedes it")
 
 
 def journal_in(where: str | Path) -> Path:

@@ -224,6 +224,9 @@ def _never(task):
         ("sqlite:////no/such/place/studies.db", "cannot be reached: unable to open database file"),
         ("postgresql://me:secret@127.0.0.1:1/db", r"postgresql://me:\*\*\*@127.0.0.1:1/db: cannot be "),
         ("nonsense://x", "nonsense://"),
+        ("sqlite:studies.db", "sqlite:studies.db: neither a URL, which has ://, nor a path"),
+        ("sqlite://", "sqlite://: names no file"),
+        ("sqlite:///:memory:", "names no file"),
     ],
 )
 def test_an_unreachable_storage_is_refused_before_anything_is_evaluated(scenario, storage, message):
