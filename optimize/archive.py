@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from scenarios.requirements import Relation
@@ -159,6 +160,12 @@ class Archive:
     robust: str = "mean"
     constraints: tuple[Constraint, ...] = ()
     max_replications: int | None = None
+
+    @property
+    def heading(self) -> str:
+        """The scenario, and the study where its name says more."""
+        said = self.study in (self.scenario, Path(self.scenario).stem)
+        return self.scenario if said else f"{self.scenario}, study {self.study}"
 
     @property
     def each(self) -> str:

@@ -31,7 +31,7 @@ def page(front: Front) -> str:
     advice = recommend(front)
     spec = _charts(front) if front.members else ""
     return template.render(
-        title=f"{archive.scenario}: front of {archive.study}",
+        title=f"{archive.heading}: front",
         facts=_facts(front),
         summary=summary(front),
         recommendations=[

@@ -1,6 +1,7 @@
 """The front says which points no other beats, how surely, and what volume they cover."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -298,3 +299,15 @@ def test_the_effort_is_told_where_points_have_different_numbers_of_replications(
     assert "replications,fresh_replications" in to_csv(found)
     assert rows(found)[0][header(found).index("replications")] == "4"
     assert study.each == "2 to 8 replications each"
+
+
+@pytest.mark.parametrize(
+    ("scenario", "study", "heading"),
+    [
+        ("dirac/search", "dirac/search", "dirac/search"),
+        ("mine.toml", "mine", "mine.toml"),
+        ("dirac/search", "pull", "dirac/search, study pull"),
+    ],
+)
+def test_a_heading_names_the_study_where_that_says_more(scenario, study, heading):
+    assert replace(archive(TWO), scenario=scenario, study=study).heading == heading

@@ -43,7 +43,7 @@ def test_the_page_loads_nothing(text):
 
 def test_the_page_says_what_was_searched_and_what_to_run(text):
     shown = markup(text)
-    assert "<h1>diet/day-regular: front of regular</h1>" in shown
+    assert "<h1>diet/day-regular, study regular: front</h1>" in shown
     assert "60 of 60 evaluations, 4 replications each, sampler tpe, seed 1" in shown
     assert "lexicographic: number" in shown
     assert "compromise: number" in shown

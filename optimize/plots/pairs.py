@@ -55,7 +55,7 @@ def draw_pairs(front: Front) -> Figure:
         axes.set_xlabel(objective_label(objectives[column]) if row == count else "")
         axes.set_ylabel(objective_label(objectives[row]) if column == 0 else "")
     _legend(drawing, cells, front, count)
-    style.title(drawing, f"{front.archive.scenario}: front of {front.archive.study}", note(front))
+    style.title(drawing, f"{front.archive.heading}: front", note(front))
     return drawing
 
 
@@ -92,7 +92,7 @@ def _draw_one(front: Front) -> Figure:
     axes.set_xlabel("number of the evaluation")
     axes.set_ylabel(objective_label(objective))
     axes.legend(handles=handles(front), loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    style.title(drawing, f"{front.archive.scenario}: best of {front.archive.study}", note(front))
+    style.title(drawing, f"{front.archive.heading}: best points", note(front))
     return drawing
 
 

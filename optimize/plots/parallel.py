@@ -54,7 +54,7 @@ def draw_parallel(front: Front) -> Figure:
     _scales(axes, front, axes_of, members)
     _key(axes, front)
     said = f"{_said(front, members)}; darker is worse in {spoken(front.objectives[tinting])}"
-    style.title(drawing, f"{front.archive.scenario}: settings of the front", said)
+    style.title(drawing, f"{front.archive.heading}: settings of the front", said)
     return drawing
 
 

@@ -62,7 +62,7 @@ def draw_parameters(front: Front) -> Figure:
                 axes.tick_params(labelbottom=last)
                 axes.set_xlabel(short_path(axis.path, parameters(front)) if last else "")
     drawing.legend(handles=handles(front), loc="outside lower center", ncols=3)
-    style.title(drawing, f"{front.archive.scenario}: objectives by parameter", note(front))
+    style.title(drawing, f"{front.archive.heading}: objectives by parameter", note(front))
     return drawing
 
 

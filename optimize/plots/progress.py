@@ -41,7 +41,5 @@ def draw_history(front: Front) -> Figure:
         f"{style.words(o.name)} {value:.4g}"
         for o, value in zip(front.objectives, front.reference, strict=True)
     )
-    style.title(
-        drawing, f"{front.archive.scenario}: progress of {front.archive.study}", f"reference point: {where}"
-    )
+    style.title(drawing, f"{front.archive.heading}: progress of the search", f"reference point: {where}")
     return drawing
