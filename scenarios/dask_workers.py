@@ -9,6 +9,7 @@ import platform
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
+from concurrent.futures import wait as wait_for
 from functools import cache, lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -51,7 +52,7 @@ class DaskWorkers(Workers):
         self._address = address
         self._scenarios = pickle.dumps([(each.name, each.document, each.base) for each in scenarios])
         self._here = about(self._scenarios)
-        self._under_way: set[DaskFuture] = set()
+        self._under_way: set[Future[Any]] = set()
         self._client = self._connect()
         try:
             self._check()
@@ -73,15 +74,15 @@ class DaskWorkers(Workers):
             return answer
         # Equal calls are not the same call: nothing is to be looked up, or shared with other searches.
         future = self._client.submit(pickle.loads, call, pure=False)
-        self._under_way.add(future)
-        future.add_done_callback(partial(self._hand_over, answer))
+        self._under_way.add(answer)
+        # Not by a callback of the future: it runs in a thread, which would wait for ever for a closed client.
+        self._client.loop.add_callback(self._hand_over, answer, future)
         return answer
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster; tasks that have not begun are not run any more."""
         if wait and not cancel_futures:
-            for future in list(self._under_way):
-                future.exception()
+            wait_for(self._under_way)
         self._client.close()
 
     def _connect(self) -> Client:
@@ -112,12 +113,12 @@ class DaskWorkers(Workers):
             if there != self._here:
                 raise self._unusable(worker, DifferentWorkerError(_difference(self._here, there)))
 
-    def _hand_over(self, answer: Future[R], future: DaskFuture) -> None:
+    async def _hand_over(self, answer: Future[R], future: DaskFuture) -> None:
+        """Give an answer what its future will hold; in the client's loop."""
         from distributed import KilledWorker
 
-        self._under_way.discard(future)
         try:
-            answer.set_result(future.result())
+            answer.set_result(await future)
         except KilledWorker as error:
             answer.set_exception(WorkerDiedError(" ".join(str(error).split())))
         except CancelledError:
@@ -127,6 +128,8 @@ class DaskWorkers(Workers):
             answer.set_exception(self._unusable("a worker", error))
         except BaseException as error:
             answer.set_exception(error)
+        finally:
+            self._under_way.discard(answer)
 
     def _unusable(self, worker: str, error: BaseException) -> ScenarioError:
         if isinstance(error, DifferentWorkerError):

@@ -18,8 +18,10 @@ from optimize.progress import Progress
 from optimize.search import search
 from optimize.study import load_archive
 from scenarios import ScenarioError, load
-from scenarios.dask_workers import dask_pool
+from scenarios.dask_workers import DaskWorkers, dask_pool
 from scenarios.running import run_scenario, run_sweep
+from scenarios.workers import stop
+from tests.processes import PATIENCE, until
 from tests.test_cli import gridtune, refused
 
 pytest.importorskip("distributed")
@@ -61,13 +63,6 @@ def scaled(cluster, workers):
 
 def run(scenario, **options):
     return search(scenario, **{"budget": 40, "vary": VARY, "work": toy, "replications": 2, **options})
-
-
-def until(condition, period=0.05):
-    end = time.monotonic() + 40
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(period)
 
 
 def noting(folder, task):
@@ -129,8 +124,8 @@ def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
     killed = []
 
     def kill():
-        until(lambda: (tmp_path / "starts").exists() and len(starts(tmp_path)) > 20, 0.002)
-        until(lambda: list(tmp_path.glob("running-*")), 0.002)
+        until(lambda: (tmp_path / "starts").exists() and len(starts(tmp_path)) > 20, period=0.002)
+        until(lambda: list(tmp_path.glob("running-*")), period=0.002)
         killed.append(int(next(tmp_path.glob("running-*")).name.partition("-")[2]))
         os.kill(killed[0], signal.SIGKILL)
 
@@ -178,6 +173,15 @@ def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scen
         assert len(load_archive(tmp_path).evaluations) >= 13
         resumed = run(scenario, sampler="nsga2", pool=pool, out=tmp_path, resume=True)
     assert repr(resumed.archive.evaluations) == repr(run(scenario, sampler="nsga2").archive.evaluations)
+
+
+def test_clients_that_leave_while_results_come_in_keep_nobody_waiting(scenario, cluster):
+    address = scaled(cluster, 2)
+    for number in range(30):
+        workers = DaskWorkers(address, [scenario])
+        answers = [workers.submit(abs, -n) for n in range(50)]
+        assert answers[number].result(PATIENCE) == number
+        stop(workers)
 
 
 def test_the_command_line_runs_on_a_cluster(cluster):

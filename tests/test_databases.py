@@ -19,6 +19,7 @@ from optimize.search import search
 from optimize.storage import open_for_writing
 from optimize.study import load_archive
 from scenarios import ScenarioError, load
+from tests.processes import PATIENCE, until
 
 TESTS = Path(__file__).parent
 STUDY = "diet/day-regular"
@@ -165,10 +166,10 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, url):
         [sys.executable, TESTS / "search_toys.py", url, "nsga2"], env=environment, stderr=subprocess.PIPE
     )
     try:
-        _until(lambda: _kept(url) > 12, coordinator)
+        until(lambda: _kept(url) > 12, coordinator)
     finally:
         coordinator.send_signal(signal.SIGKILL)
-        coordinator.wait(timeout=20)
+        coordinator.wait(PATIENCE)
     _let_go(url)
     kept = _kept(url)
     assert 12 < kept < 60
@@ -297,14 +298,6 @@ def _let_go(url):
     opened = open_for_writing(url)
     opened.hold(STUDY)
     opened.close()
-
-
-def _until(condition, process):
-    end = time.monotonic() + 40
-    while not condition():
-        assert process.poll() is None, process.stderr.read().decode()
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.05)
 
 
 def test_a_database_whose_tables_another_makes_is_opened_when_it_is_ready(scenario, tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.pool import Pool, TaskError
+from tests.processes import PATIENCE, heed_interrupts, until
 
 
 def square(number):
@@ -157,11 +158,11 @@ def test_workers_end_with_their_parent(tmp_path, sent, code):
         text=True,
         preexec_fn=heed_interrupts,
     )
-    _until(lambda: len(list(pids.iterdir())) == 2)
+    until(lambda: len(list(pids.iterdir())) == 2)
     parent.send_signal(sent)
-    assert parent.wait(timeout=20) == code
+    assert parent.wait(PATIENCE) == code
     assert "Traceback" not in parent.stderr.read()
-    _until(lambda: not any(_alive(int(path.name)) for path in pids.iterdir()))
+    until(lambda: not any(_alive(int(path.name)) for path in pids.iterdir()))
 
 
 INTERRUPTED_START = """
@@ -186,22 +187,10 @@ def test_an_interrupt_while_workers_start_is_neither_lost_nor_a_traceback(tmp_pa
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
         stderr=subprocess.PIPE,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         preexec_fn=heed_interrupts,
     )
     assert (done.returncode, done.stderr) == (130, "")
-
-
-def heed_interrupts():
-    """In a child: Ctrl-C works even where it is ignored, as in a shell's background jobs."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _until(condition):
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.05)
 
 
 def _alive(pid):

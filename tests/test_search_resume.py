@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import optuna
@@ -18,6 +17,7 @@ from optimize.storage import JOURNAL
 from optimize.stored import estimates_as_json
 from optimize.study import Settings, load_archive
 from scenarios import ScenarioError, load
+from tests.processes import PATIENCE, heed_interrupts, until
 
 TESTS = Path(__file__).parent
 
@@ -88,13 +88,12 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
         [sys.executable, TESTS / "search_toys.py", out, "nsga2"],
         env=environment,
         stderr=subprocess.PIPE,
-        # Ctrl-C works even where it is ignored, as in a shell's background jobs.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=heed_interrupts,
     )
-    _until(lambda: _lines(out / JOURNAL) > 12)
+    until(lambda: _lines(out / JOURNAL) > 12)
     coordinator.send_signal(sent)
     expected = -signal.SIGKILL if sent == signal.SIGKILL else 130
-    assert coordinator.wait(timeout=20) == expected, coordinator.stderr.read().decode()
+    assert coordinator.wait(PATIENCE) == expected, coordinator.stderr.read().decode()
     kept = len(load_archive(out).evaluations)
     assert 10 <= kept < 60
     resumed = search(scenario, budget=60, sampler="nsga2", vary=VARY, jobs=2, out=out, resume=True, work=toy)
@@ -286,10 +285,3 @@ def test_a_storage_that_stops_working_ends_the_search_in_one_line(scenario, tmp_
 
 def _lines(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
-def _until(condition):
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
