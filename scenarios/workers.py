@@ -67,6 +67,9 @@ class LocalProcesses(ProcessPoolExecutor):
             process.kill()
         for process in self.started:
             process.join()
+        # A process killed while it sent a result leaves half of it; its reader must see that no more comes.
+        results: Any = self._result_queue
+        results._writer.close()
         self.shutdown(wait=True, cancel_futures=True)
 
 

@@ -112,6 +112,18 @@ def test_aborted_workers_leave_no_thread_behind():
         assert not left, "at the end of the process a thread that is still at work prints a traceback"
 
 
+def test_workers_can_be_ended_in_the_middle_of_sending_a_result():
+    for number in range(20):
+        pool = Pool(2)
+        outcomes = pool.run(bytes, [1, *[20_000_000] * 10])
+        next(outcomes)
+        time.sleep(0.005 * number)
+        ending = threading.Thread(target=pool.abort, daemon=True)
+        ending.start()
+        ending.join(PATIENCE)
+        assert not ending.is_alive()
+
+
 def test_any_executor_will_do():
     with Pool(2, executor=ThreadPoolExecutor) as pool:
         assert [outcome.value for outcome in pool.map(square, [1, 2, 3])] == [1, 4, 9]
