@@ -190,7 +190,9 @@ def _with_driver(address: str) -> URL:
     except (ArgumentError, ValueError) as error:
         raise ScenarioError(f"{shown(address)}: not the URL of a database: {reason(error)}") from error
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
-        raise ScenarioError(f"{address}: names no file to keep studies in, as sqlite:///studies.db does")
+        raise ScenarioError(
+            f"{shown(address)}: names no file to keep studies in, as sqlite:///studies.db does"
+        )
     if url.drivername not in ("postgresql", "postgres"):
         return url
     for driver in POSTGRESQL:

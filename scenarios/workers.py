@@ -92,18 +92,12 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
     Does nothing outside the main thread, where handlers cannot be set.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
+    with _handled(interrupt, signal.SIGTERM):
         yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -113,22 +107,31 @@ def _interrupts_held() -> Iterator[None]:
     An interrupt in the middle of a fork leaves a process half made, or is swallowed by the hooks that Python
     runs around a fork. Does nothing outside the main thread.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     held: list[int] = []
 
     def hold(number: int, _frame: FrameType | None) -> None:
         held.append(number)
 
-    before = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with _handled(hold, signal.SIGINT, signal.SIGTERM):
+            yield
+    finally:
+        if held:
+            signal.raise_signal(held[0])
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], None], *numbers: signal.Signals) -> Iterator[None]:
+    """Have signals handled in this way within the block, if it is in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if held:
-            signal.raise_signal(held[0])
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _context(started: list[BaseProcess]) -> BaseContext:

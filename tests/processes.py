@@ -1,8 +1,11 @@
 """What tests that start, watch and end other processes share."""
 
+import os
 import signal
 import time
+from pathlib import Path
 
+TESTS = Path(__file__).parent
 PATIENCE = 60  # s; far more than needed, so that only what never happens runs into it
 
 
@@ -14,6 +17,11 @@ def until(condition, process=None, period=0.02):
             assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < end, "waited too long"
         time.sleep(period)
+
+
+def environment(**more):
+    """Of a child that can import the project and the modules of its tests."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)]), **more}
 
 
 def heed_interrupts():

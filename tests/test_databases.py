@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import optuna
 import pytest
@@ -19,9 +18,8 @@ from optimize.search import search
 from optimize.storage import open_for_writing
 from optimize.study import load_archive
 from scenarios import ScenarioError, load
-from tests.processes import PATIENCE, until
+from tests.processes import PATIENCE, TESTS, environment, until
 
-TESTS = Path(__file__).parent
 STUDY = "diet/day-regular"
 
 
@@ -160,10 +158,10 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, url):
 
 
 def test_a_killed_search_goes_on_to_its_full_budget(scenario, url):
-    path = os.pathsep.join([str(TESTS.parent), str(TESTS)])
-    environment = {**os.environ, "PYTHONPATH": path, "TOY_PAUSE": "0.2"}
     coordinator = subprocess.Popen(
-        [sys.executable, TESTS / "search_toys.py", url, "nsga2"], env=environment, stderr=subprocess.PIPE
+        [sys.executable, TESTS / "search_toys.py", url, "nsga2"],
+        env=environment(TOY_PAUSE="0.2"),
+        stderr=subprocess.PIPE,
     )
     try:
         until(lambda: _kept(url) > 12, coordinator)
@@ -183,9 +181,8 @@ def test_two_searches_do_not_write_one_study(scenario, url):
     holder = "import sys, time; from optimize.storage import open_for_writing; "
     holder += "opened = open_for_writing(sys.argv[1]); opened.hold(sys.argv[2]); "
     holder += "print('held', flush=True); time.sleep(60)"
-    environment = {**os.environ, "PYTHONPATH": str(TESTS.parent)}
     other = subprocess.Popen(
-        [sys.executable, "-c", holder, url, STUDY], env=environment, stdout=subprocess.PIPE
+        [sys.executable, "-c", holder, url, STUDY], env=environment(), stdout=subprocess.PIPE
     )
     try:
         assert other.stdout.readline() == b"held\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.pool import Pool, TaskError
-from tests.processes import PATIENCE, heed_interrupts, until
+from tests.processes import PATIENCE, environment, heed_interrupts, until
 
 
 def square(number):
@@ -162,10 +162,9 @@ def test_workers_end_with_their_parent(tmp_path, sent, code):
     script.write_text(SLEEPER)
     pids = tmp_path / "pids"
     pids.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     parent = subprocess.Popen(
         [sys.executable, script, pids],
-        env=environment,
+        env=environment(),
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=heed_interrupts,
@@ -196,7 +195,7 @@ def test_an_interrupt_while_workers_start_is_neither_lost_nor_a_traceback(tmp_pa
     script.write_text(INTERRUPTED_START)
     done = subprocess.run(
         [sys.executable, script],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        env=environment(),
         stderr=subprocess.PIPE,
         text=True,
         timeout=PATIENCE,

@@ -1,10 +1,8 @@
 """A search that was interrupted or killed goes on where it was, and ends as if nothing had happened."""
 
-import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import optuna
 import pytest
@@ -17,9 +15,7 @@ from optimize.storage import JOURNAL
 from optimize.stored import estimates_as_json
 from optimize.study import Settings, load_archive
 from scenarios import ScenarioError, load
-from tests.processes import PATIENCE, heed_interrupts, until
-
-TESTS = Path(__file__).parent
+from tests.processes import PATIENCE, TESTS, environment, heed_interrupts, until
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +78,10 @@ def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
     out = tmp_path / "out"
     coordinator = subprocess.Popen(
         [sys.executable, TESTS / "search_toys.py", out, "nsga2"],
-        env=environment,
+        env=environment(),
         stderr=subprocess.PIPE,
         preexec_fn=heed_interrupts,
     )
@@ -199,9 +194,8 @@ def test_a_half_written_line_does_not_spoil_the_journal(scenario, tmp_path):
 def test_two_searches_do_not_write_one_journal(tmp_path):
     holder = "import sys, time; from optimize.storage import open_for_writing; "
     holder += "opened = open_for_writing(sys.argv[1]); print('held', flush=True); time.sleep(60)"
-    environment = {**os.environ, "PYTHONPATH": str(TESTS.parent)}
     other = subprocess.Popen(
-        [sys.executable, "-c", holder, tmp_path / JOURNAL], env=environment, stdout=subprocess.PIPE
+        [sys.executable, "-c", holder, tmp_path / JOURNAL], env=environment(), stdout=subprocess.PIPE
     )
     try:
         assert other.stdout.readline() == b"held\n"
