@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 if TYPE_CHECKING:
-    from scenarios.scenario import Scenario
+    from gridtune.scenarios.document.scenario import Scenario
 
 app = typer.Typer(
     name="gridtune",
@@ -93,7 +93,7 @@ def list_scenarios(format: Output = Format.table) -> None:
 
     Example: gridtune scenarios list --format json
     """
-    from scenarios.scenario import load, shipped_names
+    from gridtune.scenarios.document.scenario import load, shipped_names
 
     specs = {name: load(name).spec for name in shipped_names()}
     rows = [{"name": name, "title": spec.title, "source": spec.source} for name, spec in specs.items()]
@@ -106,7 +106,7 @@ def show_scenario(name: Annotated[str, typer.Argument(help="Name of a shipped sc
 
     Example: gridtune scenarios show diet/day-regular > mine.toml
     """
-    from scenarios.scenario import shipped_text
+    from gridtune.scenarios.document.scenario import shipped_text
 
     sys.stdout.write(shipped_text(name))
 
@@ -120,8 +120,8 @@ def policies(
 
     Example: gridtune policies --family discipline
     """
-    from scenarios.catalogue import policy_lines, policy_tree
-    from scenarios.results import to_json
+    from gridtune.scenarios.document.catalogue import policy_lines, policy_tree
+    from gridtune.scenarios.results.files import to_json
 
     print(to_json(policy_tree(family)) if format is Format.json else "\n".join(policy_lines(family)))
 
@@ -132,8 +132,8 @@ def schema() -> None:
 
     Example: gridtune schema > gridtune.schema.json
     """
-    from scenarios.results import to_json
-    from scenarios.schema import ScenarioSpec
+    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.tables.schema import ScenarioSpec
 
     print(to_json(ScenarioSpec.model_json_schema()))
 
@@ -144,7 +144,7 @@ def validate(scenario: Name) -> None:
 
     Example: gridtune validate mine.toml
     """
-    from scenarios.scenario import load
+    from gridtune.scenarios.document.scenario import load
 
     load(scenario)
     print(f"{scenario}: valid")
@@ -166,9 +166,9 @@ def run(
 
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
-    from scenarios.classes import split
-    from scenarios.printing import metric_rows, print_table
-    from scenarios.running import run_scenario
+    from gridtune.scenarios.execution.classes import split
+    from gridtune.scenarios.execution.commands import run_scenario
+    from gridtune.scenarios.results.printing import metric_rows, print_table
 
     made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events, dask=dask)
     overall, classes = split(made)
@@ -199,7 +199,7 @@ def sweep(
 
     Example: gridtune sweep diet/day-regular --set client.dispatch=legacy --vary client.n_submit=50:300:6
     """
-    from scenarios.running import run_sweep
+    from gridtune.scenarios.execution.commands import run_sweep
 
     made, columns, rows = run_sweep(
         _scenario(scenario, set), vary or [], seed, replications, jobs,
@@ -254,7 +254,7 @@ def search(
 
     Example: gridtune search diet/egee-week --budget 200 --out results/egee-week
     """
-    from optimize.running import front_text, run_search, sampler_rows
+    from gridtune.optimize.commands import front_text, run_search, sampler_rows
 
     if sampler == "list":
         rows = sampler_rows()
@@ -280,7 +280,7 @@ def front(
 
     Example: gridtune front results/egee-week --plot front.html
     """
-    from optimize.running import front_text, open_front
+    from gridtune.optimize.commands import front_text, open_front
 
     sys.stdout.write(front_text(open_front(study, plot), format))
 
@@ -305,7 +305,7 @@ def sensitivity(
 
     Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
     """
-    from optimize.insights import run_sensitivity
+    from gridtune.optimize.insights import run_sensitivity
 
     found = run_sensitivity(
         subject,
@@ -334,9 +334,9 @@ def explain(
 
     Example: gridtune explain results/egee-week compromise
     """
-    from optimize.explained import told
-    from optimize.insights import run_explain
-    from scenarios.results import to_json
+    from gridtune.optimize.explanation.report import told
+    from gridtune.optimize.insights import run_explain
+    from gridtune.scenarios.results.files import to_json
 
     made = run_explain(study, point, replications=replications, jobs=jobs, dask=dask, ablate=ablate)
     sys.stdout.write(to_json(made.to_dict()) + "\n" if format is Format.json else told(made))
@@ -354,7 +354,7 @@ def plot(
 
     Example: gridtune plot results/day gantt --out gantt.png
     """
-    from scenarios.running import draw_run, picture_rows
+    from gridtune.scenarios.execution.commands import draw_run, picture_rows
 
     if list:
         rows = picture_rows()
@@ -380,7 +380,7 @@ def reproduce(
 
     Example: gridtune reproduce diet/day-regular
     """
-    from scenarios.reproduction.running import experiment_rows, run_paper
+    from gridtune.scenarios.reproduction.commands import experiment_rows, run_paper
 
     if list or paper is None:
         rows = experiment_rows()
@@ -416,7 +416,7 @@ def identify(
 
     Example: gridtune identify cigri/file-system
     """
-    from scenarios.identify import identify
+    from gridtune.scenarios.execution.identify import identify
 
     found = identify(
         _scenario(scenario, set), seed, harvester=harvester, sensor=sensor.value, low=low, high=high
@@ -432,23 +432,23 @@ def trace_info(file: Path, format: Output = Format.table) -> None:
 
     Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
     """
-    from scenarios.results import to_json
-    from scenarios.traces import find_trace, summarise
+    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.traces import find_trace, summarise, summary_lines
 
     summary = summarise(find_trace(str(file)))
-    print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary.lines()))
+    print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary_lines(summary)))
 
 
 def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:
-    from scenarios.paths import parse_assignment
-    from scenarios.scenario import load
+    from gridtune.scenarios.document.paths import parse_assignment
+    from gridtune.scenarios.document.scenario import load
 
     return load(name).override(dict(parse_assignment(text) for text in assignments or []))
 
 
 def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], format: Format) -> None:
     """The content as JSON, or the rows as a table."""
-    from scenarios.printing import print_result
+    from gridtune.scenarios.results.printing import print_result
 
     print_result(content, rows, columns, json=format is Format.json)
 
@@ -489,8 +489,8 @@ def main() -> None:
         raise SystemExit(1) from None
     except (ValueError, OSError) as error:
         # Our own errors are ValueErrors made for the user; others here would be faults of ours.
-        from model.policy import PolicyError
-        from scenarios.errors import ScenarioError
+        from gridtune.model.policy import PolicyError
+        from gridtune.scenarios.errors import ScenarioError
 
         if isinstance(error, ScenarioError):
             _fail("\n".join(error.faults))

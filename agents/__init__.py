@@ -1,9 +1,9 @@
 """Who acts: clients, the agents that find servers, servers, batch sites and harvesters."""
 
-from agents.bags import Bag, Bags
-from agents.batch_site import BatchSite, Rounds, Services
-from agents.best_effort import BestEffortQueue, Errand, Manners
-from agents.client import Client, ClientHabits, Session
-from agents.harvester import Harvester
-from agents.hierarchy import EstimationVector, LocalAgent, MasterAgent
-from agents.sed import SeD
+from gridtune.agents.batch.batch_site import BatchSite, Rounds, Services
+from gridtune.agents.batch.best_effort import BestEffortQueue, Errand, Manners
+from gridtune.agents.gridrpc.client import Client, ClientHabits, Session
+from gridtune.agents.gridrpc.hierarchy import EstimationVector, LocalAgent, MasterAgent
+from gridtune.agents.gridrpc.sed import SeD
+from gridtune.agents.harvest.bags import Bag, Bags
+from gridtune.agents.harvest.harvester import Harvester

@@ -1,12 +1,12 @@
 """The world: grid, agenda, jobs, network, policies, record and metrics."""
 
-from model.agenda import Agenda, Order
-from model.fairness import deserved_areas
-from model.grid import Grid
-from model.job import IllegalTransition, Job, State
-from model.metrics import METRICS, Metric
-from model.network import Link
-from model.policy import Policy, PolicyError, parameter, register
-from model.record import Record, Stay
-from model.streams import Streams
-from model.users import UserOutcome
+from gridtune.model.agenda import Agenda, Order
+from gridtune.model.grid import Grid
+from gridtune.model.job import IllegalTransition, Job, State
+from gridtune.model.metrics.fairness import deserved_areas
+from gridtune.model.metrics.registry import METRICS, Metric
+from gridtune.model.metrics.users import UserOutcome
+from gridtune.model.network import Link
+from gridtune.model.policy import Policy, PolicyError, parameter, register
+from gridtune.model.record import Record, Stay
+from gridtune.model.streams import Streams

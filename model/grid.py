@@ -7,10 +7,10 @@ from typing import Any
 
 import mesa
 
-from model.agenda import OBSERVATION, Agenda
-from model.collector import without_collector
-from model.record import Record
-from model.streams import Streams
+from gridtune.model.agenda import OBSERVATION, Agenda
+from gridtune.model.collector import without_collector
+from gridtune.model.record import Record
+from gridtune.model.streams import Streams
 
 
 class Grid(mesa.Model):

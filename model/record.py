@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any
 
-from model.job import Job, Journal
+from gridtune.model.job import Job, Journal
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class Record:
         self.probes.append((name, value))
 
     def measure(self, name: str, value: Callable[[], float]) -> None:
-        """Read a value at the end of the run as the metric of that name (see `model.metrics.define`)."""
+        """Read a value at the end of the run as the metric of that name (`model.metrics.registry.define`)."""
         self.measures[name] = value
 
     def sample(self, now: float) -> None:

@@ -6,23 +6,23 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from optimize.archive import Objective
-from optimize.cases import Case
-from optimize.designs import design
-from optimize.evaluate import check_measured, objectives_of
-from optimize.explain import Explanation
-from optimize.progress import reporter
-from optimize.sensitivity import Sensitivity
-from optimize.simulated import simulated_sensitivity
-from optimize.space import Space
-from scenarios.errors import ScenarioError
-from scenarios.parts import SearchSpec
-from scenarios.paths import parse_assignment
-from scenarios.results import replace, writable_folder, write_json
-from scenarios.running import prepare, workers
-from scenarios.scenario import Scenario
-from scenarios.scenario import load as load_scenario
-from scenarios.workers import sigterm_as_interrupt
+from gridtune.optimize.explanation.explain import Explanation
+from gridtune.optimize.importance.designs import design
+from gridtune.optimize.importance.sensitivity import Sensitivity
+from gridtune.optimize.importance.simulator import simulated_sensitivity
+from gridtune.optimize.progress import reporter
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.search_space.cases import Case
+from gridtune.optimize.search_space.objectives import check_measured, objectives_of
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios.document.paths import parse_assignment
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.document.scenario import load as load_scenario
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.commands import prepare, workers
+from gridtune.scenarios.execution.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.fields.tables import SearchSpec
+from gridtune.scenarios.results.files import replace, writable_folder, write_json
 
 # Options that a study has no use for.
 SIMULATING = ("method", "samples", "replications", "jobs", "dask", "vary", "set")
@@ -63,7 +63,7 @@ def run_sensitivity(
         ScenarioError: what was asked for cannot be done; found before anything is simulated or written.
     """
     if plot is not None:
-        from scenarios.plots import picture_format
+        from gridtune.scenarios.plots import picture_format
 
         picture_format(plot)
     if is_study(subject):
@@ -103,7 +103,7 @@ def run_sensitivity(
 def run_explain(
     study: str, point: str, *, replications: int | None, jobs: int | None, dask: str | None, ablate: bool
 ) -> Explanation:
-    """Explain a point of a search that was kept; see `optimize.explain.explain`.
+    """Explain a point of a search that was kept; see `optimize.explanation.explain.explain`.
 
     Args:
         study: a search's folder, journal file, or storage URL.
@@ -116,9 +116,9 @@ def run_explain(
     Raises:
         ScenarioError: there is no such study or point, or it cannot be run.
     """
-    from optimize.explain import explain, find_point
-    from optimize.front import front
-    from optimize.study import load
+    from gridtune.optimize.explanation.explain import explain, find_point
+    from gridtune.optimize.front.front import front
+    from gridtune.optimize.study.study import load
 
     kept = load(study)
     find_point(front(kept.archive), point)  # before traces are read
@@ -137,15 +137,15 @@ def run_explain(
 
 def is_study(subject: str) -> bool:
     """Whether this names a study (a URL, a search's folder, a journal) rather than a scenario."""
-    from optimize.storage import is_url
+    from gridtune.optimize.storages.storage import is_url
 
     path = Path(subject)
     return is_url(subject) or path.is_dir() or (path.is_file() and path.suffix not in (".toml", ".json"))
 
 
 def _of_study(subject: str, objectives: Sequence[str], seed: int) -> Sensitivity:
-    from optimize.importance import study_sensitivity
-    from optimize.study import load
+    from gridtune.optimize.importance.importance import study_sensitivity
+    from gridtune.optimize.study.study import load
 
     kept = load(subject)
     known = {objective.name: objective for objective in kept.archive.objectives}
@@ -171,8 +171,8 @@ def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:
         pictures.append(folder / "sensitivity.png")
     if pictures:
         os.environ.setdefault("MPLBACKEND", "Agg")
-        from optimize.plots.sensitivity import draw_sensitivity
-        from scenarios.plots import save
+        from gridtune.optimize.visualization.sensitivity import draw_sensitivity
+        from gridtune.scenarios.plots import save
 
         for picture in pictures:
             save(draw_sensitivity(found), picture)

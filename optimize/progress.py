@@ -7,8 +7,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from optimize.archive import Evaluation, Objective
-from optimize.shortlist import to_minimise
+from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.replication.shortlist import to_minimise
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -16,22 +17,6 @@ if TYPE_CHECKING:
 
 HEARTBEAT = 10.0  # s between two plain lines
 MARGIN = 0.1  # of the range of an objective, by which the reference point is worse than the worst
-
-
-class Progress:
-    """Hears how a search goes; this one keeps it to itself."""
-
-    def start(self, phase: str, total: int, done: int = 0) -> None:
-        """A phase begins, of which something may be done already."""
-
-    def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
-        """So much of the phase is done."""
-
-    def note(self, text: str) -> None:
-        """Something worth knowing, in one line."""
-
-    def finish(self) -> None:
-        """The last phase is over."""
 
 
 class Heartbeat(Progress):

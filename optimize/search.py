@@ -7,22 +7,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from optimize.archive import Archive, Failed
-from optimize.explore import Exploration
-from optimize.problem import problem_of
-from optimize.progress import Progress
-from optimize.samplers import find, samplers
-from optimize.storage import JOURNAL, check_address, make_directory
-from optimize.store import Store, StudyStore, stored_choice
-from optimize.study import Settings, default_name
-from scenarios.errors import ScenarioError
-from scenarios.parts import SearchSpec
-from scenarios.pool import Pool
-from scenarios.replicate import Metrics, Task, metrics_of
-from scenarios.scenario import Scenario
-from scenarios.workers import sigterm_as_interrupt
-
-FRESH = 1_000_000  # replications from here on are never used in a search
+from gridtune.optimize.exploration import Exploration
+from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.samplers import find, samplers
+from gridtune.optimize.search_space.problem import problem_of
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.storages.storage import JOURNAL, check_address, make_directory
+from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_choice
+from gridtune.optimize.study.study import default_name
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from gridtune.scenarios.fields.tables import SearchSpec
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Scenarios: documents, their schema, workloads, and what a run of them gives."""
 
-from scenarios.errors import ScenarioError
-from scenarios.scenario import Scenario, load, shipped_names, shipped_text
-from scenarios.simulate import Run, build, simulate
+from gridtune.scenarios.document.scenario import Scenario, load, shipped_names, shipped_text
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.simulate import build, simulate
+from gridtune.scenarios.results.run import Run

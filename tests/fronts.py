@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from optimize.archive import Archive, Estimate, Evaluation, Objective
+from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
 
 UNHAPPY = Objective("unhappy_users", "minimize", "users")
 UNFAIR = Objective("unfairness", "minimize")
@@ -42,7 +42,7 @@ def archive(objectives, *outcomes, fresh=None, **facts):
 
 def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
     """A noisy search over mixed, conditional parameters, its apparent front validated on fresh seeds."""
-    from optimize.front import front
+    from gridtune.optimize.front.front import front
 
     draw = np.random.default_rng(seed)
     goals = THREE[:objectives]

@@ -5,15 +5,16 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from agents.batch_site import BatchSite
-from agents.entrance import Entrance
-from agents.post import Member
-from model.agenda import ARRIVAL
-from model.batch.cluster import Queue
-from model.batch.nodes import Named
-from model.batch.policies import Fcfs
-from model.grid import Grid
-from scenarios.middleware import MiddlewareSpec, hand_in, place
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.middleware.gateway import Entrance
+from gridtune.agents.middleware.messages import Member
+from gridtune.model.agenda import ARRIVAL
+from gridtune.model.batch.cluster import Queue
+from gridtune.model.batch.nodes import Named
+from gridtune.model.batch.policies import Fcfs
+from gridtune.model.grid import Grid
+from gridtune.scenarios.systems.middleware import hand_in, place
+from gridtune.scenarios.tables.middleware import MiddlewareSpec
 
 
 class Task(NamedTuple):

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 
-from scenarios.plots import RunTables
+from gridtune.scenarios.plots import RunTables
 
 nan = float("nan")
 

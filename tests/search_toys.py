@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from model.metrics import Metric
-from optimize.search import search
-from optimize.space import key
-from scenarios import load
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.space import key
+from gridtune.scenarios import load
 
 VARY = ["sed.speed=0.5:2.0:log"]
 # AGE-MOEA-II, which takes seconds to compile, repeats itself in test_samplers.

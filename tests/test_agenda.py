@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.agenda import ARRIVAL, COMPLETION, DECISION, OBSERVATION, Agenda
+from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION, OBSERVATION, Agenda
 
 
 def test_simultaneous_events_fire_by_order_then_in_order_of_entry():

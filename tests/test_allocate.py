@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from optimize.allocate import contested
+from gridtune.optimize.replication.allocate import contested
 
 LINE = [(float(k), 10.0 - k) for k in range(11)]  # a front without noise: far apart, none beats another
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.batch_site import BatchSite
-from model.batch.cluster import Queue
-from model.batch.nodes import Counted, Named, hosts_in
-from model.batch.policies import Easy, FairShare
-from model.grid import Grid
-from model.job import State
-from model.policy import make
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.model.batch.cluster import Queue
+from gridtune.model.batch.nodes import Counted, Named, hosts_in
+from gridtune.model.batch.policies import Easy, FairShare
+from gridtune.model.grid import Grid
+from gridtune.model.job import State
+from gridtune.model.policy import make
 from tests import reference_batch
 from tests.reference_batch import Work
 
@@ -221,7 +221,7 @@ def test_no_node_runs_two_jobs_at_once(workload):
 
 
 def test_services_of_head_node_and_nodes_take_their_time():
-    from agents.batch_site import Services
+    from gridtune.agents.batch.batch_site import Services
 
     services = Services(receive=lambda: 3.0, send=lambda: 2.0, overhead=lambda: 1.0)
     first, second = play([Work(1, 0, 4, 1, 4), Work(2, 0, 4, 1, 4)], 1, "fcfs", services=services).record.jobs
@@ -230,7 +230,7 @@ def test_services_of_head_node_and_nodes_take_their_time():
 
 
 def test_owners_may_cancel_jobs_that_are_on_their_way_waiting_or_running():
-    from agents.batch_site import Services
+    from gridtune.agents.batch.batch_site import Services
 
     grid = Grid()
     services = Services(receive=lambda: 1.0)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from model.job import State
-from scenarios import ScenarioError, build, load, simulate
-from scenarios.batch import sites_of
-from scenarios.scenario import Scenario
+from gridtune.model.job import State
+from gridtune.scenarios import ScenarioError, build, load, simulate
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.systems.batch import sites_of
 
 ORACLES = Path(__file__).parents[2] / "shared" / "oracles"
 SITE = {"name": "lal", "nodes": 4, "policy": "easy"}

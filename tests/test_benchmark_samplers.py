@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from optimize.samplers import samplers
-from scenarios.replicate import Task, metrics_of
+from gridtune.optimize.samplers import samplers
+from gridtune.scenarios.execution.replicate import Task, metrics_of
 from tests.benchmarks import samplers as benchmark
 from tests.benchmarks.sampler_cases import CASES, Case
 from tests.benchmarks.sampler_runs import Runs

@@ -2,9 +2,9 @@
 
 import pytest
 
-from optimize.cases import Robust, cases_of, check_paths, other_scenario, seeds_of
-from optimize.space import Space
-from scenarios import ScenarioError, load
+from gridtune.optimize.search_space.cases import Robust, cases_of, check_paths, other_scenario, seeds_of
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios import ScenarioError, load
 
 DAY = "diet/day-regular"
 

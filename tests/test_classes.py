@@ -6,11 +6,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from model.metrics import CLASS_METRICS, METRICS, define, directions, measured
-from scenarios import build, load, simulate
-from scenarios.classes import by_class, classes_of, split
-from scenarios.running import run_scenario
-from scenarios.scenario import Scenario, shipped_names
+from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, define, directions
+from gridtune.model.metrics.summary import measured
+from gridtune.scenarios import build, load, simulate
+from gridtune.scenarios.document.scenario import Scenario, shipped_names
+from gridtune.scenarios.execution.classes import by_class, classes_of, split
+from gridtune.scenarios.execution.commands import run_scenario
 from tests.test_cli import gridtune
 from tests.test_unhappiness import VRES, jobs
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 def gridtune(*arguments, cwd=None, env=None):
     """Run the command in a process of its own, as a user does."""
     return subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *map(str, arguments)],
+        [sys.executable, "-m", "gridtune", *map(str, arguments)],
         capture_output=True,
         text=True,
         cwd=cwd or ROOT,
@@ -37,7 +37,10 @@ def refused(*arguments, **options):
 
 
 def test_help_imports_nothing_heavy():
-    code = "import sys, cli; cli.app(['--help'], standalone_mode=False); print(sorted(sys.modules))"
+    code = (
+        "import sys; from gridtune import cli\n"
+        "cli.app(['--help'], standalone_mode=False); print(sorted(sys.modules))"
+    )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
@@ -206,7 +209,9 @@ def test_identify_prints_plant_and_gains():
 
 def test_an_interrupted_command_says_so():
     code = (
-        "import sys, cli, scenarios.scenario as module\n"
+        "import sys\n"
+        "from gridtune import cli\n"
+        "import gridtune.scenarios.document.scenario as module\n"
         "def stop():\n"
         "    raise KeyboardInterrupt\n"
         "module.shipped_names = stop\n"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from optimize.archive import LEAST, Constraint, Estimate, Objective
-from optimize.constraints import constraints_of, excesses, tightest, violation
-from optimize.samplers.penalty import Penalty
-from scenarios import ScenarioError, load
+from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
+from gridtune.optimize.samplers.penalty import Penalty
+from gridtune.optimize.search_space.constraints import constraints_of, excesses, tightest, violation
+from gridtune.scenarios import ScenarioError, load
 
 
 def known(mean):

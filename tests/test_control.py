@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model.harvest import FirstOrder, Reading, Tap, WaitBatch, fit_first_order, pole_placement
-from model.policy import PolicyError, make, spec
+from gridtune.model.harvest import FirstOrder, Reading, Tap, WaitBatch, fit_first_order, pole_placement
+from gridtune.model.policy import PolicyError, make, spec
 
 
 def drive(control, readings):

@@ -4,12 +4,12 @@ import json
 from wsgiref.util import setup_testing_defaults
 
 import pytest
-from databases import postgresql_database
-from search_toys import VARY, sometimes_failing
 
-from optimize.search import search
-from optimize.storage import open_for_reading
-from scenarios import load
+from databases import postgresql_database
+from gridtune.optimize.search import search
+from gridtune.optimize.storages.storage import open_for_reading
+from gridtune.scenarios import load
+from search_toys import VARY, sometimes_failing
 
 optuna_dashboard = pytest.importorskip("optuna_dashboard")
 STUDY = "diet/day-regular"

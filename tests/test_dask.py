@@ -11,16 +11,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from search_toys import VARY, toy
 
-import scenarios.dask_workers as dask_workers
-from optimize.progress import Progress
-from optimize.search import search
-from optimize.study import load_archive
-from scenarios import ScenarioError, load
-from scenarios.dask_workers import DaskWorkers, dask_pool
-from scenarios.running import run_scenario, run_sweep
-from scenarios.workers import stop
+import gridtune.scenarios.execution.dask_workers as dask_workers
+from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.search import search
+from gridtune.optimize.study.study import load_archive
+from gridtune.scenarios import ScenarioError, load
+from gridtune.scenarios.execution.commands import run_scenario, run_sweep
+from gridtune.scenarios.execution.dask_workers import DaskWorkers, dask_pool
+from gridtune.scenarios.execution.local_workers import stop
+from search_toys import VARY, toy
 from tests.processes import PATIENCE, until
 from tests.test_cli import gridtune, refused
 

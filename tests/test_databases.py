@@ -9,15 +9,15 @@ import time
 
 import optuna
 import pytest
-from databases import postgresql_database
-from search_toys import VARY, toy
 from sqlalchemy import event
 
-from optimize.database import digest, reason, shown
-from optimize.search import search
-from optimize.storage import open_for_writing
-from optimize.study import load_archive
-from scenarios import ScenarioError, load
+from databases import postgresql_database
+from gridtune.optimize.search import search
+from gridtune.optimize.storages.rdb import digest, reason, shown
+from gridtune.optimize.storages.storage import open_for_writing
+from gridtune.optimize.study.study import load_archive
+from gridtune.scenarios import ScenarioError, load
+from search_toys import VARY, toy
 from tests.processes import PATIENCE, TESTS, environment, until
 
 STUDY = "diet/day-regular"
@@ -178,7 +178,7 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, url):
 
 
 def test_two_searches_do_not_write_one_study(scenario, url):
-    holder = "import sys, time; from optimize.storage import open_for_writing; "
+    holder = "import sys, time; from gridtune.optimize.storages.storage import open_for_writing; "
     holder += "opened = open_for_writing(sys.argv[1]); opened.hold(sys.argv[2]); "
     holder += "print('held', flush=True); time.sleep(60)"
     other = subprocess.Popen(
@@ -267,7 +267,7 @@ def test_a_password_is_not_in_what_a_failing_server_is_said_to_have_said(scenari
 
 
 def test_postgresql_without_a_driver_says_what_to_install(scenario, monkeypatch):
-    monkeypatch.setattr("optimize.database.find_spec", lambda name: None)
+    monkeypatch.setattr("gridtune.optimize.storages.rdb.find_spec", lambda name: None)
     with pytest.raises(
         ScenarioError, match=r"no driver of PostgreSQL; `pip install 'gridtune\[postgresql\]'`"
     ):
@@ -310,6 +310,6 @@ def test_a_database_whose_tables_another_makes_is_opened_when_it_is_ready(scenar
         made(self, *arguments, **options)
 
     monkeypatch.setattr(RDBStorage, "__init__", contended)
-    monkeypatch.setattr("optimize.database.PAUSE", 0.0)
+    monkeypatch.setattr("gridtune.optimize.storages.rdb.PAUSE", 0.0)
     assert run(scenario, storage=f"sqlite:///{tmp_path / 'studies.db'}", budget=3).evaluated == 3
     assert not faults

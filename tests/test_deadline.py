@@ -5,9 +5,9 @@ from math import inf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.job import State
-from scenarios import load, simulate
-from scenarios.scenario import Scenario
+from gridtune.model.job import State
+from gridtune.scenarios import load, simulate
+from gridtune.scenarios.document.scenario import Scenario
 
 
 def scenario(document, base="deadline/example"):

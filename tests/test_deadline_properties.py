@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.job import State
-from scenarios import ScenarioError, build, load, simulate
-from scenarios.scenario import Scenario
+from gridtune.model.job import State
+from gridtune.scenarios import ScenarioError, build, load, simulate
+from gridtune.scenarios.document.scenario import Scenario
 from tests.test_deadline import listed, scenario
 
 COURSES = st.sampled_from(

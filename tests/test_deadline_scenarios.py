@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.streams import Streams
-from scenarios import ScenarioError, build, load, simulate
-from scenarios.reproduction.catalogue import load_paper
-from scenarios.reproduction.claims import Workbench
-from scenarios.simulate import notes
-from scenarios.trace_tasks import TraceTasks
+from gridtune.model.streams import Streams
+from gridtune.scenarios import ScenarioError, build, load, simulate
+from gridtune.scenarios.reproduction.catalogue import load_paper
+from gridtune.scenarios.reproduction.claims import Workbench
+from gridtune.scenarios.results.run import notes
+from gridtune.scenarios.workloads.trace_tasks import TraceTasks
 from tests.test_deadline import scenario
 
 DATA = Path("../shared/data/excerpt-lpc-egee-busy-week.swf.gz")

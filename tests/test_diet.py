@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.job import State
-from scenarios import build, load, simulate
-from scenarios.scenario import Scenario
+from gridtune.model.job import State
+from gridtune.scenarios import build, load, simulate
+from gridtune.scenarios.document.scenario import Scenario
 
 
 def metrics(name, seed=1, **values):

@@ -5,7 +5,9 @@ from statistics import fmean
 
 import pytest
 
-from scenarios.reproduction.dirac_runs import (
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.reproduction.dirac.runs import (
     DEDICATED,
     PERIODS,
     PULL,
@@ -17,8 +19,6 @@ from scenarios.reproduction.dirac_runs import (
     peak_running,
     service_runs,
 )
-from scenarios.scenario import load
-from scenarios.simulate import simulate
 
 SEEDS = range(5)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-import cli
-from optimize.space import Space
-from scenarios.paths import parse_assignment
-from scenarios.scenario import load
-from scenarios.sweep import grid, parse_vary
+from gridtune import cli
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios.document.paths import parse_assignment
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.execution.sweep import grid, parse_vary
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -99,7 +99,7 @@ def test_the_policy_of_the_page_works(tmp_path):
     assert (validated[0], run[0]) == ("validate", "run")
     for words in (validated, [*run, "--set", "workload.count=50"]):
         done = subprocess.run(
-            [sys.executable, ROOT / "cli.py", *words], cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-m", "gridtune", *words], cwd=tmp_path, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
     assert "waiting_mean" in done.stdout
@@ -140,6 +140,6 @@ def test_references_name_everything_there_is():
 
 
 def reference_policies():
-    from scenarios.catalogue import policy_tree
+    from gridtune.scenarios.document.catalogue import policy_tree
 
     return policy_tree()

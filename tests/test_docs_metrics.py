@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from model.metrics import ALWAYS, CLASS_METRICS, METRICS
-from scenarios import simulate
-from scenarios.scenario import Scenario
+from gridtune.model.metrics.registry import ALWAYS, CLASS_METRICS, METRICS
+from gridtune.scenarios import simulate
+from gridtune.scenarios.document.scenario import Scenario
 
 PAGE = (Path(__file__).parents[1] / "docs" / "metrics.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| (less|more) \| ", PAGE, re.MULTILINE)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from scenarios import ScenarioError, load, simulate
-from scenarios.reproduction.catalogue import load_paper
-from scenarios.reproduction.claims import Workbench
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.reproduction.catalogue import load_paper
+from gridtune.scenarios.reproduction.claims import Workbench
 
 LOG = Path("../shared/data/LPC-EGEE-2004-1.2-cln.swf.gz")
 

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from optimize.explain import explain
-from optimize.explained import told
-from optimize.front import front
-from optimize.paired import difference
-from optimize.search import FRESH, search
-from optimize.study import load as load_study
-from scenarios import load
-from scenarios.errors import ScenarioError
-from scenarios.meaning import meaning
-from scenarios.pool import Pool
+from gridtune.optimize.explanation.explain import explain
+from gridtune.optimize.explanation.report import told
+from gridtune.optimize.front.front import front
+from gridtune.optimize.replication.paired import difference
+from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.search import search
+from gridtune.optimize.study.study import load as load_study
+from gridtune.scenarios import load
+from gridtune.scenarios.document.path_meaning import meaning
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.pool import Pool
 from tests.search_toys import VARY, toy
 
 STANDS = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1, "client.n_submit": 190}

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.expression import ExpressionError, compile_expression
-from model.policy import PolicyError
-from model.ranking import Expression
+from gridtune.model.policy import PolicyError
+from gridtune.model.wms.expression import ExpressionError, compile_expression
+from gridtune.model.wms.ranking import Expression
 
 VALUES = {"free": 3, "ett": 12.5, "name": "lal", "sdj": True}
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.fairness import Want, deserved_areas, unfairness
-from model.record import Stay
+from gridtune.model.metrics.fairness import Want, deserved_areas, unfairness
+from gridtune.model.record import Stay
 
 
 def test_the_regular_scenario_deserves_what_arithmetic_says():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from model.job import DONE
-from scenarios.errors import ScenarioError
-from scenarios.scenario import Scenario, load
-from scenarios.schema import ARRAYS
-from scenarios.simulate import build, simulate
-from scenarios.traces import TraceError, find_trace
+from gridtune.model.job import DONE
+from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.simulate import build, simulate
+from gridtune.scenarios.tables.schema import ARRAYS
+from gridtune.scenarios.traces import TraceError, find_trace
 
 PARTS = {
     "gridrpc": "diet/afternoon",
@@ -142,7 +142,7 @@ def test_jobs_must_know_who_brings_them():
 
 
 def test_the_search_has_one_conditional_space():
-    from optimize.space import Space
+    from gridtune.optimize.search_space.space import Space
 
     scenario = load("federation/small")
     space = Space.of(scenario)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.agenda import COMPLETION, Agenda
-from model.file_system import FileSystem
-from model.job import Job
+from gridtune.model.agenda import COMPLETION, Agenda
+from gridtune.model.batch.file_system import FileSystem
+from gridtune.model.job import Job
 
 
 def job(number, processors=1):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.forecasts import (
+from gridtune.model.deadline.forecasts import (
     Autoregression,
     BestSoFar,
     Correction,
@@ -15,7 +15,7 @@ from model.forecasts import (
     RunningMean,
     SlidingMedian,
 )
-from model.policy import PolicyError, make
+from gridtune.model.policy import PolicyError, make
 
 series = st.lists(st.floats(0.01, 1.0), min_size=1, max_size=30)
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimize.archive import Objective
-from optimize.export import header, rows, summary, to_csv, to_dict, to_latex, to_text
-from optimize.front import front, history, probability_non_dominated, reference_point
-from optimize.numerals import measured, plain
+from gridtune.optimize.front.export import header, rows, summary, to_csv, to_dict, to_latex, to_text
+from gridtune.optimize.front.front import front, history, probability_non_dominated, reference_point
+from gridtune.optimize.front.number_format import measured, plain
+from gridtune.optimize.records.evaluations import Objective
 from tests.fronts import COMPLETED, THREE, UNFAIR, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.bags import Bag, Bags
-from agents.batch_site import BatchSite, Rounds
-from agents.best_effort import BestEffortQueue, Manners
-from agents.harvester import Harvester
-from model.batch.nodes import Counted, Named, hosts_in
-from model.file_system import FileSystem
-from model.grid import Grid
-from model.job import State
-from model.policy import make
-from scenarios import ScenarioError, load, simulate
-from scenarios.identify import identify
-from scenarios.reproduction import Workbench, load_paper
-from scenarios.reproduction.harvest import executions, quality, signals
-from scenarios.traces.find import find_trace
+from gridtune.agents.batch.batch_site import BatchSite, Rounds
+from gridtune.agents.batch.best_effort import BestEffortQueue, Manners
+from gridtune.agents.harvest.bags import Bag, Bags
+from gridtune.agents.harvest.harvester import Harvester
+from gridtune.model.batch.file_system import FileSystem
+from gridtune.model.batch.nodes import Counted, Named, hosts_in
+from gridtune.model.grid import Grid
+from gridtune.model.job import State
+from gridtune.model.policy import make
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.execution.identify import identify
+from gridtune.scenarios.reproduction import Workbench, load_paper
+from gridtune.scenarios.reproduction.batcigri.measured import executions, quality, signals
+from gridtune.scenarios.traces.find import find_trace
 
 
 def harvest(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scenarios.intervals import half_width, paired_half_widths
+from gridtune.scenarios.results.intervals import half_width, paired_half_widths
 
 
 def test_the_interval_is_that_of_student():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.job import IllegalTransition, Job, State
+from gridtune.model.job import IllegalTransition, Job, State
 
 ALLOWED = {
     State.CREATED: {"queue", "cancel", "reject"},

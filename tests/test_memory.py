@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios import load, simulate
+from gridtune.scenarios import load, simulate
 
 STATM = Path("/proc/self/statm")
 

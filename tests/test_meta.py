@@ -5,7 +5,7 @@ from math import inf
 
 import pytest
 
-from model.job import State
+from gridtune.model.job import State
 from tests.meta_grid import Task, play
 
 STREAM = [Task(10.0 * k, 1000.0) for k in range(30)]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.job import State
+from gridtune.model.job import State
 from tests.meta_grid import Task, play
 
 KINDS = [

@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenarios.reproduction.claims import Workbench
-from scenarios.reproduction.oar import compare, schedule_path, schedules
-from scenarios.traces import TraceError
+from gridtune.scenarios.reproduction.claims import Workbench
+from gridtune.scenarios.reproduction.oar.claims import compare, schedule_path, schedules
+from gridtune.scenarios.traces import TraceError
 
 
 @pytest.fixture(autouse=True)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.overlay import Master, MasterHabits
-from agents.vres_site import VresSite
-from model.grid import Grid
-from model.vres import ClassRules
-from scenarios import load, simulate
+from gridtune.agents.wms.overlay import Master, MasterHabits
+from gridtune.agents.wms.vres_site import VresSite
+from gridtune.model.grid import Grid
+from gridtune.model.vres import ClassRules
+from gridtune.scenarios import load, simulate
 
 HABITS = MasterHabits("u", "batch", 3, 5.0, 1 / 120, 0.05, 2.0, None, 100.0)
 

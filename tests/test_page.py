@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from optimize.front import front
-from optimize.page import page
-from optimize.plots import save
+from gridtune.optimize.front.front import front
+from gridtune.optimize.visualization import save
+from gridtune.optimize.visualization.page import page
 from tests.fronts import THREE, archive, evaluation, search
 
 

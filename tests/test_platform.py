@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.network import Link
-from model.streams import Streams
-from model.topology import routes
-from scenarios.errors import ScenarioError
-from scenarios.platform import OBSERVED, PlatformSpec, draw_speeds, slots
-from scenarios.scenario import Scenario, load
-from scenarios.simulate import build, simulate
-from scenarios.traces import TraceError, find_trace
+from gridtune.model.middleware.topology import routes
+from gridtune.model.network import Link
+from gridtune.model.streams import Streams
+from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.simulate import build, simulate
+from gridtune.scenarios.systems.platform import draw_speeds, slots
+from gridtune.scenarios.tables.platform import OBSERVED, PlatformSpec
+from gridtune.scenarios.traces import TraceError, find_trace
 
 
 def platform(**facts):

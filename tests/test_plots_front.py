@@ -2,10 +2,10 @@
 
 import pytest
 
-from optimize.front import front
-from optimize.plots import PLOTS, draw, save
-from optimize.plots.cloud import parameter_axis, short_path, view
-from scenarios.plots.style import PlotError
+from gridtune.optimize.front.front import front
+from gridtune.optimize.visualization import PLOTS, draw, save
+from gridtune.optimize.visualization.cloud import parameter_axis, short_path, view
+from gridtune.scenarios.plots.style import PlotError
 from tests.fronts import COMPLETED, THREE, UNFAIR, archive, search
 
 

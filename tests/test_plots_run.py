@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection
 
-from scenarios.errors import ScenarioError
-from scenarios.plots import KINDS, PlotError, draw_run, draw_run_picture, picture_format, read_run
-from scenarios.plots.gantt import pack
-from scenarios.plots.series import running_changes, waiting_changes
-from scenarios.plots.style import time_unit
-from scenarios.plots.traffic import bin_width, group_of
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.plots import KINDS, PlotError, draw_run, draw_run_picture, picture_format, read_run
+from gridtune.scenarios.plots.gantt import pack
+from gridtune.scenarios.plots.series import running_changes, waiting_changes
+from gridtune.scenarios.plots.style import time_unit
+from gridtune.scenarios.plots.traffic import bin_width, group_of
 from tests.runs import KILLED, classes, jobs, messages, nan, signals, tables, users, write
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scenarios.plots import PlotError, draw_sweep, save
-from scenarios.plots.sweeps import axis_path, is_log_spaced
+from gridtune.scenarios.plots import PlotError, draw_sweep, save
+from gridtune.scenarios.plots.sweeps import axis_path, is_log_spaced
 
 
 def point(values, **metrics):

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.portal import Portal
-from agents.vres_site import VresSite
-from model.arbitration import DeadlineFair, FirstCome
-from model.grid import Grid
-from model.vres import ClassRules
-from scenarios import load, simulate
+from gridtune.agents.wms.portal import Portal
+from gridtune.agents.wms.vres_site import VresSite
+from gridtune.model.grid import Grid
+from gridtune.model.vres import ClassRules
+from gridtune.model.wms.arbitration import DeadlineFair, FirstCome
+from gridtune.scenarios import load, simulate
 
 
 def portal_of(grid, arbitration, slots, weights):

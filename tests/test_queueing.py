@@ -5,8 +5,8 @@ from statistics import fmean, stdev
 
 import pytest
 
-from model.queueing import erlang_c, mmc_wait
-from scenarios import load, simulate
+from gridtune.model.batch.queueing_theory import erlang_c, mmc_wait
+from gridtune.scenarios import load, simulate
 
 BATCHES = 20
 

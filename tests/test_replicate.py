@@ -5,11 +5,11 @@ from math import isnan, nan, sqrt
 
 import pytest
 
-from model.metrics import Metric
-from scenarios import ScenarioError, load, simulate
-from scenarios.pool import Pool
-from scenarios.replicate import Summary, Task, evaluate, replicate, summarise
-from scenarios.sweep import Bounds, grid, parse_variation, parse_vary, sweep
+from gridtune.model.metrics.registry import Metric
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.replicate import Summary, Task, evaluate, replicate, summarise
+from gridtune.scenarios.execution.sweep import Bounds, grid, parse_variation, parse_vary, sweep
 
 SMALL = {"workload.count": 2, "workload.interval": 1.0, "workload.deadline": 10.0}
 

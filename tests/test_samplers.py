@@ -7,10 +7,10 @@ import moocore
 import numpy as np
 import pytest
 
-from optimize.archive import Objective
-from optimize.samplers import base, find, samplers
-from optimize.space import Parameter, Space, key
-from scenarios import ScenarioError
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.samplers import base, find, samplers
+from gridtune.optimize.search_space.space import Parameter, Space, key
+from gridtune.scenarios import ScenarioError
 
 SPACE = Space(
     (

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from scenarios import ScenarioError, load, shipped_names
-from scenarios.laws import Law
-from scenarios.paths import parse_assignment, parse_value, with_values
-from scenarios.schema import ScenarioSpec
-from scenarios.workloads import DIURNAL
+from gridtune.scenarios import ScenarioError, load, shipped_names
+from gridtune.scenarios.document.paths import parse_assignment, parse_value, with_values
+from gridtune.scenarios.fields.laws import Law
+from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.workloads.sessions import DIURNAL
 
 
 @pytest.mark.parametrize("name", list(shipped_names()))
@@ -118,8 +118,8 @@ def test_an_assignment_needs_a_path_and_a_value():
 def test_policies_come_from_separate_files(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from dataclasses import dataclass\n"
-        "from model.disciplines import Ethic\n"
-        "from model.policy import parameter, register\n"
+        "from gridtune.model.gridrpc.disciplines import Ethic\n"
+        "from gridtune.model.policy import parameter, register\n"
         "@register('discipline', 'test-mine')\n"
         "@dataclass(frozen=True)\n"
         "class Mine(Ethic):\n"

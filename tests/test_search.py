@@ -4,16 +4,17 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from search_toys import SAMPLERS, VARY, deadly, sometimes_failing, toy
 
-from optimize.archive import Evaluation
-from optimize.evaluate import objectives_of
-from optimize.search import FRESH, search
-from optimize.shortlist import shortlist
-from optimize.space import key
-from scenarios import ScenarioError, load
-from scenarios.pool import Pool
-from scenarios.replicate import metrics_of
+from gridtune.optimize.records.evaluations import Evaluation
+from gridtune.optimize.replication.shortlist import shortlist
+from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.objectives import objectives_of
+from gridtune.optimize.search_space.space import key
+from gridtune.scenarios import ScenarioError, load
+from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.replicate import metrics_of
+from search_toys import SAMPLERS, VARY, deadly, sometimes_failing, toy
 
 
 @pytest.fixture(scope="module")

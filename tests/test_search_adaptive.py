@@ -5,14 +5,15 @@ from functools import partial
 from statistics import fmean
 
 import pytest
-from search_toys import VARY, noisy, toy
 
-from optimize.search import FRESH, search
-from optimize.space import key
-from optimize.storage import JOURNAL
-from optimize.study import load_archive
-from scenarios import ScenarioError, load
-from scenarios.pool import Pool
+from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.space import key
+from gridtune.optimize.storages.storage import JOURNAL
+from gridtune.optimize.study.study import load_archive
+from gridtune.scenarios import ScenarioError, load
+from gridtune.scenarios.execution.pool import Pool
+from search_toys import VARY, noisy, toy
 
 loud = partial(noisy, scale=8.0)
 SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]

@@ -2,16 +2,17 @@
 
 import optuna
 import pytest
-from search_toys import VARY, toy
 
-from optimize.export import summary, to_csv, to_dict, to_text
-from optimize.front import front
-from optimize.page import page
-from optimize.samplers import Sampler, register, samplers
-from optimize.samplers.base import _registry
-from optimize.search import FRESH, search
-from optimize.storage import JOURNAL
-from scenarios import load
+from gridtune.optimize.front.export import summary, to_csv, to_dict, to_text
+from gridtune.optimize.front.front import front
+from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.samplers import Sampler, register, samplers
+from gridtune.optimize.samplers.base import _registry
+from gridtune.optimize.search import search
+from gridtune.optimize.storages.storage import JOURNAL
+from gridtune.optimize.visualization.page import page
+from gridtune.scenarios import load
+from search_toys import VARY, toy
 
 FAIR = ["unfairness<=0.6"]
 LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -82,7 +83,7 @@ def test_samplers_learn_to_keep_constraints(scenario, name):
 
 
 def test_a_sampler_that_knows_no_constraints_hears_of_penalties(scenario, monkeypatch):
-    monkeypatch.setattr("optimize.samplers.base._registry", {**_registry})
+    monkeypatch.setattr("gridtune.optimize.samplers.base._registry", {**_registry})
     told = []
 
     @register("deaf", "for this test")

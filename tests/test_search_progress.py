@@ -4,13 +4,13 @@ import io
 from itertools import count
 
 import pytest
-from search_toys import VARY, toy
 
-from optimize import progress
-from optimize.archive import Estimate, Evaluation, Objective
-from optimize.progress import Bar, Heartbeat, Volume, reporter
-from optimize.search import search
-from scenarios import load
+from gridtune.optimize import progress
+from gridtune.optimize.progress import Bar, Heartbeat, Volume, reporter
+from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
+from gridtune.optimize.search import search
+from gridtune.scenarios import load
+from search_toys import VARY, toy
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 

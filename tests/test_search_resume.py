@@ -7,14 +7,15 @@ import sys
 import optuna
 import pytest
 from optuna.storages.journal import JournalFileBackend
-from search_toys import SAMPLERS, VARY, Interrupting, toy
 
-from optimize.further import FURTHER
-from optimize.search import search
-from optimize.storage import JOURNAL
-from optimize.stored import estimates_as_json
-from optimize.study import Settings, load_archive
-from scenarios import ScenarioError, load
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.storages.storage import JOURNAL
+from gridtune.optimize.study.extra_runs import FURTHER
+from gridtune.optimize.study.serialization import estimates_as_json
+from gridtune.optimize.study.study import load_archive
+from gridtune.scenarios import ScenarioError, load
+from search_toys import SAMPLERS, VARY, Interrupting, toy
 from tests.processes import PATIENCE, TESTS, environment, heed_interrupts, until
 
 
@@ -192,7 +193,7 @@ def test_a_half_written_line_does_not_spoil_the_journal(scenario, tmp_path):
 
 
 def test_two_searches_do_not_write_one_journal(tmp_path):
-    holder = "import sys, time; from optimize.storage import open_for_writing; "
+    holder = "import sys, time; from gridtune.optimize.storages.storage import open_for_writing; "
     holder += "opened = open_for_writing(sys.argv[1]); print('held', flush=True); time.sleep(60)"
     other = subprocess.Popen(
         [sys.executable, "-c", holder, tmp_path / JOURNAL], env=environment(), stdout=subprocess.PIPE

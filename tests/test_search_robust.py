@@ -3,18 +3,19 @@
 from math import sqrt
 
 import pytest
-from search_toys import VARY, Interrupting, busy_toy, toy
 
-from model.metrics import ALWAYS, METRICS
-from optimize.cases import other_scenario
-from optimize.export import to_csv, to_dict, to_latex, to_text
-from optimize.front import front
-from optimize.page import page
-from optimize.search import FRESH, search
-from optimize.store import StudyStore
-from optimize.study import SETTINGS, load_archive
-from scenarios import ScenarioError, load
-from scenarios.pool import Pool
+from gridtune.model.metrics.registry import ALWAYS, METRICS
+from gridtune.optimize.front.export import to_csv, to_dict, to_latex, to_text
+from gridtune.optimize.front.front import front
+from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.cases import other_scenario
+from gridtune.optimize.study.evaluation_store import StudyStore
+from gridtune.optimize.study.study import SETTINGS, load_archive
+from gridtune.optimize.visualization.page import page
+from gridtune.scenarios import ScenarioError, load
+from gridtune.scenarios.execution.pool import Pool
+from search_toys import VARY, Interrupting, busy_toy, toy
 
 DAY, BUSY = "diet/day-regular", "diet/day-regular:workload.interval=3"
 SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -217,7 +218,7 @@ def test_a_metric_that_only_a_scenario_defines_may_be_an_objective_and_a_constra
         (metric, ""),
         (f"response_mean.{name.name}", "s"),
     ]
-    monkeypatch.setattr("model.metrics.METRICS", {name: METRICS[name] for name in ALWAYS})
+    monkeypatch.setattr("gridtune.model.metrics.registry.METRICS", {name: METRICS[name] for name in ALWAYS})
     assert load_archive(tmp_path).constraints == made.constraints
     monkeypatch.undo()
     with pytest.raises(ScenarioError, match=f"{metric}x: no such metric; did you mean {metric}"):

@@ -6,18 +6,19 @@ from math import exp, log, pi, sin
 
 import pytest
 
-from model.metrics import METRICS, Metric
-from optimize.designs import design
-from optimize.evaluate import objectives_of
-from optimize.importance import study_sensitivity
-from optimize.plots.sensitivity import draw_sensitivity
-from optimize.sensitivity import METHODS, Effect, Sensitivity, ranked
-from optimize.simulated import simulated_sensitivity
-from optimize.space import Parameter, Space
-from optimize.study import Kept, Settings
-from scenarios import load
-from scenarios.errors import ScenarioError
-from scenarios.pool import Pool
+from gridtune.model.metrics.registry import METRICS, Metric
+from gridtune.optimize.importance.designs import design
+from gridtune.optimize.importance.importance import study_sensitivity
+from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
+from gridtune.optimize.importance.simulator import simulated_sensitivity
+from gridtune.optimize.search_space.objectives import objectives_of
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Parameter, Space
+from gridtune.optimize.study.study import Kept
+from gridtune.optimize.visualization.sensitivity import draw_sensitivity
+from gridtune.scenarios import load
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.pool import Pool
 from tests.fronts import THREE, archive, search
 
 X, Y, Z = "network.latency", "sed.speed", "client.spacing"

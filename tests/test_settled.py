@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from optimize.archive import Archive, Constraint
-from optimize.export import summary, to_dict
-from optimize.front import front
-from optimize.settled import settled
+from gridtune.optimize.front.dominant_choice import settled
+from gridtune.optimize.front.export import summary, to_dict
+from gridtune.optimize.front.front import front
+from gridtune.optimize.records.evaluations import Archive, Constraint
 from tests.fronts import COMPLETED, UNHAPPY, evaluation
 
 GOALS = (UNHAPPY, COMPLETED)

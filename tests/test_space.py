@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimize.space import Parameter, Space, key
-from scenarios import ScenarioError, load
+from gridtune.optimize.search_space.space import Parameter, Space, key
+from gridtune.scenarios import ScenarioError, load
 
 NESTED = Space(
     (

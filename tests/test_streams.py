@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.streams import Streams
+from gridtune.model.streams import Streams
 
 
 def draw(*key, purpose="workload"):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.job import Job
-from model.timetable import Timetable
+from gridtune.model.deadline.timetable import Timetable
+from gridtune.model.job import Job
 
 SERVERS = 3
 moves = st.lists(

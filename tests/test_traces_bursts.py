@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios.traces import TraceJob, embedded_jobs, read_trace, sessions_from_jobs
+from gridtune.scenarios.traces import TraceJob, embedded_jobs, read_trace, sessions_from_jobs
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios.errors import ScenarioError
-from scenarios.traces import Keep, TraceError, iter_trace, read_trace
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.traces import Keep, TraceError, iter_trace, read_trace
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.traces import summarise
+from gridtune.scenarios.traces import summarise, summary_lines
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 real = pytest.mark.skipif(not DATA.is_dir(), reason="needs the logs in ../shared/data")
@@ -64,7 +64,7 @@ def test_a_summary_is_plain_data_and_aligned_text(summary):
     assert plain["dropped"] == {
         "cancelled before its start (run time below 0)": {"count": 1, "first_line": 3}
     }
-    lines = list(s.lines())
+    lines = list(summary_lines(s))
     assert max(map(len, lines)) <= 100
     assert "rows            2 read, 1 kept" in lines
     assert "! 1 jobs have a run time of 0 s (under half a second)" in lines
@@ -73,7 +73,7 @@ def test_a_summary_is_plain_data_and_aligned_text(summary):
 def test_a_faultless_trace_has_nothing_to_mind(summary):
     s = summary(row(1, 0, 0, 60, 4), row(2, 5, 55, 70, 4, limit=200))
     assert s.warnings == []
-    assert list(s.lines())[-1] == "Nothing to mind was found."
+    assert list(summary_lines(s))[-1] == "Nothing to mind was found."
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from scenarios import ScenarioError, simulate
-from scenarios.scenario import Scenario
+from gridtune.scenarios import ScenarioError, simulate
+from gridtune.scenarios.document.scenario import Scenario
 
 SITE = {"name": "lal", "nodes": 2, "policy": "fcfs"}
 SHORT = [{"name": "sdj", "kinds": ["sdj"], "full": "reject"}, {"name": "batch"}]
@@ -140,7 +140,7 @@ def test_optional_requests_that_are_cancelled_and_best_effort_jobs_make_nobody_u
 
 
 def load_regular():
-    from scenarios import load
+    from gridtune.scenarios import load
 
     return load("diet/day-regular")
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.job import Job
-from model.record import Stay
-from model.users import bounded_slowdown, failed, outcomes
+from gridtune.model.job import Job
+from gridtune.model.metrics.users import bounded_slowdown, failed, outcomes
+from gridtune.model.record import Stay
 
 
 def done(number, user, start, end, deadline=inf, mandatory=True, **facts):

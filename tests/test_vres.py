@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.vres_site import VresSite
-from model.grid import Grid
-from model.vres import ClassRules, ShareError, deal, slot_counts
-from scenarios import ScenarioError, load
+from gridtune.agents.wms.vres_site import VresSite
+from gridtune.model.grid import Grid
+from gridtune.model.vres import ClassRules, ShareError, deal, slot_counts
+from gridtune.scenarios import ScenarioError, load
 
 SITE = """
 title = "t"

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.vres_site import VresSite
-from agents.wms import BrokerHabits, Latencies, Wms, WmsBroker
-from model.grid import Grid
-from model.ranking import Expression, LeastTraversalTime, MostFree, formula
-from model.vres import ClassRules
+from gridtune.agents.wms.broker import BrokerHabits, Latencies, Wms, WmsBroker
+from gridtune.agents.wms.vres_site import VresSite
+from gridtune.model.grid import Grid
+from gridtune.model.vres import ClassRules
+from gridtune.model.wms.ranking import Expression, LeastTraversalTime, MostFree, formula
 
 
 def world(grid, slots, habits, latencies=None, brokers=1, full="wait"):

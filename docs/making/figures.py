@@ -48,7 +48,7 @@ def run(page: Path, folder: Path) -> None:
     found = os.pathsep.join(filter(None, [data, str(ROOT / "data"), str(ROOT.parent / "shared" / "data")]))
     for command in commands(page):
         print("gridtune", *command, flush=True)
-        called = [sys.executable, ROOT / "cli.py", *command]
+        called = [sys.executable, "-m", "gridtune", *command]
         done = subprocess.run(
             called,
             cwd=folder,

@@ -16,7 +16,7 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages (a hook of MkDocs)."""
     from mkdocs.structure.files import File
 
-    sys.path.insert(0, str(ROOT))  # the program that stands beside these pages, whatever is installed
+    sys.path.insert(0, str(ROOT / "src"))  # the program that stands beside these pages, whatever is installed
     for name, page in PAGES.items():
         files.append(File.generated(config, f"reference/{name}.md", content="\n".join(page()) + "\n"))
     return files
@@ -27,7 +27,7 @@ def command_line() -> Lines:
     from typer.main import get_command
     from typer.testing import CliRunner
 
-    import cli
+    from gridtune import cli
 
     yield "# Command line\n"
     yield "Every command prints JSON with `--format json` where it has that option; nothing else then goes to"
@@ -54,8 +54,8 @@ def _commands(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]
 
 def policies() -> Lines:
     """Every policy with its parameters."""
-    from model.policy import FAMILIES
-    from scenarios.catalogue import policy_tree
+    from gridtune.model.policy import FAMILIES
+    from gridtune.scenarios.document.catalogue import policy_tree
 
     yield "# Policies\n"
     yield "What `gridtune policies` lists. A policy is chosen by name or by a table with `kind` and"
@@ -89,7 +89,7 @@ def _bounds(parameter: dict[str, Any]) -> str:
 
 def scenario_tables() -> Lines:
     """Every table of a scenario document with its keys."""
-    from scenarios.schema import ScenarioSpec
+    from gridtune.scenarios.tables.schema import ScenarioSpec
 
     schema = ScenarioSpec.model_json_schema()
     parts = schema["$defs"]
@@ -146,7 +146,7 @@ def _named(value: dict[str, Any]) -> Iterator[str]:
 
 
 def _laws() -> list[Any]:
-    from scenarios import laws
+    from gridtune.scenarios.fields import laws
 
     return [laws.Constant, laws.Uniform, laws.LogUniform, laws.Exponential, laws.LogNormal, laws.Weibull]
 
@@ -203,8 +203,8 @@ def _title(name: str) -> str:
 
 def shipped() -> Lines:
     """The shipped scenarios, and the papers with their experiments."""
-    from scenarios.reproduction.running import experiment_rows
-    from scenarios.scenario import load, shipped_names
+    from gridtune.scenarios.document.scenario import load, shipped_names
+    from gridtune.scenarios.reproduction.commands import experiment_rows
 
     yield "# Shipped scenarios\n"
     yield "`gridtune scenarios show NAME` prints the document; `gridtune run NAME` simulates it."
@@ -222,9 +222,9 @@ def shipped() -> Lines:
 
 def samplers() -> Lines:
     """The samplers of a search, and the kinds of pictures."""
-    from optimize.plots import PLOTS
-    from optimize.running import sampler_rows
-    from scenarios.running import picture_rows
+    from gridtune.optimize.commands import sampler_rows
+    from gridtune.optimize.visualization import PLOTS
+    from gridtune.scenarios.execution.commands import picture_rows
 
     yield "# Samplers and pictures\n\n## Samplers\n\n`gridtune search --sampler NAME`.\n"
     yield "| sampler | meaning |\n|---|---|"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from model.batch.ledger import Ledger
-from model.job import Job
+from gridtune.model.batch.ledger import Ledger
+from gridtune.model.job import Job
 
 
 @dataclass(frozen=True, slots=True)

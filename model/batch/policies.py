@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from model.batch.cluster import Cluster, Lane
-from model.batch.ledger import Ledger
-from model.batch.profile import Profile
-from model.job import Job
-from model.policy import Policy, PolicyError, parameter, register
+from gridtune.model.batch.cluster import Cluster, Lane
+from gridtune.model.batch.ledger import Ledger
+from gridtune.model.batch.profile import Profile
+from gridtune.model.job import Job
+from gridtune.model.policy import Policy, PolicyError, parameter, register
 
 
 class BatchPolicy(Policy):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from model.harvest.control import Control, Decision, Memory, Reading
-from model.policy import PolicyError, make, parameter, register
+from gridtune.model.harvest.control import Control, Decision, Memory, Reading
+from gridtune.model.policy import PolicyError, make, parameter, register
 
 SIGRI = "Sigri simulator of CiGri"
 

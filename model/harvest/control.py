@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, Literal, NamedTuple
 
-from model.policy import Policy, parameter
+from gridtune.model.policy import Policy, parameter
 
 Sensor = Literal["waiting+running", "waiting", "load"]
 Memory = Any

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from model.harvest.control import Feedback, Memory, Reading
-from model.harvest.plant import Gains, pole_placement
-from model.policy import PolicyError, parameter, register
+from gridtune.model.harvest.control import Feedback, Memory, Reading
+from gridtune.model.harvest.plant import Gains, pole_placement
+from gridtune.model.policy import PolicyError, parameter, register
 
 AUTHORS = "PI control of CiGri (ICSTCC 2021)"
 MODEL_FREE = "Fliess and Join 2013, arXiv 1305.7085; CCTA 2022, hal-03663273"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import NamedTuple
 
-from model.harvest.control import Control, Decision, Memory, Reading
-from model.policy import parameter, register
+from gridtune.model.harvest.control import Control, Decision, Memory, Reading
+from gridtune.model.policy import parameter, register
 
 TAP = "CiGri v3, runner"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import Literal
 
-from model.job import Job
+from gridtune.model.job import Job
 
 
 @dataclass(frozen=True, slots=True)

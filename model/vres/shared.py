@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from math import inf
 from typing import Any
 
-from model.job import Job
+from gridtune.model.job import Job
 
 
 class Execution:

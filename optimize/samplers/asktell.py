@@ -9,11 +9,11 @@ from copy import copy, deepcopy
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from optimize.archive import Objective
-from optimize.constraints import Excesses
-from optimize.distributions import distribution
-from optimize.samplers.base import Result, Sampler
-from optimize.space import Point, Space, key
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.samplers.base import Result, Sampler
+from gridtune.optimize.search_space.constraints import Excesses
+from gridtune.optimize.search_space.distributions import distribution
+from gridtune.optimize.search_space.space import Point, Space, key
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler

@@ -19,11 +19,11 @@ from importlib.util import find_spec
 from math import sqrt
 from typing import ClassVar, TypeVar
 
-from optimize.archive import Objective
-from optimize.constraints import Excesses
-from optimize.samplers.penalty import Penalty, Result
-from optimize.space import Point, Space
-from scenarios.errors import ScenarioError
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.samplers.penalty import Penalty, Result
+from gridtune.optimize.search_space.constraints import Excesses
+from gridtune.optimize.search_space.space import Point, Space
+from gridtune.scenarios.errors import ScenarioError
 
 MANY = 500  # evaluations from which on NSGA-II found the better fronts
 
@@ -80,7 +80,7 @@ class Sampler(ABC):
         A sampler that does not override it, or `relearn`, keeps what it was told first.
 
         Args:
-            means: in the order of the objectives, by `optimize.space.key` of all points so far.
+            means: in the order of the objectives, by `optimize.search_space.space.key` of all points so far.
         """
 
     def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
@@ -103,7 +103,8 @@ class Sampler(ABC):
 
         Args:
             results: see `tell`.
-            excesses: of each point; see `optimize.constraints.excesses`. Empty where the evaluation failed.
+            excesses: of each point; see `optimize.search_space.constraints.excesses`.
+                Empty where the evaluation failed.
         """
         self.tell(self._penalty.told(results, excesses))
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimize.archive import Objective
-from optimize.constraints import Excesses, violation
-from optimize.samplers.base import Result, Sampler, population, register, require
-from optimize.space import Parameter, Point, Space, key
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.samplers.base import Result, Sampler, population, register, require
+from gridtune.optimize.search_space.constraints import Excesses, violation
+from gridtune.optimize.search_space.space import Parameter, Point, Space, key
 
 
 class PymooSampler(Sampler):

@@ -7,10 +7,10 @@ from itertools import islice
 
 import numpy as np
 
-from optimize.archive import Objective
-from optimize.samplers.base import Result, Sampler, register
-from optimize.space import Point, Space
-from scenarios.errors import ScenarioError
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.samplers.base import Result, Sampler, register
+from gridtune.optimize.search_space.space import Point, Space
+from gridtune.scenarios.errors import ScenarioError
 
 
 @register("random", "independent random points: what any other sampler has to beat")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from optimize.samplers.asktell import OptunaSampler
-from optimize.samplers.base import population, register
+from gridtune.optimize.samplers.asktell import OptunaSampler
+from gridtune.optimize.samplers.base import population, register
 
 if TYPE_CHECKING:
     from optuna import Study

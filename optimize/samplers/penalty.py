@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optimize.archive import Objective
-from optimize.constraints import Excesses, violation
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.search_space.constraints import Excesses, violation
 
 Result = Sequence[float] | None  # means of the objectives in their order; None for a failed evaluation
 

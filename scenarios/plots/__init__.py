@@ -1,9 +1,9 @@
 """Pictures of runs and sweeps."""
 
-from scenarios.plots.pictures import KINDS, draw_run, draw_run_picture
-from scenarios.plots.style import PlotError, picture_format, save
-from scenarios.plots.sweeps import draw_sweep
-from scenarios.plots.tables import RunTables, read_run
+from gridtune.scenarios.plots.pictures import KINDS, draw_run, draw_run_picture
+from gridtune.scenarios.plots.style import PlotError, picture_format, save
+from gridtune.scenarios.plots.sweeps import draw_sweep
+from gridtune.scenarios.plots.tables import RunTables, read_run
 
 __all__ = [
     "KINDS",

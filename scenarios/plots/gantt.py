@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from model.batch.nodes import hosts_in
-from scenarios.plots import style
-from scenarios.plots.style import BLUE, COLOURS, GREY, SKY, PlotError
-from scenarios.plots.tables import LOST, RunTables
+from gridtune.model.batch.nodes import hosts_in
+from gridtune.scenarios.plots import style
+from gridtune.scenarios.plots.style import BLUE, COLOURS, GREY, SKY, PlotError
+from gridtune.scenarios.plots.tables import LOST, RunTables
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scenarios.plots import style
-from scenarios.plots.classes import draw_classes
-from scenarios.plots.gantt import draw_gantt
-from scenarios.plots.people import draw_users
-from scenarios.plots.series import draw_queues, draw_signals
-from scenarios.plots.style import PlotError, picture_format, save
-from scenarios.plots.tables import RunTables, read_run
-from scenarios.plots.traffic import draw_messages
-from scenarios.plots.waits import draw_waits
+from gridtune.scenarios.plots import style
+from gridtune.scenarios.plots.classes import draw_classes
+from gridtune.scenarios.plots.gantt import draw_gantt
+from gridtune.scenarios.plots.people import draw_users
+from gridtune.scenarios.plots.series import draw_queues, draw_signals
+from gridtune.scenarios.plots.style import PlotError, picture_format, save
+from gridtune.scenarios.plots.tables import RunTables, read_run
+from gridtune.scenarios.plots.traffic import draw_messages
+from gridtune.scenarios.plots.waits import draw_waits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

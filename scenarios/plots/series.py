@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scenarios.plots import style
-from scenarios.plots.style import BLUE, COLOURS, GREY, PlotError
-from scenarios.plots.tables import RunTables
+from gridtune.scenarios.plots import style
+from gridtune.scenarios.plots.style import BLUE, COLOURS, GREY, PlotError
+from gridtune.scenarios.plots.tables import RunTables
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scenarios.errors import ScenarioError
-from scenarios.results import replace, writable_folder
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.files import replace, writable_folder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

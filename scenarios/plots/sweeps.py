@@ -7,9 +7,9 @@ from itertools import pairwise
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
-from scenarios.intervals import half_width, paired_half_widths
-from scenarios.plots import style
-from scenarios.plots.style import COLOURS, PlotError
+from gridtune.scenarios.plots import style
+from gridtune.scenarios.plots.style import COLOURS, PlotError
+from gridtune.scenarios.results.intervals import half_width, paired_half_widths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

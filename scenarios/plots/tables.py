@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scenarios.plots.style import PlotError
+from gridtune.scenarios.plots.style import PlotError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
 """The papers' experiments, claims and figures."""
 
-from scenarios.reproduction.catalogue import PAPERS, load_paper
-from scenarios.reproduction.claims import Claim, Experiment, Paper, Workbench
+from gridtune.scenarios.reproduction.catalogue import PAPERS, load_paper
+from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, Workbench

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from scenarios.errors import ScenarioError
-from scenarios.reproduction.claims import Paper
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.reproduction.claims import Paper
 
 # Name: (module that defines PAPER, title).
 PAPERS: dict[str, tuple[str, str]] = {
-    "diet": ("scenarios.reproduction.diet", "DIET-ethic: fair scheduling of optional computations (RR-7959)"),
-    "dirac": ("scenarios.reproduction.dirac", "DIRAC: push, pull and pilots over batch sites (RR-5576)"),
-    "oar": ("scenarios.reproduction.oar", "Batch policies against real OAR schedules (Grid'5000)"),
-    "deadline": ("scenarios.reproduction.deadline", "Deadline scheduling with priority (RR-5335)"),
+    "diet": (
+        "gridtune.scenarios.reproduction.diet.claims",
+        "DIET-ethic: fair scheduling of optional computations (RR-7959)",
+    ),
+    "dirac": (
+        "gridtune.scenarios.reproduction.dirac.claims",
+        "DIRAC: push, pull and pilots over batch sites (RR-5576)",
+    ),
+    "oar": (
+        "gridtune.scenarios.reproduction.oar.claims",
+        "Batch policies against real OAR schedules (Grid'5000)",
+    ),
+    "deadline": (
+        "gridtune.scenarios.reproduction.deadline.claims",
+        "Deadline scheduling with priority (RR-5335)",
+    ),
     "batcigri": (
-        "scenarios.reproduction.batcigri",
+        "gridtune.scenarios.reproduction.batcigri.claims",
         "BatCiGri: simulating a multi-layered grid middleware (hal-04101015)",
     ),
-    "egee": ("scenarios.reproduction.egee", "Scheduling for responsive grids (EGEE, DIANE, gPTM3D)"),
+    "egee": (
+        "gridtune.scenarios.reproduction.egee.claims",
+        "Scheduling for responsive grids (EGEE, DIANE, gPTM3D)",
+    ),
 }
 
 

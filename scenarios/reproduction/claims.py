@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from scenarios.scenario import Scenario
+from gridtune.scenarios.document.scenario import Scenario
 
 Verdict = Literal["met", "not met", "contradicted by the source"]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import ceil, inf
 
-from agents.client import Session
-from scenarios.traces.records import TraceJob
+from gridtune.agents.gridrpc.client import Session
+from gridtune.scenarios.traces.records import TraceJob
 
 NOBODY = "unknown"  # owner of the jobs that have no user: they count as one user
 

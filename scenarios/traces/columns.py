@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scenarios.traces.records import TraceJob
+from gridtune.scenarios.traces.records import TraceJob
 
 Floats = NDArray[np.float64]
 

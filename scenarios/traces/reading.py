@@ -8,13 +8,13 @@ from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 
-from model.collector import without_collector
-from scenarios.traces.gwf import GWF
-from scenarios.traces.header import TraceHeader
-from scenarios.traces.records import Keep, Trace, TraceError, TraceJob, TraceReport
-from scenarios.traces.rows import UNREADABLE, UNSORTED, Layout, RowParser
-from scenarios.traces.source import head, opened
-from scenarios.traces.swf import SWF
+from gridtune.model.collector import without_collector
+from gridtune.scenarios.traces.gwf import GWF
+from gridtune.scenarios.traces.header import TraceHeader
+from gridtune.scenarios.traces.records import Keep, Trace, TraceError, TraceJob, TraceReport
+from gridtune.scenarios.traces.rows import UNREADABLE, UNSORTED, Layout, RowParser
+from gridtune.scenarios.traces.source import head, opened
+from gridtune.scenarios.traces.swf import SWF
 
 _COMPRESSED = {".gz", ".bz2", ".xz"}
 _FORMATS = {".swf": SWF, ".gwf": GWF}

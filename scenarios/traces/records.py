@@ -8,8 +8,8 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
-from scenarios.errors import ScenarioError
-from scenarios.traces.header import TraceHeader
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.traces.header import TraceHeader
 
 
 class TraceError(ScenarioError):

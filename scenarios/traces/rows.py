@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Final
 
-from scenarios.traces.records import Keep, TraceJob, TraceReport
+from gridtune.scenarios.traces.records import Keep, TraceJob, TraceReport
 
 UNREADABLE: Final = "not a readable row"
 CANCELLED: Final = "cancelled before its start (run time below 0)"

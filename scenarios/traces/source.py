@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-from scenarios.traces.records import TraceError
+from gridtune.scenarios.traces.records import TraceError
 
 _OPENERS: dict[bytes, Callable[[Path], io.BufferedIOBase]] = {
     b"\x1f\x8b": gzip.GzipFile,

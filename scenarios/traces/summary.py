@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from scenarios.traces.columns import Columns, Floats
-from scenarios.traces.header import TraceHeader
-from scenarios.traces.reading import read_trace
-from scenarios.traces.records import Keep, Tally, Trace
-from scenarios.traces.warn import warnings_of
+from gridtune.scenarios.traces.columns import Columns, Floats
+from gridtune.scenarios.traces.header import TraceHeader
+from gridtune.scenarios.traces.reading import read_trace
+from gridtune.scenarios.traces.records import Keep, Tally, Trace
+from gridtune.scenarios.traces.warn import warnings_of
 
 SHORT = 300.0  # s: jobs below it count as short
 _QUANTILES = {"min": 0.0, "5%": 0.05, "25%": 0.25, "50%": 0.5, "75%": 0.75, "95%": 0.95, "max": 1.0}
@@ -82,12 +82,6 @@ class TraceSummary:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return asdict(self)
-
-    def lines(self) -> Iterator[str]:
-        """The summary as aligned text, a line each."""
-        from scenarios.traces.table import summary_lines
-
-        return summary_lines(self)
 
 
 def summarise(path: str | PathLike[str]) -> TraceSummary:

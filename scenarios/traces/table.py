@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
-from scenarios.traces.records import Tally
-
-if TYPE_CHECKING:
-    from scenarios.traces.summary import TraceSummary
+from gridtune.scenarios.traces.records import Tally
+from gridtune.scenarios.traces.summary import TraceSummary
 
 _LABEL, _WIDTH = 16, 100
 

@@ -18,13 +18,13 @@ import moocore
 import numpy as np
 import pytest
 
-from model.metrics import Metric
-from optimize.front import front
-from optimize.search import search
-from optimize.space import key
-from scenarios import load
-from scenarios.replicate import Task, metrics_of
-from scenarios.scenario import Scenario
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.front.front import front
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.space import key
+from gridtune.scenarios import load
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.execution.replicate import Task, metrics_of
 
 MOST = 16
 PLANS = {f"fixed {count}": (count, count) for count in (1, 2, 4, 8, MOST)}

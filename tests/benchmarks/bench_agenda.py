@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import simpy
 
-from model.agenda import ARRIVAL, COMPLETION
-from model.grid import Grid
+from gridtune.model.agenda import ARRIVAL, COMPLETION
+from gridtune.model.grid import Grid
 
 SITES, SERVERS, TASKS, LOAD, MEAN_SERVICE = 20, 50, 200_000, 0.8, 1.0
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from scenarios import load, simulate
-from scenarios.traces import TraceError, find_trace
+from gridtune.scenarios import load, simulate
+from gridtune.scenarios.traces import TraceError, find_trace
 
 LPC = "LPC-EGEE-2004-1.2-cln.swf.gz"
 

@@ -1,6 +1,6 @@
 """Speed of harvesting: `pytest tests/benchmarks/bench_cigri.py --benchmark-only`."""
 
-from scenarios import load, simulate
+from gridtune.scenarios import load, simulate
 
 
 def test_the_paper_s_scenario(benchmark):

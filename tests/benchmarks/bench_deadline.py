@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios import load, simulate
+from gridtune.scenarios import load, simulate
 
 
 @pytest.mark.parametrize("count", [2_000, 20_000])

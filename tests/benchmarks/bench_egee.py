@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenarios import ScenarioError, load, simulate
-from scenarios.traces import find_trace
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.traces import find_trace
 
 TRACE = "LPC-EGEE-2004-1.2-cln.swf.gz"
 

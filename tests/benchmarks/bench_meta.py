@@ -2,9 +2,9 @@
 
 import pytest
 
-from scenarios.scenario import load
-from scenarios.simulate import build
-from scenarios.traces import TraceError, find_trace
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.execution.simulate import build
+from gridtune.scenarios.traces import TraceError, find_trace
 
 
 @pytest.mark.parametrize("kind", ["push", "pull", "pilot"])

@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from model.metrics import Metric
-from optimize.search import search
-from scenarios import load
-from scenarios.pool import Pool
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.search import search
+from gridtune.scenarios import load
+from gridtune.scenarios.execution.pool import Pool
 
 SECONDS = 0.005
 BUDGET = 1000

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 import optuna
 import pytest
-from databases import postgresql_database
 
-from optimize.storage import open_for_writing
+from databases import postgresql_database
+from gridtune.optimize.storages.storage import open_for_writing
 
 LIMIT = 0.050  # s a trial
 BATCH = 20

@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from optimize.front import front
-from optimize.search import search
-from optimize.space import Point
-from scenarios.pool import Pool
-from scenarios.replicate import evaluate
-from scenarios.scenario import load
+from gridtune.optimize.front.front import front
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.space import Point
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.replicate import evaluate
 
 SCENARIO = "federation/small"
 FRESH_SEED = 1_000_003

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from optimize.archive import Objective
-from optimize.evaluate import objectives_of
-from optimize.space import Space
-from scenarios import load
-from scenarios.scenario import Scenario
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.search_space.objectives import objectives_of
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios import load
+from gridtune.scenarios.document.scenario import Scenario
 
 FOLDER = Path(__file__).with_name("scenarios")
 

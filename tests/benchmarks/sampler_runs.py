@@ -8,10 +8,10 @@ from math import log
 from pathlib import Path
 from statistics import fmean
 
-from model.metrics import Metric
-from optimize.archive import Value
-from optimize.space import Parameter, Point, key
-from scenarios.replicate import Metrics, Task, metrics_of
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.records.evaluations import Value
+from gridtune.optimize.search_space.space import Parameter, Point, key
+from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from tests.benchmarks.sampler_cases import Case
 
 STEPS = 8  # in which a range is rounded before it is simulated

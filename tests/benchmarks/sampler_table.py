@@ -12,7 +12,7 @@ from typing import Any
 import moocore
 import numpy as np
 
-from optimize.samplers import samplers
+from gridtune.optimize.samplers import samplers
 from tests.benchmarks.sampler_cases import CASES
 
 ROWS = Path(__file__).parents[2] / "docs" / "data" / "samplers.jsonl"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from optimize.samplers import register
-from optimize.samplers.nsga import Nsga2
-from optimize.samplers.surrogate import Tpe
+from gridtune.optimize.samplers import register
+from gridtune.optimize.samplers.nsga import Nsga2
+from gridtune.optimize.samplers.surrogate import Tpe
 
 
 class _Tpe(Tpe):

@@ -27,18 +27,18 @@ from pathlib import Path
 
 import numpy as np
 
-from optimize.archive import Estimate, Evaluation
-from optimize.evaluate import estimate
-from optimize.explore import Exploration
-from optimize.front import costs
-from optimize.progress import Progress
-from optimize.samplers import Result, Sampler, samplers
-from optimize.shortlist import shortlist
-from optimize.space import Point, key
-from optimize.store import Store
-from optimize.study import Settings
-from scenarios.pool import Pool
-from scenarios.replicate import Task, summarise
+from gridtune.optimize.exploration import Exploration
+from gridtune.optimize.front.front import costs
+from gridtune.optimize.records.evaluations import Estimate, Evaluation
+from gridtune.optimize.replication.evaluate import estimate
+from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.replication.shortlist import shortlist
+from gridtune.optimize.samplers import Result, Sampler, samplers
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.study.evaluation_store import Store
+from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.replicate import Task, summarise
 from tests.benchmarks import sampler_variants
 from tests.benchmarks.sampler_cases import CASES, Case
 from tests.benchmarks.sampler_runs import Runs

@@ -1,0 +1,425 @@
+"""The batch site: a head node with queues and a local scheduler, over the nodes of one domain."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Literal, NamedTuple
+
+import mesa
+
+from gridtune.agents.batch.displacement import Guests
+from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION
+from gridtune.model.batch.cluster import Cluster, Queue
+from gridtune.model.batch.file_system import FileSystem, Timer
+from gridtune.model.batch.nodes import NodePool, Placement
+from gridtune.model.batch.policies import BatchPolicy
+from gridtune.model.grid import Grid
+from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
+from gridtune.model.metrics.registry import define
+
+define("killed_by_limit", "jobs", "minimize", "jobs killed at a limit of run time")
+define("refused", "jobs", "minimize", "jobs that no queue of their site accepts")
+
+Overrun = Literal["extend", "kill"]
+Delay = Callable[[], float]
+Ended = Callable[[Job], object]
+Started = Callable[[Job, float], object]
+
+
+def no_delay() -> float:
+    """A service that takes no time."""
+    return 0.0
+
+
+class Services(NamedTuple):
+    """How long a site takes for what surrounds the execution of a job, each drawn per job, s.
+
+    Attributes:
+        receive: mu_rec, from the arrival of a job to its entry into a queue (RR-5576, section 6.3).
+        send: mu_send, from the end of a job until the scheduler hears of it; its processors stay taken.
+        overhead: setting up and cleaning up around an execution; the processors are held, nothing progresses.
+    """
+
+    receive: Delay = no_delay
+    send: Delay = no_delay
+    overhead: Delay = no_delay
+
+
+AT_ONCE = Services()
+
+
+class Rounds(NamedTuple):
+    """When a site schedules.
+
+    What comes in while a round lasts waits for the next one (BatCiGri, section 4.5).
+
+    Attributes:
+        gap: s from the beginning of a round to that of the next, at least.
+        period: s after which a round begins even if nothing has happened.
+        duration: of a round, drawn for each, s: its decisions take effect when it ends.
+    """
+
+    gap: float = 0.0
+    period: float = inf
+    duration: Delay = no_delay
+
+
+WHENEVER_NEEDED = Rounds()
+
+
+class Reservation(NamedTuple):
+    """A job that starts as soon as best-effort jobs have left its processors.
+
+    Attributes:
+        job: which.
+        planned_end: what the scheduler goes by, s.
+        cleaning: s that its execution takes on top.
+    """
+
+    job: Job
+    planned_end: float
+    cleaning: float
+
+
+class Execution(NamedTuple):
+    """A job on its processors.
+
+    Attributes:
+        placement: where.
+        planned_end: what the scheduler goes by, s.
+        event: handle of its end; None for a placeholder without limit.
+        timer: that will tell of it.
+    """
+
+    placement: Placement
+    planned_end: float
+    event: int | None
+    timer: Timer
+
+
+class BatchSite(mesa.Agent):
+    """A site: `submit`, `cancel` and, for placeholders, `finish` are what it understands.
+
+    At one instant jobs end first, then jobs come in, then there is one scheduling pass.
+
+    Args:
+        grid: where it lives.
+        name: by which jobs refer to it.
+        nodes: its nodes.
+        policy: of the local scheduler.
+        queues: a job enters the first whose limits it keeps.
+        services: delays of the head node and the nodes.
+        overrun: what becomes of a job that runs longer than its owner promised: it is left to run, or
+            killed at the promised time.
+        rounds: of the scheduler; by default it acts whenever something has happened.
+        file_system: that the jobs share, if it can slow them down. Limits of run time then count progress.
+        io_share: of its time that a job of the site would spend on the file system if it were alone.
+
+    Attributes:
+        guests: best-effort jobs in the holes of the schedule, if any. The local scheduler plans as if they
+            were not there.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        name: str,
+        nodes: NodePool,
+        policy: BatchPolicy,
+        *,
+        queues: Sequence[Queue] = (Queue(),),
+        services: Services = AT_ONCE,
+        overrun: Overrun = "extend",
+        rounds: Rounds = WHENEVER_NEEDED,
+        file_system: FileSystem | None = None,
+        io_share: float = 0.0,
+    ) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.name = name
+        self.nodes = nodes
+        self.policy = policy
+        self.services = services
+        self.overrun = overrun
+        self.cluster = Cluster(nodes.slots, pace=nodes.pace, queues=queues, ledger=policy.ledger())
+        self._executions: dict[int, Execution] = {}
+        self._computing: dict[int, tuple[int, Ended]] = {}
+        self._owners: dict[int, Ended] = {}
+        self._watchers: dict[int, Started] = {}
+        self.rounds = rounds
+        self.file_system = file_system
+        self.timer: Timer = file_system.lane(io_share) if file_system is not None else grid.agenda
+        self.guests: Guests | None = None
+        self._reservations: deque[Reservation] = deque()
+        self._pass_due = self._round_due = False
+        self._next_round = 0.0  # s, not before
+        if rounds.period < inf:
+            grid.agenda.every(rounds.period, self._tick, order=DECISION)
+        grid.add_slots(nodes.slots, nodes.power / nodes.slots)
+        for counter in ("killed_by_limit", "refused"):
+            grid.record.counters[counter] += 0
+
+    @property
+    def slots(self) -> int:
+        """Processors."""
+        return self.nodes.slots
+
+    @property
+    def widest(self) -> int:
+        """Processors that one job can get."""
+        return self.nodes.slots
+
+    @property
+    def pace(self) -> float:
+        """Work per s of the slowest node."""
+        return self.nodes.pace
+
+    @property
+    def depth(self) -> int:
+        """Jobs waiting in the queues."""
+        return self.cluster.depth
+
+    @property
+    def running(self) -> int:
+        """Jobs that hold processors."""
+        return len(self._executions)
+
+    @property
+    def free(self) -> int:
+        """Processors that hold no job."""
+        return self.cluster.free
+
+    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+        """Take a job in.
+
+        Args:
+            job: new, or waiting elsewhere. One with an infinite run time is a placeholder: it holds its
+                processors until `finish`, or until it is killed at a limit.
+            done: called with the job when it has ended here, unless its owner cancels it: completed,
+                killed at a limit, or refused (`job.state` tells).
+            started: called with the job and the speed of its node once it can work.
+        """
+        if started is not None:
+            self._watchers[job.id] = started
+        delay = self.services.receive()
+        if delay > 0:
+            self.grid.agenda.after(delay, self._received, (job, done), ARRIVAL)
+        else:
+            self._enter(job, done)
+
+    def compute(self, job: Job, work: float, then: Ended) -> None:
+        """Have a running placeholder do `work` s at speed 1, and call `then` with it when that is done."""
+        speed = self._executions[job.id].placement.speed
+        event = self.timer.after(work / speed, self._computed, job, COMPLETION)
+        self._computing[job.id] = event, then
+
+    def finish(self, job: Job) -> None:
+        """A running placeholder has done its work: it completes now."""
+        self._forget_end(job)
+        self._complete(job)
+
+    def cancel(self, job: Job) -> None:
+        """Take a job out on its owner's demand, whether it waits or runs; too late is no error."""
+        now = self.grid.now
+        self._watchers.pop(job.id, None)
+        if job.state is RUNNING and job.id in self._executions:
+            self._forget_end(job)
+            self._owners.pop(job.id, None)
+            job.cancel(now)
+            self._release(job)
+        elif job.state is QUEUED or job.state is CREATED:
+            reserved = next((one for one in self._reservations if one.job is job), None)
+            if reserved is not None:
+                self._reservations.remove(reserved)
+                self.cluster.stop(job, now, reserved.planned_end)
+                self._owners.pop(job.id, None)
+                self._call_scheduler()
+                self.processors_came_free()
+            # Where it does not wait, it is still on its way.
+            elif job in self.cluster:
+                self.cluster.withdraw(job)
+                self._owners.pop(job.id, None)
+                self._call_scheduler()
+            job.cancel(now)
+
+    def _received(self, what: tuple[Job, Ended | None]) -> None:
+        job, done = what
+        if job.state is not CANCELLED:
+            self._enter(job, done)
+
+    def _enter(self, job: Job, done: Ended | None) -> None:
+        """Put a job into the first queue that accepts it."""
+        now = self.grid.now
+        queue = self._queue_for(job)
+        if queue is None:
+            job.reject(now)
+            self._watchers.pop(job.id, None)
+            self.grid.record.counters["refused"] += 1
+            if done is not None:
+                done(job)
+            return
+        job.queue(now, self.name)
+        self.cluster.enqueue(job, queue, self.policy.owner(job))
+        if done is not None:
+            self._owners[job.id] = done
+        self._call_scheduler()
+
+    def _queue_for(self, job: Job) -> int | None:
+        """Index of the first queue whose limits the job keeps."""
+        cluster = self.cluster
+        if job.processors > cluster.capacity:
+            return None
+        for index, queue in enumerate(cluster.queues):
+            if (
+                job.processors <= queue.max_processors
+                and job.processors <= queue.slots
+                and cluster.duration(job) <= queue.max_runtime
+            ):
+                return index
+        return None
+
+    def _call_scheduler(self) -> None:
+        """Have the local policy asked in the next round."""
+        cluster = self.cluster
+        if cluster.depth and cluster.free and not self._pass_due:
+            self._pass_due = True
+            self.call_round()
+
+    def call_round(self) -> None:
+        """Have one scheduling round as soon as may be, once all that happens at that instant has happened."""
+        if not self._round_due:
+            self._round_due = True
+            self.grid.agenda.at(max(self.grid.now, self._next_round), self._schedule, None, DECISION)
+
+    def _tick(self, _: object) -> None:
+        """A period is over: have a round for whatever waits, even if nothing has happened."""
+        self._call_scheduler()
+        if self._pass_due or (self.guests is not None and self.guests.depth):
+            self.call_round()
+
+    def _schedule(self, _: object) -> None:
+        """One scheduling round: start what the policy chooses, and best-effort jobs on what is left."""
+        starts: Sequence[Job] = ()
+        # Guests call for rounds too, but the policy is asked only when it would be without them.
+        if self._pass_due:
+            starts = self.policy.starts(self.cluster, self.grid.now)
+            self.cluster.settle()
+        self._pass_due = self._round_due = False
+        chosen: Sequence[Job] = ()
+        if self.guests is not None:
+            chosen = self.guests.choose(self.guests.idle - sum(job.processors for job in starts))
+        duration = self.rounds.duration()
+        self._next_round = self.grid.now + max(self.rounds.gap, duration)
+        if duration > 0:
+            self.grid.agenda.after(duration, self._conclude, (starts, chosen), DECISION)
+        else:
+            self._conclude((starts, chosen))
+
+    def _conclude(self, decided: tuple[Sequence[Job], Sequence[Job]]) -> None:
+        """Let the decisions of a round take effect."""
+        starts, chosen = decided
+        for job in starts:
+            if job.state is QUEUED and job in self.cluster:
+                self._start(job)
+        if self.guests is not None:
+            for job in chosen:
+                self.guests.start(job)
+
+    def _start(self, job: Job) -> None:
+        """Start a job of the site, or have it start once guests have made room for it."""
+        if self.guests is None:
+            self._run(job, 0.0)
+            return
+        cleaning = self.guests.make_room(job.processors)
+        if self.guests.idle >= job.processors:
+            self._run(job, cleaning)
+        else:
+            planned_end = self.grid.now + self.cluster.duration(job)
+            self.cluster.start(job, self.grid.now, planned_end)
+            self._reservations.append(Reservation(job, planned_end, cleaning))
+
+    def _run(self, job: Job, cleaning: float, planned_end: float | None = None) -> None:
+        """Put a job on its processors; its plan begins now unless it was made before."""
+        now = self.grid.now
+        placement = self.nodes.take(job.processors)
+        job.begin(now, placement.nodes)
+        promised = job.estimate / placement.speed
+        limit = self.cluster.queue_of(job).max_runtime
+        if self.overrun == "kill" and promised < limit:
+            limit = promised
+        runtime = job.runtime / placement.speed
+        overhead = self.services.overhead() + cleaning
+        # A placeholder does no work of its own: its life is not longer where the file system is slow.
+        timer = self.timer if runtime < inf else self.grid.agenda
+        event: int | None = None
+        if runtime > limit:
+            event = timer.after(overhead + limit, self._expire, job, COMPLETION)
+        elif runtime < inf:
+            event = timer.after(overhead + runtime, self._complete, job, COMPLETION)
+        if planned_end is None:
+            planned_end = now + promised
+            self.cluster.start(job, now, planned_end)
+        self._executions[job.id] = Execution(placement, planned_end, event, timer)
+        started = self._watchers.pop(job.id, None)
+        if started is not None:
+            if overhead > 0:
+                self.grid.agenda.after(overhead, self._works, (started, job, placement.speed), DECISION)
+            else:
+                started(job, placement.speed)
+
+    def _works(self, what: tuple[Started, Job, float]) -> None:
+        started, job, speed = what
+        if job.state is RUNNING:
+            started(job, speed)
+
+    def _computed(self, job: Job) -> None:
+        then = self._computing.pop(job.id)[1]
+        then(job)
+
+    def _forget_end(self, job: Job) -> None:
+        execution = self._executions[job.id]
+        if execution.event is not None:
+            execution.timer.cancel(execution.event)
+
+    def processors_came_free(self) -> None:
+        """Start the jobs that waited for processors that somebody has left, then see to the guests."""
+        if self.guests is None:
+            return
+        waiting = self._reservations
+        while waiting:
+            reserved = sum(reservation.job.processors for reservation in waiting)
+            if self.guests.idle + reserved < waiting[0].job.processors:
+                break
+            first = waiting.popleft()
+            self._run(first.job, first.cleaning, first.planned_end)
+        if self.guests.depth:
+            self.call_round()
+
+    def _complete(self, job: Job) -> None:
+        job.finish(self.grid.now)
+        delay = self.services.send()
+        if delay > 0:
+            self.grid.agenda.after(delay, self._release, job, COMPLETION)
+        else:
+            self._release(job)
+
+    def _expire(self, job: Job) -> None:
+        job.expire(self.grid.now)
+        self.grid.record.counters["killed_by_limit"] += 1
+        self._release(job)
+
+    def _release(self, job: Job) -> None:
+        """Take back the processors of a job that has ended, and tell its owner."""
+        execution = self._executions.pop(job.id)
+        computing = self._computing.pop(job.id, None)
+        if computing is not None:
+            self.timer.cancel(computing[0])
+        self.nodes.give_back(execution.placement)
+        self.cluster.stop(job, self.grid.now, execution.planned_end)
+        done = self._owners.pop(job.id, None)
+        if done is not None:
+            done(job)
+        self._call_scheduler()
+        self.processors_came_free()

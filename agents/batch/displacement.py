@@ -1,0 +1,39 @@
+"""What a batch site asks of the best-effort jobs on its processors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from gridtune.model.job import Job
+
+
+class Guests(Protocol):
+    """Best-effort jobs on processors that the site's own jobs leave idle.
+
+    Attributes:
+        idle: processors that neither a job of the site nor a guest holds, less those that jobs of the
+            site wait for while guests leave; negative while there are not enough.
+        depth: guests that wait for processors.
+    """
+
+    @property
+    def idle(self) -> int:
+        """See above."""
+
+    @property
+    def depth(self) -> int:
+        """See above."""
+
+    def make_room(self, processors: int) -> float:
+        """Have guests leave until that many processors are idle, at once or soon.
+
+        Returns:
+            s that the processors take to be clean, once free.
+        """
+
+    def choose(self, idle: int) -> Sequence[Job]:
+        """The guests that a round starts on idle processors."""
+
+    def start(self, job: Job) -> None:
+        """Start a guest that was chosen."""

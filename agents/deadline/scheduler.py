@@ -1,0 +1,196 @@
+"""The agent of a network-enabled server system: finds a server for every task (RR-5335, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import mesa
+
+from gridtune.agents.deadline.monitor import Monitor
+from gridtune.agents.deadline.task_server import TaskServer
+from gridtune.model.agenda import DECISION
+from gridtune.model.deadline.routing import TaskRouting, Times
+from gridtune.model.deadline.timetable import Timetable
+from gridtune.model.grid import Grid
+from gridtune.model.job import CREATED, DONE, REJECTED, Job
+from gridtune.model.metrics.registry import define
+
+define("executed", "tasks", "maximize", "tasks completed before their deadline")
+define("missed", "tasks", "minimize", "tasks not completed before their deadline, rejected ones included")
+define("missed_fraction", "", "minimize", "missed tasks over all tasks")
+define("missed_high_priority", "tasks", "minimize", "missed tasks of high priority")
+define("missed_low_priority", "tasks", "minimize", "missed tasks of lower priority")
+define("rejected", "tasks", "minimize", "tasks for which no server could meet the deadline")
+define("fallbacks", "tasks", "minimize", "removals of waiting tasks that would miss their deadline")
+define("resubmissions", "tasks", "minimize", "removed tasks that found a place again")
+define("ack_timeouts", "time-outs", "minimize", "servers skipped because sending the data took too long")
+define("forecast_error", "", "minimize", "mean relative error of forecast run times, without sign")
+define("forecast_ratio", "", "minimize", "mean of forecast over actual run times; 1 is unbiased")
+
+
+class Placement(NamedTuple):
+    """What the agent promised itself of a placed task.
+
+    Attributes:
+        server: index.
+        forecast: s that it should take there, corrected.
+        factor: by which the forecast was corrected.
+    """
+
+    server: int
+    forecast: float
+    factor: float
+
+
+class SchedulingAgent(mesa.Agent):
+    """Receives tasks, places them, and takes them back from queues in which they would be late.
+
+    All tasks of its servers come from it, and it hears of every start and end: its timetable holds the
+    same queues as the servers, with forecast times.
+
+    Args:
+        grid: where it lives.
+        servers: by index.
+        routing: decides on servers.
+        monitor: forecasts run times.
+    """
+
+    def __init__(
+        self, grid: Grid, servers: Sequence[TaskServer], routing: TaskRouting, monitor: Monitor
+    ) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.servers = servers
+        self.routing = routing
+        self.monitor = monitor
+        self.timetable = Timetable(len(servers))
+        self.tasks: list[Job] = []
+        self._placed: dict[int, Placement] = {}
+        for server in servers:
+            server.started = self._started
+        for counter in ("fallbacks", "resubmissions", "ack_timeouts"):
+            grid.record.counters[counter] = 0
+
+    def submit(self, job: Job) -> None:
+        """Find a server for a task, and other servers for those that it makes late."""
+        self.tasks.append(job)
+        self._place_all([job])
+
+    def _place_all(self, jobs: Iterable[Job]) -> None:
+        """Place tasks in turn; those displaced by one are placed before the next.
+
+        It ends: a task displaces only tasks of strictly less precedence, so chains are no longer than
+        there are levels, and each placement displaces finitely many.
+        """
+        stack = list(jobs)[::-1]
+        while stack:
+            stack.extend(reversed(self._place(stack.pop())))
+
+    def _place(self, job: Job) -> list[Job]:
+        """Place one task or reject it; the tasks that must now be placed anew."""
+        times = self.monitor.times(job)
+        chosen = self.routing.choose(job, times, self.timetable, self.grid.now)
+        if not chosen:
+            self._reject(job)
+            return []
+        if self._answers_late(job, chosen[0]):
+            self._try(job, times, chosen)
+            return []
+        return self._assign(job, chosen[0], times)
+
+    def _try(self, job: Job, times: Times, chosen: Sequence[int]) -> None:
+        """Send the data to the first server that takes them fast enough (RR-5335, `task_ack`)."""
+        if not chosen:
+            self._reject(job)
+        elif self._answers_late(job, chosen[0]):
+            self.grid.record.counters["ack_timeouts"] += 1
+            self.grid.record.log(self.grid.now, "timed out", job.id, self.servers[chosen[0]].name)
+            wait = self.routing.patience * job.data.input / self.monitor.bandwidth(chosen[0])
+            self.grid.agenda.after(wait, self._go_on, (job, times, chosen[1:]), DECISION)
+        else:
+            self._place_all(self._assign(job, chosen[0], times))
+
+    def _go_on(self, what: tuple[Job, Times, Sequence[int]]) -> None:
+        self._try(*what)
+
+    def _answers_late(self, job: Job, server: int) -> bool:
+        """Whether sending the data takes longer at present than the agent would wait."""
+        actual = self.servers[server].machine.bandwidth.at(self.grid.now)
+        return bool(job.data.input) and self.monitor.bandwidth(server) > self.routing.patience * actual
+
+    def _assign(self, job: Job, server: int, times: Times) -> list[Job]:
+        """Let a task wait at a server; the waiting tasks that are taken out because they would be late."""
+        grid, timetable = self.grid, self.timetable
+        planned = float(self.routing.planned(times)[server])
+        again = job.state is not CREATED
+        grid.record.counters["resubmissions"] += again
+        place = timetable.insert(server, job, planned, self.routing.precedence(job))
+        self._placed[job.id] = Placement(server, float(times.forecast[server]), self.monitor.factor(server))
+        grid.record.log(grid.now, "resubmitted" if again else "assigned", job.id, self.servers[server].name)
+        displaced: list[Job] = []
+        if self.routing.resubmits != "none":
+            displaced = timetable.late_behind(server, place, grid.now)
+            for late in displaced:
+                self._take_back(late)
+        self.servers[server].submit(job, self._completed)
+        return displaced
+
+    def _take_back(self, job: Job) -> None:
+        """Take a waiting task out of its queue."""
+        server = self._placed.pop(job.id).server
+        self.timetable.remove(server, job)
+        self.servers[server].withdraw(job)
+        self.grid.record.counters["fallbacks"] += 1
+        self.grid.record.log(self.grid.now, "fallback", job.id, self.servers[server].name)
+
+    def _reject(self, job: Job) -> None:
+        job.reject(self.grid.now)
+
+    def _started(self, server: TaskServer, job: Job) -> None:
+        self.timetable.begin(server.index, job, self.grid.now)
+
+    def _completed(self, job: Job) -> None:
+        """Learn from an execution, and look whether it ended too late for those that wait behind it."""
+        placement = self._placed.pop(job.id)
+        server, now = placement.server, self.grid.now
+        self.timetable.complete(server, now)
+        service = self.servers[server].service
+        self.monitor.learn(server, job.data, placement.forecast, placement.factor, service)
+        if self.routing.resubmits == "slipped":
+            late = self.timetable.hopeless(server, now)
+            for waiting in late:
+                self._take_back(waiting)
+            if late:
+                # The server has not yet started its next task: nothing may come before that now.
+                self.grid.agenda.at(now, self._place_all, late, DECISION)
+
+
+def measure(agent: SchedulingAgent, high_priority: int) -> None:
+    """Have the outcomes of an agent's tasks measured at the end of the run.
+
+    Args:
+        agent: whose tasks.
+        high_priority: the least priority that counts as high.
+    """
+    record, tasks, monitor = agent.grid.record, agent.tasks, agent.monitor
+
+    def executed(job: Job) -> bool:
+        return job.state is DONE and job.end < job.deadline
+
+    def missed(job: Job) -> bool:
+        late = job.state is REJECTED or job.state is DONE or agent.grid.now >= job.deadline
+        return late and not executed(job)
+
+    record.measure("executed", lambda: sum(map(executed, tasks)))
+    record.measure("missed", lambda: sum(map(missed, tasks)))
+    record.measure("missed_fraction", lambda: sum(map(missed, tasks)) / max(1, len(tasks)))
+    record.measure(
+        "missed_high_priority", lambda: sum(missed(job) for job in tasks if job.priority >= high_priority)
+    )
+    record.measure(
+        "missed_low_priority", lambda: sum(missed(job) for job in tasks if job.priority < high_priority)
+    )
+    record.measure("rejected", lambda: sum(job.state is REJECTED for job in tasks))
+    record.measure("forecast_error", lambda: monitor.errors / max(1, monitor.executions))
+    record.measure("forecast_ratio", lambda: monitor.ratios / monitor.executions if monitor.executions else 1)

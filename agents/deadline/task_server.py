@@ -1,0 +1,46 @@
+"""A server for sequential tasks: a SeD on a machine whose performance changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gridtune.agents.gridrpc.sed import SeD
+from gridtune.model.deadline.platform import Machine, Service
+from gridtune.model.grid import Grid
+from gridtune.model.gridrpc.disciplines import Discipline
+from gridtune.model.job import Job
+
+
+class TaskServer(SeD):
+    """A SeD that sends data, computes and returns results, one task at a time.
+
+    Args:
+        grid: where it lives.
+        machine: what it runs on.
+        index: its number among the servers of its agent.
+        discipline: decides which task runs next.
+
+    Attributes:
+        started: is told of every start.
+        service: phases of the last execution that began.
+    """
+
+    def __init__(self, grid: Grid, machine: Machine, index: int, discipline: Discipline) -> None:
+        super().__init__(grid, machine.name, index, discipline, speed=machine.speed)
+        self.machine = machine
+        self.started: Callable[[TaskServer, Job], object] = lambda _server, _job: None
+        self.service = Service(0.0, 0.0, 0.0)
+
+    def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
+        """Take a task in; it starts once all that arrives at the same instant has been placed."""
+        if self._admit(job, completed):
+            self._review_later()
+
+    def duration(self, job: Job) -> float:
+        """Seconds that an execution which starts now takes, transfers included."""
+        self.service = self.machine.service(job, job.data, self.grid.now)
+        return sum(self.service)
+
+    def _start(self, job: Job) -> None:
+        super()._start(job)
+        self.started(self, job)

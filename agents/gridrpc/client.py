@@ -1,0 +1,188 @@
+"""The GridRPC client: acts for a user from its entry to the end of its stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mesa
+
+from gridtune.agents.gridrpc.hierarchy import Discovery, EstimationVector, MasterAgent
+from gridtune.agents.gridrpc.sed import SeD
+from gridtune.model.agenda import ARRIVAL, DECISION
+from gridtune.model.grid import Grid
+from gridtune.model.gridrpc.dispatch import Demand, Dispatch
+from gridtune.model.job import Job
+from gridtune.model.network import Link
+from gridtune.model.record import Stay
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a user brings: how much work, how urgent.
+
+    Attributes:
+        user: name.
+        arrival: t0, s.
+        deadline: d, absolute, s.
+        n_min: mandatory requests.
+        n_max: requests in all that would be useful.
+        runtimes: execution times in s, used in turn by successive requests (the k-th request takes
+            the k-th, starting anew at the end).
+    """
+
+    user: str
+    arrival: float
+    deadline: float
+    n_min: int
+    n_max: int
+    runtimes: tuple[float, ...]
+
+    @property
+    def demand(self) -> float:
+        """Work of all n_max requests, slot-seconds at speed 1."""
+        rounds, rest = divmod(self.n_max, len(self.runtimes))
+        return rounds * sum(self.runtimes) + sum(self.runtimes[:rest])
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHabits:
+    """How clients of a scenario behave.
+
+    Attributes:
+        dispatch: decides what to submit where.
+        n_submit: requests that a legacy client guesses to be right.
+        spacing: s between two successive submissions of one client during set-up.
+        reaction: s between hearing of a completion and acting on it.
+        node: name of the machine that clients run on, for counting its messages.
+    """
+
+    dispatch: Dispatch
+    n_submit: int
+    spacing: float
+    reaction: float
+    node: str
+
+
+class Client(mesa.Agent):
+    """One stay of a user: set-up, monitoring, clean-up (RR-7959, section 4.1.2).
+
+    Args:
+        grid: where it lives.
+        session: what its user brings.
+        habits: how it behaves.
+        master: whom it asks for servers.
+        servers: all SeDs by index.
+        link: to the master agent and to each SeD.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        session: Session,
+        habits: ClientHabits,
+        master: MasterAgent,
+        servers: Sequence[SeD],
+        link: Link,
+    ) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.session = session
+        self.habits = habits
+        self.master = master
+        self.servers = servers
+        self.link = link
+        self.stay = Stay(session.user, grid.now, session.deadline, session.demand)
+        self.submitted = 0
+        self.mandatory_left = session.n_min
+        self.pending: dict[int, tuple[Job, SeD]] = {}
+        self._optional_at: dict[int, int] = {}
+        self._left = False
+        grid.record.stays.append(self.stay)
+
+    def enter(self) -> None:
+        """Begin the set-up phase: discover servers."""
+        wanted = Discovery(self.session.n_max, self._reply)
+        self._message("discover")
+        self.grid.agenda.after(self.link.delay(), self.master.discover, wanted, ARRIVAL)
+        self.grid.agenda.at(max(self.session.deadline, self.grid.now), self._deadline, None, DECISION)
+
+    def _reply(self, vectors: Sequence[EstimationVector]) -> None:
+        self.grid.agenda.after(self.link.delay(), self._discovered, vectors, ARRIVAL)
+
+    def _discovered(self, vectors: Sequence[EstimationVector]) -> None:
+        """Submit what the dispatch policy plans, one request every `spacing` seconds."""
+        self._message("estimate")
+        found = [self.servers[vector.server] for vector in vectors]
+        rng = self.grid.streams.stream(f"dispatch:{self.session.user}")
+        plan = self.habits.dispatch.setup(self._demand(), len(found), rng)
+        now, spacing = self.grid.now, self.habits.spacing
+        for k, (server, mandatory) in enumerate(plan):
+            self.grid.agenda.at(now + k * spacing, self._send, (found[server], mandatory), DECISION)
+        self.stay.setup_end = now + max(0, len(plan) - 1) * spacing
+
+    def _send(self, what: tuple[SeD, bool]) -> None:
+        """Create a request and send it to a server."""
+        if self._left:
+            return
+        server, mandatory = what
+        session = self.session
+        runtime = session.runtimes[self.submitted % len(session.runtimes)]
+        job = self.grid.record.job(
+            session.user,
+            self.grid.now,
+            runtime,
+            kind="mandatory" if mandatory else "optional",
+            mandatory=mandatory,
+            deadline=session.deadline,
+            data=self.stay,
+        )
+        self.submitted += 1
+        self.pending[job.id] = (job, server)
+        if not mandatory:
+            self._optional_at[server.index] = self._optional_at.get(server.index, 0) + 1
+        self._message("submit")
+        self.grid.agenda.after(self.link.delay(), self._arrive, (server, job), ARRIVAL)
+
+    def _arrive(self, what: tuple[SeD, Job]) -> None:
+        what[0].submit(what[1], self._notify)
+
+    def _notify(self, job: Job) -> None:
+        """A server completed a request: the news travels and the client reacts."""
+        self.grid.agenda.after(self.link.delay() + self.habits.reaction, self._completed, job, ARRIVAL)
+
+    def _completed(self, job: Job) -> None:
+        self._message("complete")
+        entry = self.pending.pop(job.id, None)
+        if self._left or entry is None:
+            return
+        server = entry[1]
+        if job.mandatory:
+            self.mandatory_left -= 1
+            if self.mandatory_left == 0 and self.grid.now >= self.session.deadline:
+                self._clean_up()
+            return
+        self._optional_at[server.index] -= 1
+        for _ in range(self.habits.dispatch.completed(self._demand(), self._optional_at[server.index])):
+            self._send((server, False))
+
+    def _deadline(self, _: object) -> None:
+        """Leave, unless mandatory work is still missing."""
+        if self.mandatory_left == 0:
+            self._clean_up()
+
+    def _clean_up(self) -> None:
+        """Cancel every request that is not known to be completed, and leave."""
+        self._left = True
+        delay = self.link.delay()
+        for job, server in self.pending.values():
+            self._message("cancel")
+            self.grid.agenda.after(delay, server.cancel, job, ARRIVAL)
+        self.stay.leave = self.grid.now
+        self.remove()
+
+    def _message(self, kind: str) -> None:
+        self.grid.record.message(self.habits.node, kind, self.grid.now)
+
+    def _demand(self) -> Demand:
+        return Demand(self.session.n_min, self.session.n_max, self.habits.n_submit, self.submitted)

@@ -1,0 +1,184 @@
+"""The server daemon (SeD): executes one request at a time, chosen by its queue discipline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import mesa
+
+from gridtune.agents.gridrpc.hierarchy import Discovery, EstimationVector
+from gridtune.model.agenda import COMPLETION, DECISION
+from gridtune.model.grid import Grid
+from gridtune.model.gridrpc.disciplines import Discipline
+from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
+from gridtune.model.metrics.registry import define
+
+define("killed_by_mandatory", "kills", "minimize", "optional executions displaced by mandatory arrivals")
+define("cancelled_running", "jobs", "minimize", "executions cancelled by their owner, e.g. at the deadline")
+define("cancelled_waiting", "jobs", "minimize", "waiting requests cancelled by their owner")
+
+SED_COUNTERS = ("killed_by_mandatory", "cancelled_running", "cancelled_waiting")
+
+Killed = Literal["requeue", "drop"]
+
+
+class SeD(mesa.Agent):
+    """A server: a queue, a discipline, and a place where one request runs.
+
+    Args:
+        grid: where it lives.
+        name: by which jobs and messages refer to it.
+        index: its number within the hierarchy.
+        discipline: decides which request runs.
+        speed: run time at speed 1 over run time here; more than 0.
+        overhead: s that each execution takes on top (start and clean-up of the service).
+        killed: what becomes of a displaced optional request: back into the queue, or dropped.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        name: str,
+        index: int,
+        discipline: Discipline,
+        *,
+        speed: float = 1.0,
+        overhead: float = 0.0,
+        killed: Killed = "requeue",
+    ) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.name = name
+        self.index = index
+        self.discipline = discipline
+        self.speed = speed
+        self.overhead = overhead
+        self.killed = killed
+        self.queue = discipline.queue()
+        self.job: Job | None = None
+        self._owners: dict[int, Callable[[Job], object]] = {}
+        self._completion = 0
+        self._review_due = False
+        self._served = 0
+        self._served_time = 0.0
+        self._rng = grid.streams.stream(f"tie:{name}")
+        grid.add_slots(1, speed)
+
+    def discover(self, discovery: Discovery) -> None:
+        """Answer with an estimation vector."""
+        self.grid.record.message(self.name, "estimate", self.grid.now)
+        discovery.reply((self.estimate(),))
+
+    def estimate(self) -> EstimationVector:
+        """How fit this server is for a new request."""
+        queue = self.queue
+        running = 0 if self.job is None else 1
+        waiting = len(queue)
+        mean = self._served_time / self._served if self._served else 0.0
+        return EstimationVector(
+            self.index, running + len(queue.mandatory), waiting, (running + waiting + 1) * mean
+        )
+
+    def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
+        """Take a request in and review what runs; `completed` is called with it when it is done."""
+        if self._admit(job, completed):
+            self._review()
+
+    def _admit(self, job: Job, completed: Callable[[Job], object]) -> bool:
+        """Put a request into the queue; whether it still wants to be there."""
+        grid = self.grid
+        grid.record.message(self.name, "submit", grid.now)
+        if job.state is CANCELLED:
+            return False  # by its owner, while it was on its way
+        job.queue(grid.now, self.name)
+        allocated = self.queue.allocated
+        if job.user not in allocated:
+            allocated[job.user] = self.discipline.newcomer(self.queue, self.job)
+        self.queue.push(job)
+        self._owners[job.id] = completed
+        return True
+
+    def cancel(self, job: Job) -> None:
+        """Take a request out on its owner's demand, whether it waits or runs; too late is no error."""
+        grid = self.grid
+        grid.record.message(self.name, "cancel", grid.now)
+        if job is self.job:
+            grid.record.counters["cancelled_running"] += 1
+            grid.agenda.cancel(self._completion)
+            self._release(job)
+            self._review_later()
+        elif job.state is QUEUED and self.queue.remove(job):
+            grid.record.counters["cancelled_waiting"] += 1
+        elif job.state is not CREATED:
+            return
+        job.cancel(grid.now)
+        self._owners.pop(job.id, None)
+
+    def withdraw(self, job: Job) -> None:
+        """Take a waiting request out without ending it, because it goes elsewhere.
+
+        Raises:
+            ValueError: it does not wait here.
+        """
+        if not self.queue.remove(job):
+            raise ValueError(f"job {job.id} does not wait at {self.name}")
+        del self._owners[job.id]
+
+    def _review_later(self) -> None:
+        """Look at the queue once everything else that happens at this very instant has happened."""
+        if not self._review_due:
+            self._review_due = True
+            self.grid.agenda.at(self.grid.now, self._review_once, None, DECISION)
+
+    def _review_once(self, _: object) -> None:
+        self._review_due = False
+        self._review()
+
+    def _review(self) -> None:
+        """Run what the discipline puts in front."""
+        running = self.job
+        front = self.discipline.front(self.queue, running, self._rng)
+        if front is running:
+            return
+        if running is not None:
+            self._displace(running)
+        if front is not None:
+            self._start(front)
+
+    def _start(self, job: Job) -> None:
+        grid = self.grid
+        self.queue.remove(job)
+        self.job = job
+        job.begin(grid.now, self.name)
+        self._completion = grid.agenda.after(self.duration(job), self._complete, job, COMPLETION)
+
+    def duration(self, job: Job) -> float:
+        """Seconds that an execution of a request takes if it starts now."""
+        return self.overhead + job.runtime / self.speed
+
+    def _displace(self, job: Job) -> None:
+        grid = self.grid
+        grid.agenda.cancel(self._completion)
+        self._release(job)
+        job.kill(grid.now)
+        grid.record.counters["killed_by_mandatory"] += 1
+        if self.killed == "requeue":
+            self.queue.push(job)
+        else:
+            job.cancel(grid.now)
+            del self._owners[job.id]
+
+    def _complete(self, job: Job) -> None:
+        self._release(job)
+        self._served += 1
+        self._served_time += self.grid.now - job.start
+        job.finish(self.grid.now)
+        self._owners.pop(job.id)(job)
+        self._review()
+
+    def _release(self, job: Job) -> None:
+        """Free the place and count the time that the user had it."""
+        assert job.state is RUNNING
+        self.queue.allocated[job.user] += self.grid.now - job.start
+        self.job = None

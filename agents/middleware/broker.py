@@ -1,0 +1,110 @@
+"""Push: a broker that sends each task to a site as soon as it comes, by what it knows of the sites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from gridtune.agents.middleware.gateway import Entrance
+from gridtune.agents.middleware.messages import Member, Post
+from gridtune.agents.middleware.resource import Place
+from gridtune.model.grid import Grid
+from gridtune.model.job import Job
+from gridtune.model.middleware.routing import Routing, SiteView
+
+
+class Broker(Entrance):
+    """Central scheduling on the snapshot of an information system (RR-5576, sections 2 and 7).
+
+    Every `period` seconds each site reports its state; in between the broker goes by the last report.
+
+    Args:
+        grid: where it lives.
+        members: the sites.
+        routing: chooses among them.
+        period: s between two reports; with 0 every site is asked at every decision, with infinity none
+            ever reports and all are taken to be as at the start.
+        post: carries its messages.
+    """
+
+    def __init__(
+        self, grid: Grid, members: Sequence[Member], routing: Routing, period: float, post: Post
+    ) -> None:
+        super().__init__(grid)
+        self.members = members
+        self.routing = routing
+        self.period = period
+        self.post = post
+        self.views = [self._measure(k) for k in range(len(members))]
+        self._eligible: dict[tuple[int, frozenset[str] | None], list[int]] = {}
+        self._everywhere = list(range(len(members)))
+        self._by_distance: dict[float, list[int]] = {}
+        for k, member in enumerate(members):
+            self._by_distance.setdefault(member.delay, []).append(k)
+        self._limits = [member.limit * member.site.pace for member in members]
+        self._least_limit = min(self._limits, default=inf)
+        self._promised = 0.0
+        self._rng = grid.streams.stream("tie:broker")
+        if 0 < period < inf:
+            self.every(period, [self._report], start=period)
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that wait for a site: none ever do."""
+        return 0
+
+    def submit(self, task: Job) -> None:
+        """Push a task to a site, or reject it if none accepts it."""
+        self.accept(task)
+        self._promised += task.estimate
+        sites = self._sites_for(task)
+        if not sites:
+            self.refuse(task)
+            return
+        if self.period == 0:
+            self.post.count("information", 2 * len(sites))
+            for k in sites:
+                self._refresh(k)
+        views = self.views if len(sites) == len(self.views) else [self.views[k] for k in sites]
+        chosen = self.routing.choose(views, task, self._promised / len(self.tasks), self._rng)
+        self.views[chosen.site] = chosen._replace(sent=chosen.sent + 1)
+        member = self.members[chosen.site]
+        self.post.send("submit", member.delay, self._deliver, (member.site, task))
+
+    def _deliver(self, what: tuple[Place, Job]) -> None:
+        site, task = what
+        site.submit(task, self.ended)
+
+    def _sites_for(self, task: Job) -> Sequence[int]:
+        """The sites that can ever run a task."""
+        fitting = self._everywhere
+        if task.data is not None or task.processors > 1:
+            key = task.processors, task.data
+            known = self._eligible.get(key)
+            if known is None:
+                known = self._eligible[key] = [
+                    k for k in fitting if self.members[k].resource._replace(time=inf).fits(task)
+                ]
+            fitting = known
+        if task.estimate > self._least_limit:
+            return [k for k in fitting if task.estimate <= self._limits[k]]
+        return fitting
+
+    def _report(self, _: object) -> None:
+        """Every site sends its state; the news of those that are equally far arrives at once."""
+        for delay, sites in self._by_distance.items():
+            self.post.send_all("information", delay, len(sites), self._hear, list(map(self._measure, sites)))
+
+    def _hear(self, views: Sequence[SiteView]) -> None:
+        for view in views:
+            self.views[view.site] = view
+
+    def _refresh(self, k: int) -> None:
+        """Look at a site, and note what is new."""
+        site, view = self.members[k].site, self.views[k]
+        if site.depth != view.depth or site.free != view.free or view.sent:
+            self.views[k] = self._measure(k)
+
+    def _measure(self, k: int) -> SiteView:
+        site = self.members[k].site
+        return SiteView(k, site.depth, site.free, site.slots, site.pace, 0)

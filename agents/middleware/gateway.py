@@ -1,0 +1,73 @@
+"""Where users hand in tasks to a middleware, and what it has to know to stop working."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import mesa
+
+from gridtune.model.agenda import OBSERVATION, Action
+from gridtune.model.grid import Grid
+from gridtune.model.job import Job
+
+
+class Entrance(mesa.Agent):
+    """Takes tasks in and counts those that are still to be done.
+
+    Attributes:
+        tasks: all that were handed in.
+        open: whether more will come.
+        unfinished: tasks handed in that have not ended.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.tasks: list[Job] = []
+        self.open = True
+        self.unfinished = 0
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that have not yet been brought to a site."""
+        raise NotImplementedError
+
+    def accept(self, task: Job) -> None:
+        """A task is handed in."""
+        self.tasks.append(task)
+        self.unfinished += 1
+
+    def refuse(self, task: Job) -> None:
+        """No site will ever run the task."""
+        task.reject(self.grid.now)
+        self.grid.record.counters["refused"] += 1
+        self.unfinished -= 1
+
+    def ended(self, task: Job) -> None:
+        """A task has been completed or lost."""
+        self.unfinished -= 1
+
+    @property
+    def at_work(self) -> bool:
+        """Whether tasks are still to come or to end.
+
+        The middleware's own messages would keep one waiting for ever who waits for an idle grid.
+        """
+        return self.open or self.unfinished > 0
+
+    def every(self, period: float, actions: Sequence[Action], start: float = 0.0) -> None:
+        """Do some things every `period` s from `start` (s), evenly spread over it, while there is work.
+
+        They come after all else that happens at their instants.
+        """
+        agenda, count = self.grid.agenda, len(actions)
+
+        def visit(number: int) -> None:
+            if self.at_work:
+                actions[number % count](None)
+                following = number + 1
+                turn, k = divmod(following, count)
+                # Multiples of the period, not sums of its parts: no rounding creeps in.
+                agenda.at(start + (turn + k / count) * period, visit, following, OBSERVATION)
+
+        agenda.at(start, visit, 0, OBSERVATION)

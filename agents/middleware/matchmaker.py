@@ -1,0 +1,99 @@
+"""The match-maker: keeps the tasks of all users until a resource asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from gridtune.agents.middleware.gateway import Entrance
+from gridtune.model.grid import Grid
+from gridtune.model.job import Job
+from gridtune.model.metrics.registry import define
+from gridtune.model.middleware.matching import Matching, Resource, TaskQueues
+
+define("site_probes", "queries", "minimize", "queries of site agents to the match-maker")
+define("pilot_requests", "queries", "minimize", "queries of pilots to the match-maker")
+define("empty_answers", "answers", "minimize", "queries that the match-maker had no task for")
+
+NAME = "match-maker"
+
+
+class Query(NamedTuple):
+    """A question to the match-maker.
+
+    Attributes:
+        resource: for which a task is wanted.
+        reply: receives the answer.
+    """
+
+    resource: Resource
+    reply: Callable[[Job | None], object]
+
+
+class MatchMaker(Entrance):
+    """Central service of DIRAC: job queues, and a match for whoever asks (RR-5576, section 3.1).
+
+    Args:
+        grid: where it lives.
+        matching: decides who gets what.
+        queues: where tasks wait.
+        resources: of which at least one must fit a task, else it is rejected.
+    """
+
+    def __init__(
+        self, grid: Grid, matching: Matching, queues: TaskQueues, resources: Sequence[Resource]
+    ) -> None:
+        super().__init__(grid)
+        self.matching = matching
+        self.queues = queues
+        self.resources = resources
+        self._counters = grid.record.counters
+        for counter in ("site_probes", "pilot_requests", "empty_answers"):
+            self._counters[counter] = 0
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that wait for a resource."""
+        return len(self.queues)
+
+    def submit(self, task: Job) -> None:
+        """Let a task wait, or reject it if no resource will ever fit."""
+        self.accept(task)
+        if any(resource.fits(task) for resource in self.resources):
+            self.take_back(task)
+        else:
+            self.refuse(task)
+
+    def take_back(self, task: Job) -> None:
+        """Let a task wait (again): behind the others of its queue."""
+        task.queue(self.grid.now, NAME)
+        self.queues.push(task)
+
+    def probe(self, query: Query) -> None:
+        """A site agent asks for a task."""
+        self._counters["site_probes"] += 1
+        self._serve(query)
+
+    def request(self, query: Query) -> None:
+        """A pilot asks for a task."""
+        self._counters["pilot_requests"] += 1
+        self._serve(query)
+
+    def inquire(self, query: Query) -> None:
+        """A site agent asks whether there is a task; it stays."""
+        self._counters["site_probes"] += 1
+        task = self._match(query.resource)
+        if task is None:
+            self._counters["empty_answers"] += 1
+        query.reply(task)
+
+    def _serve(self, query: Query) -> None:
+        task = self._match(query.resource)
+        if task is None:
+            self._counters["empty_answers"] += 1
+        else:
+            self.queues.remove(task)
+        query.reply(task)
+
+    def _match(self, resource: Resource) -> Job | None:
+        return self.matching.match(self.queues, resource) if len(self.queues) else None

@@ -1,0 +1,76 @@
+"""What lies between sites and central services: the sites as seen from there, and the post."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple
+
+from gridtune.agents.middleware.resource import Place
+from gridtune.model.agenda import ARRIVAL, Action
+from gridtune.model.grid import Grid
+from gridtune.model.metrics.registry import define
+from gridtune.model.middleware.matching import NOTHING, Resource
+
+define("messages", "messages", "minimize", "control messages of the middleware")
+define("message_bytes", "B", "minimize", "size of the middleware's control messages in all")
+
+
+class Member(NamedTuple):
+    """A site of the grid, as its middleware knows it.
+
+    Attributes:
+        site: where its tasks go.
+        delay: s that a control message takes between the site and the central services.
+        tags: properties of its nodes that tasks may require.
+        limit: s that a job may run there.
+    """
+
+    site: Place
+    delay: float = 0.0
+    tags: frozenset[str] = NOTHING
+    limit: float = inf
+
+    @property
+    def resource(self) -> Resource:
+        """What the site offers to one task, whichever of its nodes it gets."""
+        site = self.site
+        return Resource(site.name, site.widest, site.pace, self.limit, self.tags)
+
+
+class Post:
+    """Carries control messages of one size.
+
+    Args:
+        grid: where it works.
+        size: of a message, bytes (RR-5576, section 7: 30 KB).
+
+    Attributes:
+        sent: messages so far.
+    """
+
+    def __init__(self, grid: Grid, size: float) -> None:
+        self.grid = grid
+        self.sent = 0
+        self._agenda = grid.agenda
+        self._record = grid.record
+        grid.record.measures["messages"] = lambda: self.sent
+        grid.record.measures["message_bytes"] = lambda: self.sent * size
+
+    def count(self, kind: str, count: int = 1) -> None:
+        """Count messages of a kind."""
+        self.sent += count
+        self._record.message("middleware", kind, self._agenda.now, count)
+
+    def send(self, kind: str, delay: float, action: Action, argument: Any) -> None:
+        """Deliver a message: `action` is called with `argument` after `delay` seconds, at once if 0."""
+        self.send_all(kind, delay, 1, action, argument)
+
+    def send_all(self, kind: str, delay: float, count: int, action: Action, argument: Any) -> None:
+        """Deliver several messages that travel together: one call of `action` stands for all of them."""
+        self.sent += count
+        agenda = self._agenda
+        self._record.message("middleware", kind, agenda.now, count)
+        if delay > 0:
+            agenda.after(delay, action, argument, ARRIVAL)
+        else:
+            action(argument)

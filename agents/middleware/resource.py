@@ -1,0 +1,99 @@
+"""Places of work: batch sites, and classes of sites with virtual reservations, as a middleware sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from gridtune.agents.batch.batch_site import Ended, Started
+from gridtune.agents.wms.vres_site import VresSite
+from gridtune.model.job import Job
+from gridtune.model.vres import SlotClass
+
+
+class Place(Protocol):
+    """Where a middleware can bring tasks and pilots; a `BatchSite` is one.
+
+    Attributes:
+        name: of the site.
+        slots: that tasks can get there.
+        widest: slots that one task can get.
+        pace: work per s of the slowest of them, alone on its processor.
+        depth: jobs that wait for them.
+        free: slots that hold no job.
+    """
+
+    name: str
+
+    @property
+    def slots(self) -> int:
+        """See above."""
+
+    @property
+    def widest(self) -> int:
+        """See above."""
+
+    @property
+    def pace(self) -> float:
+        """See above."""
+
+    @property
+    def depth(self) -> int:
+        """See above."""
+
+    @property
+    def free(self) -> int:
+        """See above."""
+
+    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+        """Take a job in; see `BatchSite.submit`."""
+
+    def compute(self, job: Job, work: float, then: Callable[[Job], object]) -> None:
+        """Have a running placeholder do `work` (s at speed 1), and call `then` with it when that is done."""
+
+    def finish(self, job: Job) -> None:
+        """A running placeholder has done all its work."""
+
+
+class VresPlace:
+    """The class of a site with virtual reservations that takes a middleware's tasks.
+
+    Pilots enter it too, whatever kinds of jobs it admits: they come in place of the tasks.
+
+    Args:
+        site: with virtual reservations.
+        slot_class: of it, the one that tasks enter.
+    """
+
+    def __init__(self, site: VresSite, slot_class: SlotClass) -> None:
+        self.site, self.slot_class = site, slot_class
+        self.name = site.name
+        self.slots = slot_class.slots
+        self.widest = 1
+        self.pace = min(unit.speed for unit in site.units)
+        site.admit("pilot", slot_class)
+
+    @property
+    def depth(self) -> int:
+        """Jobs that wait for slots of the class."""
+        return len(self.slot_class.queue)
+
+    @property
+    def free(self) -> int:
+        """Slots of the class that hold no job, as far as its limits let them be used."""
+        return int(min(self.slots, self.slot_class.rules.site_cap)) - self.slot_class.running
+
+    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+        """Take a job in; see `VresSite.submit`. Slots that are shared are as fast as they are alone."""
+        if started is None:
+            self.site.submit(job, done)
+        else:
+            self.site.submit(job, done, lambda begun, _site: started(begun, self.pace))
+
+    def compute(self, job: Job, work: float, then: Callable[[Job], object]) -> None:
+        """See `Place`: the processor is shared with whatever else is active there."""
+        self.site.compute(job, work, then)
+
+    def finish(self, job: Job) -> None:
+        """See `Place`."""
+        self.site.finish(job)

@@ -1,0 +1,83 @@
+"""Agents of the middleware at the sites: they see that there is room, and ask for work."""
+
+from __future__ import annotations
+
+import mesa
+
+from gridtune.agents.middleware.matchmaker import MatchMaker, Query
+from gridtune.agents.middleware.messages import Member, Post
+from gridtune.model.agenda import DECISION
+from gridtune.model.grid import Grid
+from gridtune.model.job import CREATED, QUEUED, Job
+
+
+class SiteAgent(mesa.Agent):
+    """Asks the match-maker for one task after the other while its site is available.
+
+    A site is available while the tasks waiting there (whoever owns them) number less than epsilon times
+    its slots (RR-5576, equation 5). The agent looks when it is told to (`poll`); a look ends when the site is
+    no longer available or the match-maker has nothing.
+
+    Args:
+        grid: where it lives.
+        member: its site.
+        match_maker: whom it asks.
+        epsilon: criterion of availability.
+        post: carries its messages.
+    """
+
+    def __init__(
+        self, grid: Grid, member: Member, match_maker: MatchMaker, epsilon: float, post: Post
+    ) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.member = member
+        self.site = member.site
+        self.match_maker = match_maker
+        self.post = post
+        self.resource = member.resource
+        self.room = epsilon * member.site.slots
+        self._travelling: list[Job] = []
+        self._looking = False
+
+    @property
+    def available(self) -> bool:
+        """Whether the site has room for a waiting task, those on their way to its queue counted."""
+        depth = self.site.depth
+        if self._travelling:
+            self._travelling = [job for job in self._travelling if self._is_outside(job)]
+            depth += len(self._travelling)
+        return depth < self.room
+
+    def poll(self, _: object) -> None:
+        """Look at the site, unless a look is under way."""
+        if not self._looking:
+            self._look(None)
+
+    def _look(self, _: object) -> None:
+        """Ask, if there is room."""
+        self._looking = self.available
+        if self._looking:
+            self.post.send("query", self.member.delay, self._ask, None)
+
+    def _ask(self, _: object) -> None:
+        self.match_maker.probe(Query(self.resource, self._reply))
+
+    def _reply(self, task: Job | None) -> None:
+        self.post.send("answer", self.member.delay, self._answered, task)
+
+    def _answered(self, task: Job | None) -> None:
+        """Submit a task locally, and look again once the local scheduler has had its say."""
+        self._looking = task is not None
+        if task is not None:
+            self._submit(task)
+            self.grid.agenda.at(self.grid.now, self._look, None, DECISION)
+
+    def _submit(self, task: Job) -> None:
+        self.site.submit(task, self.match_maker.ended)
+        if self._is_outside(task):
+            self._travelling.append(task)
+
+    def _is_outside(self, job: Job) -> bool:
+        """Whether a job has been submitted to the site but not yet entered its queue."""
+        return job.site != self.site.name and (job.state is QUEUED or job.state is CREATED)

@@ -1,0 +1,265 @@
+"""Workload management: brokers that match jobs to what sites publish, and follow them to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import mesa
+
+from gridtune.agents.batch.batch_site import Delay, no_delay
+from gridtune.agents.wms.vres_site import Ended, Started, VresSite
+from gridtune.model.agenda import ARRIVAL, DECISION, OBSERVATION
+from gridtune.model.grid import Grid
+from gridtune.model.job import CANCELLED, CREATED, QUEUED, Job
+from gridtune.model.metrics.registry import define
+from gridtune.model.vres import SlotClass
+from gridtune.model.wms.expression import Formula
+from gridtune.model.wms.ranking import Advert, Ranking
+
+define("rerouted", "jobs", "minimize", "submissions that a site refused and a broker sent elsewhere")
+define("grid_failures", "failures", "minimize", "submissions lost by the middleware")
+define("aborted", "jobs", "minimize", "jobs given up after as many failures as their retries allow")
+define("told_rejected", "jobs", "minimize", "jobs for which no site had a slot, whose owners were told so")
+
+
+class Latencies(NamedTuple):
+    """What the middleware costs in time, each drawn when needed, s.
+
+    Attributes:
+        submission: from the owner to the broker.
+        scheduling: from the match to the site.
+        notification: from the end of the job until its owner hears of it.
+        failure: from a lost submission until the broker hears of it.
+    """
+
+    submission: Delay = no_delay
+    scheduling: Delay = no_delay
+    notification: Delay = no_delay
+    failure: Delay = no_delay
+
+
+class BrokerHabits(NamedTuple):
+    """How brokers work.
+
+    Attributes:
+        ranking: of what fits.
+        requirements: that what is advertised has to meet; None for none.
+        update_period: s between two looks at the sites; 0 looks at every match.
+        failure: probability that a submission is lost.
+        retries: how often a lost job is submitted again.
+        rejected: what a broker does when a site has no slot: try another, or tell the owner.
+    """
+
+    ranking: Ranking
+    requirements: Formula | None = None
+    update_period: float = 60.0
+    failure: float = 0.0
+    retries: int = 3
+    rejected: Literal["resubmit", "tell"] = "resubmit"
+
+
+class Trip:
+    """The way of one job through the middleware.
+
+    Attributes:
+        job: which.
+        done, started: of its owner.
+        refused: sites that had no slot for it.
+        failures: submissions lost.
+        told: when its owner heard of its end, s.
+    """
+
+    __slots__ = ("done", "failures", "job", "refused", "started", "told")
+
+    def __init__(self, job: Job, done: Ended | None, started: Started | None) -> None:
+        self.job = job
+        self.done = done
+        self.started = started
+        self.refused: set[str] = set()
+        self.failures = 0
+        self.told = float("nan")
+
+
+class WmsBroker(mesa.Agent):
+    """One resource broker, with its own view of the sites (Responsive Grids, section 2.1).
+
+    It sends a job again only if that failed or was refused, never because the state of sites changes.
+
+    Args:
+        grid: where it lives.
+        index: among the brokers.
+        sites: all of them.
+        habits: how it works.
+        latencies: of the middleware.
+        phase: s by which its looks at the sites are shifted.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        index: int,
+        sites: Sequence[VresSite],
+        habits: BrokerHabits,
+        latencies: Latencies,
+        phase: float,
+    ) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.sites = sites
+        self.habits = habits
+        self.latencies = latencies
+        self.trips: list[Trip] = []
+        self._rng = grid.streams.stream(f"broker:{index}")
+        self._sites = {site.name: site for site in sites}
+        self._view: dict[tuple[str, str], Advert] = {}
+        self._look(None)
+        if habits.update_period > 0:
+            grid.agenda.every(habits.update_period, self._look, start=phase, order=OBSERVATION)
+
+    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+        """Take a job in; `done` is called once its owner hears of its end, `started` see `VresSite.offer`."""
+        trip = Trip(job, done, started)
+        self.trips.append(trip)
+        self._later(self.latencies.submission(), self._match, trip)
+
+    def _match(self, trip: Trip) -> None:
+        """Choose among the sites that fit; if there is none, tell the owner."""
+        job = trip.job
+        if job.state is CANCELLED:
+            return
+        if self.habits.update_period == 0:
+            self._look(None)
+        adverts = self._fitting(trip)
+        if not adverts:
+            self._give_up(trip, "told_rejected")
+            return
+        ranks = [self.habits.ranking.rank(advert, job) for advert in adverts]
+        best = max(ranks)
+        among = [advert for advert, rank in zip(adverts, ranks, strict=True) if rank == best]
+        chosen = among[int(self._rng.random() * len(among))] if len(among) > 1 else among[0]
+        self._note_sent(chosen, job)
+        if self.habits.failure and self._rng.random() < self.habits.failure:
+            self._later(self.latencies.failure(), self._lost, trip)
+        else:
+            self._later(self.latencies.scheduling(), self._deliver, (trip, self._sites[chosen.name]))
+
+    def _fitting(self, trip: Trip) -> list[Advert]:
+        requirements = self.habits.requirements
+        fitting = []
+        for site in self.sites:
+            slot_class = site.class_for(trip.job)
+            if slot_class is None or site.name in trip.refused:
+                continue
+            advert = self._view[site.name, slot_class.rules.name]
+            if advert.slots and (requirements is None or requirements(advert._asdict())):
+                fitting.append(advert)
+        return fitting
+
+    def _note_sent(self, advert: Advert, job: Job) -> None:
+        """Until it looks again, a broker goes by what it has sent itself."""
+        self._view[advert.name, advert.queue] = (
+            advert._replace(free=advert.free - 1, running=advert.running + 1)
+            if advert.free > 0
+            else advert._replace(
+                waiting=advert.waiting + 1, ett=advert.ett + job.estimate / (advert.slots * advert.speed)
+            )
+        )
+
+    def _deliver(self, what: tuple[Trip, VresSite]) -> None:
+        trip, site = what
+        if trip.job.state is not CREATED and trip.job.state is not QUEUED:
+            return
+        if site.offer(trip.job, lambda _: self._ended(trip), trip.started):
+            return
+        trip.refused.add(site.name)
+        if self.habits.rejected == "resubmit":
+            self.grid.record.counters["rerouted"] += 1
+            self._later(self.latencies.scheduling(), self._match, trip)
+        else:
+            self._give_up(trip, "told_rejected")
+
+    def _lost(self, trip: Trip) -> None:
+        trip.failures += 1
+        self.grid.record.counters["grid_failures"] += 1
+        if trip.failures > self.habits.retries:
+            self._give_up(trip, "aborted")
+        else:
+            self._match(trip)
+
+    def _give_up(self, trip: Trip, why: str) -> None:
+        self.grid.record.counters[why] += 1
+        trip.job.reject(self.grid.now)
+        self._ended(trip)
+
+    def _ended(self, trip: Trip) -> None:
+        self._later(self.latencies.notification(), self._tell, trip)
+
+    def _tell(self, trip: Trip) -> None:
+        trip.told = self.grid.now
+        if trip.done is not None:
+            trip.done(trip.job)
+
+    def _later(self, delay: float, action: object, argument: object) -> None:
+        if delay > 0:
+            self.grid.agenda.after(delay, action, argument, ARRIVAL)  # type: ignore[arg-type]
+        else:
+            self.grid.agenda.at(self.grid.now, action, argument, DECISION)  # type: ignore[arg-type]
+
+    def _look(self, _: object) -> None:
+        """Renew the view."""
+        for site in self.sites:
+            speed = site.units[0].speed
+            for slot_class in site.classes:
+                advert = advertise(site.name, speed, slot_class)
+                self._view[site.name, advert.queue] = advert
+
+
+def advertise(site: str, speed: float, known: SlotClass) -> Advert:
+    """What a site publishes of a class.
+
+    The traversal time is 0 while a slot is free, else the promised work that is waiting, and half of what
+    is running, over the slots.
+    """
+    free = max(0, known.free) if not known.queue else 0
+    work = known.waiting_work + known.running_work / 2
+    return Advert(
+        site,
+        known.rules.name,
+        known.rules.full == "reject",
+        known.slots,
+        free,
+        known.running,
+        len(known.queue),
+        0.0 if free else work / (max(1, known.slots) * speed),
+        speed,
+        known.rules.wall_limit,
+    )
+
+
+class Wms(mesa.Agent):
+    """The brokers together: every owner has one of them, in the order in which owners come.
+
+    Args:
+        grid: where it lives.
+        brokers: all of them.
+    """
+
+    def __init__(self, grid: Grid, brokers: Sequence[WmsBroker]) -> None:
+        super().__init__(grid)
+        self.brokers = brokers
+        self._of: dict[str, WmsBroker] = {}
+        for counter in ("rerouted", "grid_failures", "aborted", "told_rejected"):
+            grid.record.counters[counter] += 0
+
+    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+        """Hand a job to its owner's broker."""
+        broker = self._of.get(job.user)
+        if broker is None:
+            broker = self._of[job.user] = self.brokers[len(self._of) % len(self.brokers)]
+        broker.submit(job, done, started)
+
+    @property
+    def trips(self) -> list[Trip]:
+        """All jobs that were submitted."""
+        return [trip for broker in self.brokers for trip in broker.trips]

@@ -1,0 +1,268 @@
+"""A site with virtual reservations: slots of several classes over processors that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+
+import mesa
+
+from gridtune.model.agenda import COMPLETION, DECISION
+from gridtune.model.grid import Grid
+from gridtune.model.job import CANCELLED, QUEUED, Job
+from gridtune.model.metrics.registry import define
+from gridtune.model.vres import ClassRules, Execution, SharedProcessor, SlotClass, deal
+
+define("vres_rejected", "jobs", "minimize", "jobs that found no slot of their class at a site that rejects")
+define("vres_expired", "jobs", "minimize", "jobs killed at the wall-clock limit of their class")
+
+Ended = Callable[[Job], object]
+Started = Callable[[Job, "VresSite"], object]
+
+
+class VresSite(mesa.Agent):
+    """A site: `submit`, `offer`, `cancel` and, for jobs that bring their work along, `compute`, `finish`.
+
+    Jobs of one processor start in a slot of their class on the processor that is least loaded, and share
+    it with whatever else is active there (Responsive Grids, section 3.2).
+
+    Args:
+        grid: where it lives.
+        name: by which jobs refer to it.
+        speeds: work per s of the processors, one number for each shared unit.
+        capacity: processors in each unit: 1, or those of a node if its kernel moves jobs between them.
+        units_per_node: shared units of one node.
+        classes: rules of each class, in the order in which jobs look for theirs.
+        counts: slots of each class.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        name: str,
+        speeds: Sequence[float],
+        classes: Sequence[ClassRules],
+        counts: Sequence[int],
+        *,
+        capacity: int = 1,
+        units_per_node: int = 1,
+    ) -> None:
+        super().__init__(grid)
+        self.grid = grid
+        self.name = name
+        self.units = [SharedProcessor(capacity, speed) for speed in speeds]
+        self.classes = [
+            SlotClass(rules, dealt, units_per_node)
+            for rules, dealt in zip(classes, deal(counts, len(speeds)), strict=True)
+        ]
+        self.units_per_node = units_per_node
+        self._executions: dict[int, Execution] = {}
+        self._owners: dict[int, tuple[Ended | None, Started | None]] = {}
+        self._classes: dict[tuple[str, str], SlotClass | None] = {}
+        # Bit masks of the units with so many active jobs: the least loaded is found without looking at all.
+        self._loads: list[int] = [(1 << len(speeds)) - 1]
+        self.power = capacity * sum(speeds)
+        grid.add_slots(capacity * len(speeds), self.power / (capacity * len(speeds)))
+        for counter in ("vres_rejected", "vres_expired"):
+            grid.record.counters[counter] += 0
+
+    @property
+    def running(self) -> int:
+        """Jobs that hold slots."""
+        return len(self._executions)
+
+    @property
+    def depth(self) -> int:
+        """Jobs waiting."""
+        return sum(len(known.queue) for known in self.classes)
+
+    def class_for(self, job: Job) -> SlotClass | None:
+        """The first class that admits a job; None if there is none."""
+        key = job.kind, job.group
+        if key not in self._classes:
+            self._classes[key] = next((known for known in self.classes if known.rules.admits(job)), None)
+        return self._classes[key]
+
+    def suits(self, job: Job) -> bool:
+        """Whether a job could ever start here: its class has slots, and it needs one processor."""
+        slot_class = self.class_for(job)
+        return slot_class is not None and slot_class.slots > 0 and job.processors == 1
+
+    def admit(self, kind: str, slot_class: SlotClass) -> None:
+        """Let jobs of a further kind enter a class."""
+        self._classes[kind, ""] = slot_class
+
+    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+        """Take a job in, or reject it; see `offer`."""
+        if not self.offer(job, done, started):
+            job.reject(self.grid.now)
+            if done is not None:
+                done(job)
+
+    def offer(self, job: Job, done: Ended | None = None, started: Started | None = None) -> bool:
+        """Take a job in if its class has a slot, or lets jobs wait; whether it was taken.
+
+        Args:
+            job: new, or waiting elsewhere.
+            done: called with the job when it has ended here, unless its owner cancels it.
+            started: if given, the job holds its slot without computing: it is called with the job and
+                this site, and says by `compute` and `finish` what goes on.
+        """
+        slot_class = self.class_for(job)
+        now = self.grid.now
+        if slot_class is None or not self.suits(job):
+            self.grid.record.counters["vres_rejected"] += 1
+            return False
+        if slot_class.may_start and not slot_class.queue:
+            job.queue(now, self.name)
+            self._owners[job.id] = done, started
+            self._start(job, slot_class)
+            return True
+        if slot_class.rules.full == "reject":
+            slot_class.rejected += 1
+            self.grid.record.counters["vres_rejected"] += 1
+            return False
+        job.queue(now, self.name)
+        self._owners[job.id] = done, started
+        slot_class.queue.append(job)
+        slot_class.waiting_work += min(job.estimate, slot_class.rules.wall_limit)
+        return True
+
+    def cancel(self, job: Job) -> None:
+        """Take a job out on its owner's demand, whether it waits or runs; too late is no error."""
+        execution = self._executions.get(job.id)
+        if execution is not None:
+            self._owners.pop(job.id)
+            job.cancel(self.grid.now)
+            self._vacate(execution)
+        elif job.state is QUEUED and job.id in self._owners:
+            slot_class = self.class_for(job)
+            assert slot_class is not None
+            slot_class.queue.remove(job)
+            slot_class.waiting_work -= min(job.estimate, slot_class.rules.wall_limit)
+            del self._owners[job.id]
+            job.cancel(self.grid.now)
+
+    def compute(self, job: Job, work: float, then: Ended) -> None:
+        """Have a job that holds a slot compute `work` s at speed 1, and call `then` when that is done."""
+        execution = self._executions[job.id]
+        execution.then = then
+        self._activate(execution, work)
+
+    def finish(self, job: Job) -> None:
+        """A job that holds a slot has done all its work."""
+        execution = self._executions[job.id]
+        job.finish(self.grid.now)
+        execution.slot_class.ended += 1
+        self._end(execution)
+
+    def _start(self, job: Job, slot_class: SlotClass) -> None:
+        now = self.grid.now
+        unit = self._least_loaded(slot_class.open)
+        slot_class.take(unit)
+        job.begin(now, f"{self.name}-{unit // self.units_per_node:03}")
+        slot_class.running_work += min(job.estimate, slot_class.rules.wall_limit)
+        execution = self._executions[job.id] = Execution(job, slot_class, unit)
+        if slot_class.rules.wall_limit < inf:
+            limit = slot_class.rules.wall_limit
+            execution.limit = self.grid.agenda.after(limit, self._expire, execution, DECISION)
+        started = self._owners[job.id][1]
+        if started is None:
+            self._activate(execution, job.runtime)
+        else:
+            started(job, self)
+
+    def _least_loaded(self, among: int) -> int:
+        """The first of the least loaded units in a bit mask that is not empty."""
+        fit = 0
+        for mask in self._loads:
+            fit = mask & among
+            if fit:
+                break
+        return (fit & -fit).bit_length() - 1
+
+    def _activate(self, execution: Execution, work: float) -> None:
+        self._before(execution.unit)
+        self.units[execution.unit].begin(self.grid.now, execution, work)
+        self._after(execution.unit, execution.slot_class, 1)
+
+    def _computed(self, unit: int) -> None:
+        """The next execution of a unit has done its work."""
+        shared = self.units[unit]
+        shared.event = 0
+        self._before(unit)
+        execution = shared.finish(self.grid.now)
+        self._after(unit, execution.slot_class, -1)
+        if execution.then is not None:
+            execution.then(execution.job)
+            return
+        job, slot_class = execution.job, execution.slot_class
+        job.finish(self.grid.now)
+        slot_class.ended += 1
+        if job.runtime > 0:
+            slot_class.note_stretch((job.end - job.start) * shared.speed / job.runtime)
+        self._end(execution)
+
+    def _expire(self, execution: Execution) -> None:
+        execution.limit = 0
+        execution.job.expire(self.grid.now)
+        execution.slot_class.expired += 1
+        self.grid.record.counters["vres_expired"] += 1
+        self._end(execution)
+
+    def _end(self, execution: Execution) -> None:
+        """Free the slot of a job that has ended, and tell its owner."""
+        done = self._owners.pop(execution.job.id)[0]
+        self._vacate(execution)
+        if done is not None:
+            done(execution.job)
+
+    def _vacate(self, execution: Execution) -> None:
+        """Free a slot, and give it to the next job of its class."""
+        job, slot_class, unit = execution.job, execution.slot_class, execution.unit
+        del self._executions[job.id]
+        if execution.limit:
+            self.grid.agenda.cancel(execution.limit)
+        if execution.turn:
+            self._before(unit)
+            self.units[unit].stop(self.grid.now, execution)
+            self._after(unit, slot_class, -1)
+        slot_class.give_back(unit)
+        slot_class.running_work -= min(job.estimate, slot_class.rules.wall_limit)
+        while slot_class.queue and slot_class.may_start:
+            waiting = slot_class.queue.popleft()
+            slot_class.waiting_work -= min(waiting.estimate, slot_class.rules.wall_limit)
+            if waiting.state is not CANCELLED:
+                self._start(waiting, slot_class)
+
+    def _before(self, unit: int) -> None:
+        """Count what the classes on a unit have got, and forget the rate that is about to change."""
+        now, shared = self.grid.now, self.units[unit]
+        for slot_class in self.classes:
+            active = slot_class.active_at[unit]
+            if active:
+                slot_class.accrue(now)
+                slot_class.rate -= active * shared.rate
+        self._loads[shared.active] &= ~(1 << unit)
+
+    def _after(self, unit: int, changed: SlotClass, by: int) -> None:
+        """Note the new rates, and when the next execution will end."""
+        agenda, shared = self.grid.agenda, self.units[unit]
+        changed.accrue(agenda.now)
+        changed.active += by
+        changed.active_at[unit] += by
+        for slot_class in self.classes:
+            active = slot_class.active_at[unit]
+            if active:
+                slot_class.rate += active * shared.rate
+        if changed.active == 0:
+            changed.rate = 0.0
+        while len(self._loads) <= shared.active:
+            self._loads.append(0)
+        self._loads[shared.active] |= 1 << unit
+        if shared.event:
+            agenda.cancel(shared.event)
+            shared.event = 0
+        end = shared.next_end(agenda.now)
+        if end < inf:
+            shared.event = agenda.at(end, self._computed, unit, COMPLETION)

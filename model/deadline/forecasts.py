@@ -1,0 +1,266 @@
+"""Forecasts of what changes in a platform, and the correction of forecast run times."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from gridtune.model.deadline.timetable import Floats
+from gridtune.model.policy import Policy, parameter, register
+
+
+class Memory(Protocol):
+    """What a forecast remembers of one series of measurements."""
+
+    def observe(self, value: float) -> None:
+        """Take in a measurement."""
+
+    def forecast(self) -> float:
+        """What the next measurement is expected to be."""
+
+
+class LastValue:
+    """The future is like the present."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self, initial: float) -> None:
+        self._last = initial
+
+    def observe(self, value: float) -> None:
+        """Take in a measurement."""
+        self._last = value
+
+    def forecast(self) -> float:
+        """The last measurement."""
+        return self._last
+
+
+class RunningMean:
+    """The mean of all measurements."""
+
+    __slots__ = ("_count", "_mean")
+
+    def __init__(self, initial: float) -> None:
+        self._mean = initial
+        self._count = 0
+
+    def observe(self, value: float) -> None:
+        """Take in a measurement."""
+        self._count += 1
+        # Not mean + (value - mean) / count: an infinite start would stay.
+        self._mean = value if self._count == 1 else self._mean + (value - self._mean) / self._count
+
+    def forecast(self) -> float:
+        """The mean so far."""
+        return self._mean
+
+
+class SlidingMedian:
+    """The median of the last measurements, deaf to single outliers."""
+
+    __slots__ = ("_initial", "_latest", "_sorted")
+
+    def __init__(self, initial: float, window: int) -> None:
+        self._initial = initial
+        self._latest: deque[float] = deque(maxlen=window)
+        self._sorted: list[float] = []
+
+    def observe(self, value: float) -> None:
+        """Take in a measurement and let go of the oldest."""
+        if len(self._latest) == self._latest.maxlen:
+            del self._sorted[bisect_left(self._sorted, self._latest[0])]
+        self._latest.append(value)
+        insort(self._sorted, value)
+
+    def forecast(self) -> float:
+        """The median of the window."""
+        ordered, count = self._sorted, len(self._sorted)
+        if not count:
+            return self._initial
+        return (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+
+
+class Autoregression:
+    """Each measurement as a + b times the one before, by least squares over all of them."""
+
+    __slots__ = ("_count", "_last", "_sum_x", "_sum_xx", "_sum_xy", "_sum_y")
+
+    def __init__(self, initial: float) -> None:
+        self._last = initial
+        self._count = -1
+        self._sum_x = self._sum_y = self._sum_xx = self._sum_xy = 0.0
+
+    def observe(self, value: float) -> None:
+        """Take in a measurement, paired with the one before."""
+        if self._count >= 0:
+            self._sum_x += self._last
+            self._sum_y += value
+            self._sum_xx += self._last * self._last
+            self._sum_xy += self._last * value
+        self._count += 1
+        self._last = value
+
+    def forecast(self) -> float:
+        """The line through the pairs, at the last measurement; that itself while there is no line."""
+        spread = self._count * self._sum_xx - self._sum_x**2
+        if self._count < 2 or spread <= 1e-12 * self._sum_xx:
+            return self._last
+        slope = (self._count * self._sum_xy - self._sum_x * self._sum_y) / spread
+        return (self._sum_y + slope * (self._count * self._last - self._sum_x)) / self._count
+
+
+class BestSoFar:
+    """Several forecasters in competition: the one with the least cumulative squared error speaks.
+
+    Ties go to the first. Forecasts are kept within the range of the measurements, since a line through
+    few points may point anywhere.
+
+    Args:
+        initial: expected before anything is measured.
+        rivals: the forecasters.
+    """
+
+    __slots__ = ("_errors", "_high", "_initial", "_low", "_rivals")
+
+    def __init__(self, initial: float, rivals: Sequence[Memory]) -> None:
+        self._initial = initial
+        self._rivals = rivals
+        self._errors = [0.0] * len(rivals)
+        self._low, self._high = inf, -inf
+
+    def observe(self, value: float) -> None:
+        """Judge every rival by what it expected, then let it take in the measurement."""
+        known = self._low <= self._high
+        for k, rival in enumerate(self._rivals):
+            if known:
+                self._errors[k] += (rival.forecast() - value) ** 2
+            rival.observe(value)
+        self._low, self._high = min(self._low, value), max(self._high, value)
+
+    @property
+    def best(self) -> Memory:
+        """The rival with the least error so far."""
+        return self._rivals[self._errors.index(min(self._errors))]
+
+    def forecast(self) -> float:
+        """What the best rival expects."""
+        if self._low > self._high:
+            return self._initial
+        return min(max(self.best.forecast(), self._low), self._high)
+
+
+@dataclass(frozen=True)
+class Forecast(Policy):
+    """The contract of the family `forecast`; every kind can be made wrong on purpose, to study errors.
+
+    Attributes:
+        oracle: whether it is fed the present truth at each decision, not what sensors saw.
+    """
+
+    oracle: ClassVar[bool] = False
+
+    bias: float = parameter(
+        1.0,
+        help="forecast over unbiased forecast of every run time",
+        low=0.5,
+        high=2.0,
+        log=True,
+        minimum=0.0,
+        exclusive=True,
+    )
+    spread: float = parameter(
+        0.0,
+        help="standard deviation of the logarithm of a further bias, drawn once for each server",
+        low=0.0,
+        high=1.0,
+        minimum=0.0,
+    )
+    noise: float = parameter(
+        0.0,
+        help="standard deviation of the logarithm of an error drawn for each forecast",
+        low=0.0,
+        high=1.0,
+        minimum=0.0,
+    )
+
+    def memory(self, initial: float) -> Memory:
+        """What remembers one series of measurements; `initial` is expected before any."""
+        raise NotImplementedError
+
+    def lasting_error(self, rng: np.random.Generator, servers: int) -> Floats:
+        """Factor on the forecast times of each server, the same for the whole run."""
+        return self.bias * np.exp(self.spread * rng.standard_normal(servers))
+
+    def passing_error(self, rng: np.random.Generator, servers: int) -> Floats | float:
+        """Factor on the forecast times of one task at each server."""
+        return np.exp(self.noise * rng.standard_normal(servers)) if self.noise else 1.0
+
+
+@register("forecast", "perfect", source="RR-5335, section 4.1 (exact present values)")
+@dataclass(frozen=True)
+class Perfect(Forecast):
+    """The true performance at the moment of the decision, without sensors in between."""
+
+    oracle: ClassVar[bool] = True
+
+    def memory(self, initial: float) -> Memory:
+        """The value it is told."""
+        return LastValue(initial)
+
+
+@register("forecast", "measured", source="RR-5335, section 4.1")
+@dataclass(frozen=True)
+class Measured(Forecast):
+    """The last measurement."""
+
+    def memory(self, initial: float) -> Memory:
+        """The last measurement."""
+        return LastValue(initial)
+
+
+@register("forecast", "nws", source="RR-5335, section 3; Wolski et al. 1999")
+@dataclass(frozen=True)
+class NetworkWeatherService(Forecast):
+    """Running mean, sliding median and autoregression; the one with the least error so far is used."""
+
+    window: int = parameter(
+        21, help="measurements in the sliding median", unit="measurements", low=3, high=51, minimum=1
+    )
+
+    def memory(self, initial: float) -> Memory:
+        """The three in competition."""
+        rivals = (RunningMean(initial), SlidingMedian(initial, self.window), Autoregression(initial))
+        return BestSoFar(initial, rivals)
+
+
+class Correction:
+    """Mean ratio of actual to forecast run times at one server, in percent (RR-5335, algorithm 2).
+
+    Attributes:
+        percent: CorrecFAST; 100 before anything was executed.
+        executions: nb_exec.
+    """
+
+    __slots__ = ("executions", "percent")
+
+    def __init__(self) -> None:
+        self.percent = 100.0
+        self.executions = 0
+
+    def learn(self, actual: float, forecast: float) -> None:
+        """Take in an execution.
+
+        Args:
+            actual: T_r, s.
+            forecast: T_aS, s; more than 0.
+        """
+        n = self.executions
+        self.percent = (n * self.percent + 100.0 * actual / forecast) / (n + 1)
+        self.executions = n + 1

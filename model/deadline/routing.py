@@ -1,0 +1,193 @@
+"""Routing of tasks with deadlines and priorities to servers (RR-5335, section 4).
+
+These policies of the family `routing` see the forecast times of one task on every server and the agent's
+timetable, and say which servers to try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from gridtune.model.deadline.timetable import Floats, Timetable
+from gridtune.model.job import Job
+from gridtune.model.policy import Policy, parameter, register
+
+Fallback = Literal["none", "displaced", "slipped"]
+
+
+class Times(NamedTuple):
+    """How long a task would take at each server, s; infinite where it cannot run.
+
+    Attributes:
+        forecast: T_aS by forecast performance, corrected where the agent corrects forecasts.
+        nominal: by the performance that servers and links have when nothing else uses them.
+    """
+
+    forecast: Floats
+    nominal: Floats
+
+
+class TaskRouting(Policy):
+    """The contract of routing tasks to servers that each keep a queue.
+
+    Attributes:
+        discipline: name of the server discipline that goes with it.
+    """
+
+    discipline: ClassVar[str] = "fcfs"
+
+    @property
+    def patience(self) -> float:
+        """How many times its forecast the sending of data may take before the next server is tried."""
+        return inf
+
+    @property
+    def resubmits(self) -> Fallback:
+        """Which waiting tasks are taken out of their queues and routed again."""
+        return "none"
+
+    def precedence(self, job: Job) -> int:
+        """By which a task goes before others in a queue, in agreement with the discipline."""
+        return 0
+
+    def planned(self, times: Times) -> Floats:
+        """The times that the policy goes by."""
+        return times.forecast
+
+    def choose(self, job: Job, times: Times, timetable: Timetable, now: float) -> Sequence[int]:
+        """Servers to try, in this order; none to reject the task.
+
+        Args:
+            job: the task, for its deadline (absolute, s) and priority.
+            times: how long it would take at each server.
+            timetable: who waits where.
+            now: present time, s.
+        """
+        raise NotImplementedError
+
+
+@register("routing", "greedy", source="RR-5335, section 1 (what network-enabled servers do)")
+@dataclass(frozen=True)
+class Greedy(TaskRouting):
+    """Minimum completion time by nominal performance, blind to load, deadlines and priorities."""
+
+    def planned(self, times: Times) -> Floats:
+        """The nominal times."""
+        return times.nominal
+
+    def choose(self, job: Job, times: Times, timetable: Timetable, now: float) -> Sequence[int]:
+        """The server that would be done first."""
+        ends = timetable.ends_behind(times.nominal, now)
+        best = int(ends.argmin())
+        return [best] if ends[best] < inf else []
+
+
+@register("routing", "mct", source="RR-5335, section 4.1, algorithm 1 (2 with the agent's correction)")
+@dataclass(frozen=True)
+class MinimumCompletionTime(TaskRouting):
+    """Minimum completion time by forecast performance; servers that do not answer in time are skipped.
+
+    What the agent has queued at a server counts as load of that server.
+    """
+
+    ack_timeout: float = parameter(
+        2.0,
+        help="time allowed for sending the data to a server, over its forecast",
+        low=1.1,
+        high=8.0,
+        log=True,
+        minimum=1.0,
+        source="RR-5335, algorithm 1 (2 W_send / F_Bd)",
+    )
+
+    @property
+    def patience(self) -> float:
+        """The time-out of `task_ack`."""
+        return self.ack_timeout
+
+    def choose(self, job: Job, times: Times, timetable: Timetable, now: float) -> Sequence[int]:
+        """All servers that can do the task, the one that would be done first in front."""
+        ends = timetable.ends_behind(times.forecast, now)
+        order = np.argsort(ends, kind="stable")
+        able: list[int] = order[: np.count_nonzero(ends < inf)].tolist()
+        return able
+
+
+CONSERVATISM = parameter(
+    1.0,
+    help="share of the time left until the deadline that a placement may use up",
+    low=0.3,
+    high=1.0,
+    minimum=0.0,
+    maximum=1.0,
+    exclusive=True,
+    source="Takefusa et al. 2001 (parameter Opt)",
+)
+
+
+def _aim(job: Job, conservatism: float, now: float) -> float:
+    """The time before which a placement must be done, s."""
+    return now + conservatism * (job.deadline - now) if conservatism < 1 else job.deadline
+
+
+@register("routing", "deadline", source="Takefusa et al. 2001; RR-5335, section 2")
+@dataclass(frozen=True)
+class DeadlineRouting(TaskRouting):
+    """A server that can meet the deadline, first come first served; priorities are not heeded."""
+
+    conservatism: float = CONSERVATISM
+    prefer: Literal["earliest", "latest"] = parameter(
+        "earliest",
+        help="of the servers that meet the deadline, the one done first, or the last of them",
+        source="RR-5335, algorithm 3 (earliest); Takefusa et al. 2001 (latest)",
+    )
+
+    def choose(self, job: Job, times: Times, timetable: Timetable, now: float) -> Sequence[int]:
+        """The preferred server among those that meet the deadline, if any does."""
+        ends = timetable.ends_behind(times.forecast, now)
+        meeting = ends < _aim(job, self.conservatism, now)
+        if not meeting.any():
+            return []
+        if self.prefer == "earliest":
+            return [int(ends.argmin())]
+        return [int(np.where(meeting, ends, -inf).argmax())]
+
+
+@register("routing", "priority", source="RR-5335, section 4.3, algorithm 3")
+@dataclass(frozen=True)
+class PriorityRouting(TaskRouting):
+    """Meet the deadline while the fewest tasks of lower priority miss theirs; of those, the first done."""
+
+    discipline: ClassVar[str] = "priority"
+
+    conservatism: float = CONSERVATISM
+    fallback: Fallback = parameter(
+        "displaced",
+        help="which waiting tasks are submitted again: none; those whose deadline a placement made "
+        "impossible; or also those that wrong forecasts made late",
+        source="RR-5335, section 4.3 (displaced); Takefusa et al. 2001 (slipped)",
+    )
+
+    @property
+    def resubmits(self) -> Fallback:
+        """As the parameter says."""
+        return self.fallback
+
+    def precedence(self, job: Job) -> int:
+        """The task's priority."""
+        return job.priority
+
+    def choose(self, job: Job, times: Times, timetable: Timetable, now: float) -> Sequence[int]:
+        """The least of (tasks made late, completion, index) among the servers that meet the deadline."""
+        ends, _ = timetable.insertions(times.forecast, job.priority, now)
+        meeting = np.flatnonzero(ends < _aim(job, self.conservatism, now))
+        if not meeting.size:
+            return []
+        displaced = timetable.displaced(times.forecast, job.priority, meeting, now)
+        kindest = meeting[displaced == displaced.min()]
+        return [int(kindest[ends[kindest].argmin()])]

@@ -1,0 +1,186 @@
+"""What a scheduling agent believes of its servers: who waits where, and when each would be done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridtune.model.job import Job
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+class Timetable:
+    """The planned queue of every server, kept as matrices so that all servers are judged at once.
+
+    A queue is ordered by precedence (larger first), first come first among equals. A server serves one
+    task at a time, without a pause. Times are beliefs: a server that should be free but has not been
+    heard of is taken to become free now, and everything behind moves with it.
+
+    Args:
+        servers: how many there are.
+
+    Attributes:
+        waiting: tasks that wait at each server, in the order in which they would run.
+    """
+
+    def __init__(self, servers: int) -> None:
+        self.waiting: list[list[Job]] = [[] for _ in range(servers)]
+        self._rows = np.arange(servers)
+        # Row s, column 0 of `ends` is when server s becomes free, column k + 1 when its k-th task ends.
+        self._ends: Floats = np.zeros((servers, 9))
+        # Columns k belong to the k-th task; empty places sort behind everything and are never late.
+        self._durations: Floats = np.zeros((servers, 8))
+        self._precedence: Floats = np.full((servers, 8), -np.inf)
+        self._deadlines: Floats = np.full((servers, 8), np.inf)
+        self._slack: Floats = np.full((servers, 8), np.inf)
+        self._lengths: Counts = np.zeros(servers, dtype=np.int64)
+        self._longest = 0
+
+    def ends_behind(self, durations: Floats, now: float) -> Floats:
+        """When a new task would be done at each server, behind everything that waits there, s.
+
+        Args:
+            durations: s that the task takes at each server; infinite where it cannot run.
+            now: present time, s.
+        """
+        free: Floats = self._ends[self._rows, self._lengths]
+        return free + self._delay(now) + durations
+
+    def insertions(self, durations: Floats, precedence: float, now: float) -> tuple[Floats, Counts]:
+        """When a new task would be done at each server, and its place in each queue.
+
+        Its place is behind all tasks of the same or a larger precedence.
+
+        Args:
+            durations: s that the task takes at each server; infinite where it cannot run.
+            precedence: of the task.
+            now: present time, s.
+        """
+        places: Counts = (self._precedence[:, : self._longest] >= precedence).sum(axis=1)
+        return self._ends[self._rows, places] + self._delay(now) + durations, places
+
+    def displaced(self, durations: Floats, precedence: float, servers: Counts, now: float) -> Counts:
+        """How many waiting tasks would miss their deadlines at each of some servers after an insertion.
+
+        Args:
+            durations: s that the new task takes at every server.
+            precedence: of the new task; only tasks of less can be displaced.
+            servers: indices of the servers in question.
+            now: present time, s.
+        """
+        width = self._longest
+        shift = (self._delay(now) + durations)[servers, None]
+        behind = self._precedence[servers, :width] < precedence
+        counts: Counts = (behind & (self._slack[servers, :width] <= shift)).sum(axis=1)
+        return counts
+
+    def insert(self, server: int, job: Job, duration: float, precedence: float) -> int:
+        """Let a task wait at a server; its place in the queue."""
+        queue, length = self.waiting[server], len(self.waiting[server])
+        if length == self._durations.shape[1]:
+            self._grow()
+        place = int((self._precedence[server, :length] >= precedence).sum())
+        queue.insert(place, job)
+        for matrix, value in (
+            (self._durations, duration),
+            (self._precedence, precedence),
+            (self._deadlines, job.deadline),
+        ):
+            matrix[server, place + 1 : length + 1] = matrix[server, place:length]
+            matrix[server, place] = value
+        self._longest = max(self._longest, length + 1)
+        self._renew(server)
+        return place
+
+    def remove(self, server: int, job: Job) -> float:
+        """Take a waiting task out; the s that it was planned to take.
+
+        Raises:
+            ValueError: it does not wait there.
+        """
+        place = self.waiting[server].index(job)
+        duration = float(self._durations[server, place])
+        self._delete(server, place)
+        return duration
+
+    def begin(self, server: int, job: Job, now: float) -> None:
+        """A server has started the first of its queue.
+
+        Raises:
+            ValueError: it started another one, which this table cannot explain.
+        """
+        if not self.waiting[server] or self.waiting[server][0] is not job:
+            raise ValueError(f"server {server} started job {job.id}, which was not the first to wait there")
+        self._ends[server, 0] = now + self._durations[server, 0]
+        self._delete(server, 0)
+
+    def complete(self, server: int, now: float) -> None:
+        """A server has become free."""
+        self._ends[server, 0] = now
+        self._renew(server)
+
+    def end(self, server: int, place: int, now: float) -> float:
+        """When the task at a place of a queue would be done, s."""
+        return float(self._ends[server, place + 1] + self._delay(now)[server])
+
+    def late_behind(self, server: int, place: int, now: float) -> list[Job]:
+        """Tasks behind a place of a queue that would miss their deadlines as it stands."""
+        length = len(self.waiting[server])
+        late = self._slack[server, place + 1 : length] <= self._delay(now)[server]
+        return [self.waiting[server][place + 1 + int(k)] for k in np.flatnonzero(late)]
+
+    def hopeless(self, server: int, now: float) -> list[Job]:
+        """Tasks of a queue that would be late even if those before them that are late were not there."""
+        end, late = max(float(self._ends[server, 0]), now), []
+        for place, job in enumerate(self.waiting[server]):
+            duration = float(self._durations[server, place])
+            if end + duration < job.deadline:
+                end += duration
+            else:
+                late.append(job)
+        return late
+
+    def _delay(self, now: float) -> Floats:
+        """By how much every server is behind its plan."""
+        delay: Floats = np.maximum(now - self._ends[:, 0], 0.0)
+        return delay
+
+    def _delete(self, server: int, place: int) -> None:
+        del self.waiting[server][place]
+        length = len(self.waiting[server])
+        for matrix, empty in (
+            (self._durations, 0.0),
+            (self._precedence, -np.inf),
+            (self._deadlines, np.inf),
+        ):
+            matrix[server, place:length] = matrix[server, place + 1 : length + 1]
+            matrix[server, length] = empty
+        if length + 1 == self._longest:
+            self._longest = max(map(len, self.waiting))
+        self._renew(server)
+
+    def _renew(self, server: int) -> None:
+        """Ends and slack of one queue, from its durations."""
+        length = self._lengths[server] = len(self.waiting[server])
+        ends = self._ends[server]
+        np.cumsum(self._durations[server, :length], out=ends[1 : length + 1])
+        ends[1 : length + 1] += ends[0]
+        slack = self._slack[server]
+        slack[:length] = self._deadlines[server, :length] - ends[1 : length + 1]
+        slack[length:] = np.inf
+
+    def _grow(self) -> None:
+        """Twice as many places in every queue."""
+        empty: tuple[tuple[str, Any], ...] = (
+            ("_ends", 0.0), ("_durations", 0.0), ("_precedence", -np.inf), ("_deadlines", np.inf),
+            ("_slack", np.inf),
+        )  # fmt: skip
+        for name, value in empty:
+            matrix: Floats = getattr(self, name)
+            wider = np.full((len(matrix), 2 * matrix.shape[1]), value)
+            wider[:, : matrix.shape[1]] = matrix
+            setattr(self, name, wider)

@@ -1,0 +1,201 @@
+"""The waiting queue of a server and the disciplines that choose from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from gridtune.model.job import Job
+from gridtune.model.policy import Policy, parameter, register
+
+
+class ServerQueue:
+    """Requests waiting at one server, and what each user was allocated there so far.
+
+    Attributes:
+        mandatory: waiting mandatory requests by id, first come first.
+        optional: waiting optional requests by user and id, first come first.
+        allocated: seconds of this server that each user is counted to have had.
+    """
+
+    __slots__ = ("_optional", "allocated", "mandatory", "optional")
+
+    def __init__(self) -> None:
+        self._optional = 0
+        self.mandatory: dict[int, Job] = {}
+        self.optional: dict[str, dict[int, Job]] = {}
+        self.allocated: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self.mandatory) + self._optional
+
+    def jobs(self) -> Iterable[Job]:
+        """All waiting requests, mandatory ones first."""
+        yield from self.mandatory.values()
+        for waiting in self.optional.values():
+            yield from waiting.values()
+
+    def push(self, job: Job) -> None:
+        """Let a request wait."""
+        if job.mandatory:
+            self.mandatory[job.id] = job
+        else:
+            waiting = self.optional.get(job.user)
+            if waiting is None:
+                waiting = self.optional[job.user] = {}
+            waiting[job.id] = job
+            self._optional += 1
+
+    def remove(self, job: Job) -> bool:
+        """Take a request out; whether it was there."""
+        if job.mandatory:
+            return self.mandatory.pop(job.id, None) is not None
+        waiting = self.optional.get(job.user)
+        if waiting is None or waiting.pop(job.id, None) is None:
+            return False
+        self._optional -= 1
+        if not waiting:
+            del self.optional[job.user]
+        return True
+
+
+class PriorityQueue(ServerQueue):
+    """A queue that also keeps its requests by priority, first come first within each.
+
+    Attributes:
+        by_priority: waiting requests by priority and id; no class is empty.
+    """
+
+    __slots__ = ("by_priority",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_priority: dict[int, dict[int, Job]] = {}
+
+    def jobs(self) -> Iterable[Job]:
+        """All waiting requests, in the order in which they would be served."""
+        for priority in sorted(self.by_priority, reverse=True):
+            yield from self.by_priority[priority].values()
+
+    def push(self, job: Job) -> None:
+        """Let a request wait, behind those of its priority."""
+        super().push(job)
+        self.by_priority.setdefault(job.priority, {})[job.id] = job
+
+    def remove(self, job: Job) -> bool:
+        """Take a request out; whether it was there."""
+        if not super().remove(job):
+            return False
+        waiting = self.by_priority[job.priority]
+        del waiting[job.id]
+        if not waiting:
+            del self.by_priority[job.priority]
+        return True
+
+
+class Discipline(Policy):
+    """Which request a server should be running: the contract of the family `discipline`."""
+
+    def queue(self) -> ServerQueue:
+        """An empty queue of the kind that this discipline chooses from."""
+        return ServerQueue()
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The request to run now.
+
+        The server runs it, kills whatever else is running, and puts that back into the queue.
+
+        Args:
+            queue: what waits at the server.
+            running: what runs there; it is not in the queue.
+            rng: the server's own stream, for ties.
+        """
+        raise NotImplementedError
+
+    def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
+        """Seconds that a user whom the server has not seen before is counted to have had already."""
+        return 0.0
+
+
+@register("discipline", "fcfs", source="RR-7959, section 5.1")
+@dataclass(frozen=True)
+class Fcfs(Discipline):
+    """First come, first served, blind to mandatory and optional: the legacy server."""
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The running request, else the one that was queued first (ties: lower id)."""
+        if running is not None:
+            return running
+        # Within each class and user the first entry is the oldest, so only the heads compete.
+        heads = [next(iter(waiting.values())) for waiting in queue.optional.values()]
+        if queue.mandatory:
+            heads.append(next(iter(queue.mandatory.values())))
+        return min(heads, key=_arrival) if heads else None
+
+
+@register("discipline", "ethic", source="RR-7959, section 4.1.1")
+@dataclass(frozen=True)
+class Ethic(Discipline):
+    """Mandatory before optional, started before waiting, mandatory by arrival, least served user first.
+
+    A mandatory arrival displaces a running optional request; nothing else is ever displaced.
+    """
+
+    fair_counter: Literal["virtual_time", "cumulative"] = parameter(
+        "virtual_time",
+        help="what a newcomer starts with: the least counter of the users present, or nothing",
+        source="RR-7959, section 4.1.1, rule 4",
+    )
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The least request by (optional, not started, arrival or seconds allocated, chance)."""
+        if queue.mandatory:
+            if running is not None and running.mandatory:
+                return running
+            return next(iter(queue.mandatory.values()))
+        if running is not None:
+            return running
+        if not queue.optional:
+            return None
+        allocated = queue.allocated
+        least = min(map(allocated.__getitem__, queue.optional))
+        users = [user for user in queue.optional if allocated[user] == least]
+        # The tie is drawn anew at each decision: a key kept with the request would starve the unlucky.
+        user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
+        return next(iter(queue.optional[user].values()))
+
+    def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
+        """The least counter of those present, else the newcomer would starve them until it caught up."""
+        if self.fair_counter == "cumulative":
+            return 0.0
+        counted = queue.allocated.__getitem__
+        present = [*map(counted, queue.optional), *(counted(job.user) for job in queue.mandatory.values())]
+        if running is not None:
+            present.append(counted(running.user))
+        return min(present, default=0.0)
+
+
+@register("discipline", "priority", source="RR-5335, section 4.3")
+@dataclass(frozen=True)
+class Priority(Discipline):
+    """Highest priority first, first come first served among equals; what runs is never displaced."""
+
+    def queue(self) -> PriorityQueue:
+        """A queue that is kept by priority."""
+        return PriorityQueue()
+
+    def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
+        """The running request, else the first of the highest priority."""
+        if running is not None:
+            return running
+        assert isinstance(queue, PriorityQueue)
+        if not queue.by_priority:
+            return None
+        return next(iter(queue.by_priority[max(queue.by_priority)].values()))
+
+
+def _arrival(job: Job) -> tuple[float, int]:
+    return job.queued, job.id

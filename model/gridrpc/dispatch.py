@@ -1,0 +1,115 @@
+"""Dispatch policies: what a GridRPC client submits, where and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from gridtune.model.policy import Policy, parameter, register
+
+
+class Demand(NamedTuple):
+    """What a client's user wants, and what the client has submitted so far.
+
+    Attributes:
+        n_min: mandatory requests.
+        n_max: requests in all that would be useful.
+        n_submit: requests in all that the user guesses to be right (legacy clients).
+        submitted: requests submitted so far.
+    """
+
+    n_min: int
+    n_max: int
+    n_submit: int
+    submitted: int
+
+
+class Submission(NamedTuple):
+    """One request to submit: the index of the server in the list discovered, and its class."""
+
+    server: int
+    mandatory: bool
+
+
+RoundRobinStart = Literal["random", "first"]
+
+
+class Dispatch(Policy):
+    """The contract of the family `dispatch`.
+
+    Attributes:
+        discipline: name of the server discipline that goes with it where a scenario names none.
+    """
+
+    discipline: str = "fcfs"
+
+    def setup(self, demand: Demand, servers: int, rng: np.random.Generator) -> Sequence[Submission]:
+        """What to submit once `servers` servers were discovered, in this order."""
+        raise NotImplementedError
+
+    def completed(self, demand: Demand, outstanding: int) -> int:
+        """How many new optional requests to send to a server that completed an optional one.
+
+        Args:
+            demand: what is wanted and was submitted.
+            outstanding: optional requests of this client that the server still has.
+        """
+        return 0
+
+
+@register("dispatch", "legacy", source="RR-7959, section 5.1")
+@dataclass(frozen=True)
+class Legacy(Dispatch):
+    """Submit a number of requests guessed beforehand, mandatory ones first, round-robin, and wait."""
+
+    round_robin_start: RoundRobinStart = parameter(
+        "random", help="where each client starts its round over the servers", source="RR-7959, section 4.1.2"
+    )
+
+    def setup(self, demand: Demand, servers: int, rng: np.random.Generator) -> Sequence[Submission]:
+        """n_min mandatory requests, then optional ones up to n_submit."""
+        start = _start(self.round_robin_start, servers, rng)
+        total = min(max(demand.n_submit, demand.n_min), demand.n_max)
+        return [Submission((start + k) % servers, k < demand.n_min) for k in range(total)]
+
+
+@register("dispatch", "ethic", source="RR-7959, section 4.1.2")
+@dataclass(frozen=True)
+class EthicDispatch(Dispatch):
+    """Mandatory requests round-robin, then a window of optional requests kept open at every server."""
+
+    discipline = "ethic"
+
+    window: int = parameter(
+        1,
+        help="optional requests kept at each server",
+        unit="requests",
+        low=1,
+        high=8,
+        minimum=1,
+        source="RR-7959, section 4.1.2 (1 there); section 7 suggests other sizes",
+    )
+    round_robin_start: RoundRobinStart = parameter(
+        "random", help="where each client starts its round over the servers", source="RR-7959, section 4.1.2"
+    )
+
+    def setup(self, demand: Demand, servers: int, rng: np.random.Generator) -> Sequence[Submission]:
+        """n_min mandatory requests, then `window` optional ones to every server, up to n_max in all."""
+        start = _start(self.round_robin_start, servers, rng)
+        optional = min(self.window * servers, demand.n_max - demand.n_min)
+        return [
+            *(Submission((start + k) % servers, True) for k in range(demand.n_min)),
+            *(Submission((start + demand.n_min + k) % servers, False) for k in range(optional)),
+        ]
+
+    def completed(self, demand: Demand, outstanding: int) -> int:
+        """As many as refill the window, up to n_max in all."""
+        return max(0, min(self.window - outstanding, demand.n_max - demand.submitted))
+
+
+def _start(rule: RoundRobinStart, servers: int, rng: np.random.Generator) -> int:
+    # If all clients started at the first server, its queue would hold everybody's mandatory requests.
+    return int(rng.integers(servers)) if rule == "random" else 0

@@ -1,0 +1,137 @@
+"""What users deserve, and how unevenly they are treated (RR-7959, section 3.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from heapq import heappop, heappush, heapreplace
+from math import inf
+from typing import NamedTuple
+
+from gridtune.model.record import Stay
+
+
+class Want(NamedTuple):
+    """A user who is present asks for more.
+
+    Attributes:
+        time: s.
+        user: who.
+        demand: work, slot-seconds at speed 1.
+    """
+
+    time: float
+    user: str
+    demand: float
+
+
+def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = ()) -> dict[str, float]:
+    """Work that each user would be given by a grid that is shared equally, and perfectly.
+
+    At every moment the slots are divided equally among the users who are present and still want something.
+    Who has been given all that they asked for shares no longer, and what they leave goes to the others.
+
+    Whoever's demand lasts until they leave deserves the equal share of the paper, if that is true of the
+    others too. Nobody deserves more than they ask for. Whoever asks for everything on entry deserves no less
+    than the smaller of demand and equal share: others who want less take nothing away from them.
+
+    Args:
+        stays: visits with finite ends, each with a demand from its beginning. Several of one user count once
+            where they overlap, and their demands add up; what is still wanted when the user has left
+            altogether is forgotten.
+        slots: n_R, number of places where a job can run; the sum of their speeds if demands are work.
+        wants: further demands, during stays.
+
+    Returns:
+        A share for each user, in the unit of the demands. Without limits on demand they sum to `slots` times
+        the length of the union of all stays.
+
+    Source: RR-7959, section 3.3, with the time cut at every entry and every deadline; that demand limits
+    what is deserved, and that the rest is shared again (max-min fairness), goes beyond the paper.
+    """
+    sharing = _Sharing(slots)
+    # At one instant entries come first: who leaves and enters at once was never away.
+    events = [(want.time, 1, want.user, want.demand) for want in wants]
+    for stay in stays:
+        sharing.given.setdefault(stay.user, 0.0)
+        if stay.deadline > stay.entry:
+            events.append((stay.entry, 0, stay.user, stay.demand))
+            events.append((stay.deadline, 2, stay.user, 0.0))
+    events.sort()
+    for time, order, user, demand in events:
+        sharing.advance(time)
+        if order == 2:
+            sharing.leave(user)
+        else:
+            sharing.ask(user, demand, entering=order == 0)
+    return sharing.given
+
+
+class _Sharing:
+    """Slots shared equally by those who still want something.
+
+    Attributes:
+        given: work by user, of those who have left or have been given all.
+    """
+
+    def __init__(self, slots: float) -> None:
+        self.given: dict[str, float] = {}
+        self._slots = slots
+        self._now = 0.0
+        self._level = 0.0  # what who had always wanted something would have been given by now
+        self._present: Counter[str] = Counter()
+        self._since: dict[str, float] = {}  # level at which those who want something began to
+        self._wanted: dict[str, float] = {}  # what they have asked for since then
+        self._enough: list[tuple[float, str]] = []  # levels at which they have that, or lower ones
+
+    def advance(self, time: float) -> None:
+        """Share until a time, s."""
+        if time == self._now:
+            return
+        enough = self._enough
+        while enough and self._since and self._slots > 0:
+            level, user = enough[0]
+            until = self._since[user] + self._wanted[user] if user in self._since else inf
+            if until > level:  # has left, or has asked for more
+                heapreplace(enough, (until, user)) if until < inf else heappop(enough)
+                continue
+            reached = self._now + (level - self._level) * len(self._since) / self._slots
+            if reached > time:
+                break
+            heappop(enough)
+            self._now, self._level = max(self._now, reached), max(self._level, level)
+            self.given[user] += self._wanted.pop(user)
+            del self._since[user]
+        if self._since:
+            self._level += self._slots * (time - self._now) / len(self._since)
+        self._now = time
+
+    def ask(self, user: str, demand: float, entering: bool) -> None:
+        """A user comes with a demand, or asks for more while present."""
+        self._present[user] += entering
+        if demand > 0 and self._present[user]:
+            if user in self._since:
+                self._wanted[user] += demand
+                return
+            self._since[user], self._wanted[user] = self._level, demand
+            if demand < inf:
+                heappush(self._enough, (self._level + demand, user))
+
+    def leave(self, user: str) -> None:
+        """A stay of a user ends."""
+        self._present[user] -= 1
+        if user in self._since and not self._present[user]:
+            del self._wanted[user]
+            self.given[user] += self._level - self._since.pop(user)
+
+
+def unfairness(satisfactions: Iterable[float]) -> float:
+    """Largest minus least satisfaction; 0 is ideal, and with fewer than two users there is none.
+
+    Args:
+        satisfactions: of all users; those who deserved nothing have none (nan) and are left out.
+
+    Source: RR-7959, section 3.3.
+    """
+    known = [satisfaction for satisfaction in satisfactions if satisfaction == satisfaction]
+    return max(known) - min(known) if known else 0.0

@@ -1,0 +1,162 @@
+"""The match-maker's job queues, and the policies that find a task for a resource in them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, NamedTuple
+
+from gridtune.model.job import Job
+from gridtune.model.policy import Policy, parameter, register
+
+NOTHING: frozenset[str] = frozenset()
+
+
+class Resource(NamedTuple):
+    """What an agent or a pilot tells of the resource that asks for a task.
+
+    Attributes:
+        site: name.
+        processors: that one task can get.
+        speed: work per s, of the slowest node that a task may get.
+        time: s that a task may run.
+        tags: properties that tasks may require.
+    """
+
+    site: str
+    processors: float = 1
+    speed: float = 1.0
+    time: float = inf
+    tags: frozenset[str] = NOTHING
+
+    def fits(self, task: Job) -> bool:
+        """Whether the task can run here: processors, promised time, and every tag that it requires."""
+        return (
+            task.processors <= self.processors
+            and task.estimate <= self.time * self.speed
+            and (task.data is None or task.data <= self.tags)
+        )
+
+
+class TaskQueues:
+    """Tasks that wait for resources, in one queue for each owner.
+
+    Args:
+        by: whose queue a task enters: its group's, its user's, or the one of all.
+
+    Attributes:
+        waiting: tasks by queue and id, first come first.
+        turn: name of the queue that was served last.
+    """
+
+    __slots__ = ("_by", "_size", "turn", "waiting")
+
+    def __init__(self, by: Literal["group", "user", "all"] = "group") -> None:
+        self._by = by
+        self._size = 0
+        # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
+        self.waiting: dict[str, OrderedDict[int, Job]] = {}
+        self.turn = ""
+
+    def __len__(self) -> int:
+        return self._size
+
+    def push(self, task: Job) -> None:
+        """Let a task wait."""
+        name = self._name(task)
+        queue = self.waiting.get(name)
+        if queue is None:
+            # A queue stays when it is empty, so that its turn does not depend on when it was.
+            queue = self.waiting[name] = OrderedDict()
+        queue[task.id] = task
+        self._size += 1
+
+    def remove(self, task: Job) -> None:
+        """Take a waiting task out: its queue has had its turn."""
+        self.turn = name = self._name(task)
+        del self.waiting[name][task.id]
+        self._size -= 1
+
+    def in_turn(self) -> Iterator[OrderedDict[int, Job]]:
+        """All queues once, beginning after the one that was served last."""
+        names = list(self.waiting)
+        first = names.index(self.turn) + 1 if self.turn in self.waiting else 0
+        for name in (*names[first:], *names[:first]):
+            yield self.waiting[name]
+
+    def _name(self, task: Job) -> str:
+        return "" if self._by == "all" else task.group if self._by == "group" else task.user
+
+
+class Matching(Policy):
+    """The contract of the family `matching`.
+
+    The first resource that asks is served: nothing is kept back for a better one (FRFS, RR-5576, section 7).
+    """
+
+    def match(self, queues: TaskQueues, resource: Resource) -> Job | None:
+        """The waiting task that a resource gets, if any fits; it stays in its queue."""
+        raise NotImplementedError
+
+
+@register("matching", "round-robin", source="RR-5576, section 3.1")
+@dataclass(frozen=True)
+class RoundRobin(Matching):
+    """The first fitting task of the queue whose turn it is, or of the next one that has any."""
+
+    def match(self, queues: TaskQueues, resource: Resource) -> Job | None:
+        """Queues in turn, tasks of a queue first come first; O(n) at worst."""
+        for queue in queues.in_turn():
+            for task in queue.values():
+                if resource.fits(task):
+                    return task
+        return None
+
+
+@register("matching", "oldest")
+@dataclass(frozen=True)
+class Oldest(Matching):
+    """The fitting task that was submitted first, whoever owns it."""
+
+    def match(self, queues: TaskQueues, resource: Resource) -> Job | None:
+        """The oldest (ties: lower id) of each queue's first fitting task."""
+        heads = (
+            next((task for task in queue.values() if resource.fits(task)), None)
+            for queue in queues.waiting.values()
+        )
+        return min((task for task in heads if task is not None), key=_age, default=None)
+
+
+@register("matching", "shortest")
+@dataclass(frozen=True)
+class Shortest(Matching):
+    """The fitting task that promises to be the shortest, up to a patience after which age decides."""
+
+    patience: float = parameter(
+        inf,
+        help="age difference from which the older task goes first",
+        unit="s",
+        low=600.0,
+        high=86400.0,
+        log=True,
+        minimum=0.0,
+    )
+
+    def match(self, queues: TaskQueues, resource: Resource) -> Job | None:
+        """The shortest of all fitting tasks that are not `patience` younger than the oldest of them."""
+        fitting = [
+            task for queue in queues.waiting.values() for task in queue.values() if resource.fits(task)
+        ]
+        if not fitting:
+            return None
+        oldest = min(task.submit for task in fitting)
+        return min(
+            (task for task in fitting if task.submit <= oldest + self.patience),
+            key=lambda task: (task.estimate, task.id),
+        )
+
+
+def _age(task: Job) -> tuple[float, int]:
+    return task.submit, task.id

@@ -1,0 +1,99 @@
+"""How a broker ranks the queues that sites publish (computing elements of the Glue schema)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from gridtune.model.job import Job
+from gridtune.model.policy import Policy, PolicyError, parameter, register
+from gridtune.model.wms.expression import ExpressionError, Formula, compile_expression
+
+
+class Advert(NamedTuple):
+    """What a site publishes of one of its classes.
+
+    Attributes:
+        name, queue: of the site and of the class.
+        sdj: whether it takes jobs at once or not at all (short deadline jobs).
+        slots, free, running, waiting: of the class.
+        ett: estimated traversal time: s that a job would wait there before it starts.
+        speed: work per s.
+        wall_limit: s that a job may run.
+    """
+
+    name: str
+    queue: str
+    sdj: bool
+    slots: int
+    free: int
+    running: int
+    waiting: int
+    ett: float
+    speed: float
+    wall_limit: float
+
+
+ATTRIBUTES = Advert._fields
+_SAMPLE = Advert("", "", False, 1, 1, 1, 1, 1.0, 1.0, 1.0)
+
+
+@cache
+def formula(text: str) -> Formula:
+    """The function of an expression over what sites publish.
+
+    Raises:
+        ExpressionError: it is not understood.
+    """
+    return compile_expression(text, ATTRIBUTES)
+
+
+class Ranking(Policy):
+    """The contract of the family `ranking`."""
+
+    def rank(self, advert: Advert, job: Job) -> float:
+        """How much a job prefers what is advertised; the largest value wins."""
+        raise NotImplementedError
+
+
+@register("ranking", "ett", source="Responsive Grids, section 2.1")
+@dataclass(frozen=True)
+class LeastTraversalTime(Ranking):
+    """The least estimated traversal time: the default rank of EGEE."""
+
+    def rank(self, advert: Advert, job: Job) -> float:
+        """Less wait is better."""
+        return -advert.ett
+
+
+@register("ranking", "free", source="Responsive Grids, section 2.1")
+@dataclass(frozen=True)
+class MostFree(Ranking):
+    """The most free slots, and where there are none the fewest waiting jobs for each slot."""
+
+    def rank(self, advert: Advert, job: Job) -> float:
+        """Free slots count for more than any queue."""
+        return advert.free if advert.free > 0 else -advert.waiting / max(1, advert.slots)
+
+
+@register("ranking", "expression", source="Responsive Grids, section 2.1 (rank in the JDL)")
+@dataclass(frozen=True)
+class Expression(Ranking):
+    """Whatever the user writes over the published attributes."""
+
+    rank_by: str = parameter(
+        "-ett", help=f"expression over {', '.join(ATTRIBUTES)}; the largest value wins", source="section 2.1"
+    )
+
+    def __post_init__(self) -> None:
+        try:
+            value = formula(self.rank_by)(_SAMPLE._asdict())
+        except ExpressionError as error:
+            raise PolicyError(f"rank_by: {error}") from None
+        if isinstance(value, str):
+            raise PolicyError(f"rank_by: {self.rank_by!r} is no number")
+
+    def rank(self, advert: Advert, job: Job) -> float:
+        """The value of the expression."""
+        return float(formula(self.rank_by)(advert._asdict()))

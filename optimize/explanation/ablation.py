@@ -1,0 +1,119 @@
+"""Which settings of a point matter: each is put back alone to where it stands in the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gridtune.optimize.explanation.changes import Change, Runs, changes
+from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.replication.validation import Fresh
+from gridtune.optimize.search_space.space import Point, Space
+from gridtune.scenarios.document.path_meaning import meaning
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A point with one of its settings put back.
+
+    Attributes:
+        path: of the setting.
+        before: what stands in the scenario.
+        along: settings that go with it, for they exist only under the value that the point sets.
+        left: what the point still sets.
+        refused: why the scenario does not take that; "" if it does.
+    """
+
+    path: str
+    before: Value | None
+    along: tuple[str, ...]
+    left: Point
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What putting a setting back does.
+
+    Attributes:
+        removal: which.
+        changes: from the point to what is left of it, in each objective.
+        failure: why there are none; "" if there are.
+    """
+
+    removal: Removal
+    changes: tuple[Change, ...]
+    failure: str = ""
+
+    def effect(self, spans: Mapping[str, float]) -> float:
+        """The largest change that is clearly or probably there, as a share of an objective's span."""
+        sizes = [abs(c.difference.mean) / spans[c.metric.name] for c in self.changes if c.difference.sure]
+        return max(sizes, default=0.0)
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "path": self.removal.path,
+            "before": self.removal.before,
+            "along": list(self.removal.along),
+            "failure": self.failure or None,
+            "changes": [one.as_json() for one in self.changes],
+        }
+
+
+def removals(scenario: Scenario, space: Space, point: Point) -> list[Removal]:
+    """Every setting of a point that is not what stands in the scenario, put back alone."""
+    whole = scenario.override(point).spec
+    found = []
+    for path in point:
+        before = meaning(scenario, path).value
+        left = _left(space, point, path, before)
+        along = tuple(other for other in point if other != path and other not in left)
+        try:
+            if scenario.override(left).spec != whole:
+                found.append(Removal(path, before, along, left))
+        except ScenarioError as error:
+            found.append(Removal(path, before, along, left, error.faults[0]))
+    return found
+
+
+def ablations(
+    objectives: Sequence[Objective],
+    here: Runs,
+    removed: Sequence[Removal],
+    results: Sequence[Fresh | str],
+    spans: Mapping[str, float],
+) -> tuple[Ablation, ...]:
+    """What each removal does, that with the largest effect first.
+
+    Args:
+        objectives: what is looked at.
+        here: the point.
+        removed: see `removals`.
+        results: of those that the scenario takes, in their order.
+        spans: of the objectives, to compare effects by.
+    """
+    given = iter(results)
+    found = []
+    for removal in removed:
+        result = removal.refused or next(given)
+        if isinstance(result, str):
+            found.append(Ablation(removal, (), result))
+        else:
+            found.append(Ablation(removal, changes(objectives, here, result.values)))
+    return tuple(sorted(found, key=lambda one: -one.effect(spans)))
+
+
+def _left(space: Space, point: Point, path: str, before: Value | None) -> Point:
+    """What a point still sets without a setting, and without those that exist only because of it."""
+    present: Point = {}
+    for parameter in space:
+        if parameter.path == path:
+            if before is not None:
+                present[path] = before
+        elif parameter.path in point and parameter.exists(present):
+            present[parameter.path] = point[parameter.path]
+    return {other: value for other, value in present.items() if other != path}

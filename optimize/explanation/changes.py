@@ -1,0 +1,92 @@
+"""What happens to metrics on the way from one point to another, under the same random streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gridtune.model.metrics.registry import METRICS
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.paired import Difference, difference
+
+OTHERS = 5  # metrics beside the objectives that are shown
+IDLE = {"events"}  # metrics that say nothing about a policy
+
+Runs = Mapping[str, tuple[float, ...]]  # values by metric, one per replication
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happens to a metric.
+
+    Attributes:
+        metric: which, and which way is better.
+        start, to: means over the paired replications.
+        difference: `to` minus `start`.
+    """
+
+    metric: Objective
+    start: float
+    to: float
+    difference: Difference
+
+    @property
+    def better(self) -> bool:
+        """Whether the mean gets better."""
+        return self.difference.mean * (1 if self.metric.direction == "maximize" else -1) > 0
+
+    @property
+    def relative(self) -> float:
+        """Size of the difference as a share of the larger of the two means."""
+        size = max(abs(self.start), abs(self.to))
+        return abs(self.difference.mean) / size if size else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "metric": self.metric.name,
+            "direction": self.metric.direction,
+            "unit": self.metric.unit,
+            "from": self.start,
+            "to": self.to,
+            "better": self.better if self.difference.mean else None,
+            "difference": self.difference.as_json(),
+        }
+
+
+def change(metric: Objective, start: Sequence[float], to: Sequence[float]) -> Change:
+    """What happens to one metric, over the replications that both points have."""
+    pairs = min(len(start), len(to))
+    return Change(metric, sum(start[:pairs]) / pairs, sum(to[:pairs]) / pairs, difference(to, start))
+
+
+def changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tuple[Change, ...]:
+    """What happens to each objective that both points have."""
+    return tuple(change(o, start[o.name], to[o.name]) for o in objectives if o.name in start and o.name in to)
+
+
+def other_changes(
+    objectives: Sequence[Objective], start: Runs, to: Runs, units: Mapping[str, str]
+) -> tuple[Change, ...]:
+    """Clear changes of metrics that are no objectives, the relatively largest first, at most `OTHERS`.
+
+    Many metrics are looked at, so each must be the surer (Bonferroni).
+
+    Args:
+        objectives: not to be repeated.
+        start, to: the points.
+        units: of the metrics.
+    """
+    known = {o.name for o in objectives} | IDLE
+    found = [
+        change(_metric(name, units.get(name, "")), start[name], to[name])
+        for name in start
+        if name in to and name not in known
+    ]
+    clear = [one for one in found if one.difference.judged(len(found)) == "clearly"]
+    return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])
+
+
+def _metric(name: str, unit: str) -> Objective:
+    return Objective(name, METRICS[name].direction if name in METRICS else "minimize", unit)

@@ -1,0 +1,247 @@
+"""Why a point: what it sets, what that gains and costs, and which of its settings do it.
+
+Everything is compared on fresh seeds, replication by replication under common random numbers: the point with
+the scenario as it stands, with the point after each of its settings is put back, and with the points of the
+front around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
+from gridtune.optimize.explanation.changes import Change, changes, other_changes
+from gridtune.optimize.explanation.neighbours import Surroundings, surroundings
+from gridtune.optimize.front.choose import Recommendation, recommend
+from gridtune.optimize.front.front import Front, Member, comparable, front
+from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Value
+from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.replication.validation import FreshRuns
+from gridtune.optimize.search_space.constraints import tightest
+from gridtune.optimize.study.study import Kept
+from gridtune.scenarios.document.path_meaning import Meaning, meaning
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+
+VALIDATED = 5  # fresh runs per point where the front has none
+ALIASES = {"knee": "compromise"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter of a point.
+
+    Attributes:
+        path: of the parameter.
+        value: that the point sets.
+        before: what stands in the scenario; None if the point has made a place for it.
+        meaning: of what the point sets.
+    """
+
+    path: str
+    value: Value
+    before: Value | None
+    meaning: Meaning
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "path": self.path,
+            "value": self.value,
+            "default": self.before,
+            "unit": self.meaning.unit,
+            "meaning": self.meaning.text,
+        }
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Whether a constraint holds, on fresh seeds, in the case that comes closest to breaking it.
+
+    Attributes:
+        constraint: which.
+        case: name of that case.
+        value: of the metric there, at the point.
+    """
+
+    constraint: Constraint
+    case: str
+    value: Estimate
+
+    @property
+    def holds(self) -> bool:
+        """Whether the mean keeps the bound."""
+        return self.constraint.excess(self.value.mean) <= 0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a point.
+
+    Attributes:
+        front: of the search.
+        evaluation: the point.
+        member: the point, or the one that it equals, as a member of the front; None if there is none.
+        advice: the recommendations that it is.
+        bounds: constraints of the search, and whether the point keeps them.
+        settings: what it sets.
+        changes: from the scenario as it stands to the point, in each objective; empty if that fails.
+        other_changes: clear ones in other metrics, the largest first.
+        surroundings: where it lies.
+        ablations: what its settings do, that with the largest effect first; None if not asked for.
+        replications: fresh runs behind each point.
+        runs: simulations that the explanation took.
+        notes: what a user should know, a line each.
+    """
+
+    front: Front
+    evaluation: Evaluation
+    member: Member | None
+    advice: tuple[Recommendation, ...]
+    bounds: tuple[Bound, ...]
+    settings: tuple[Setting, ...]
+    changes: tuple[Change, ...]
+    other_changes: tuple[Change, ...]
+    surroundings: Surroundings
+    ablations: tuple[Ablation, ...] | None
+    replications: int
+    runs: int
+    notes: tuple[str, ...]
+
+    @property
+    def on_front(self) -> bool:
+        """Whether no other point of the front beats it."""
+        return self.member is not None and self.member.non_dominated
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON."""
+        member, around = self.member, self.surroundings
+        return {
+            "study": self.front.archive.study,
+            "scenario": self.front.archive.scenario,
+            "number": self.evaluation.number,
+            "recommended": [{"name": one.name, "reason": one.reason} for one in self.advice],
+            "constraints": [
+                {
+                    "constraint": str(one.constraint),
+                    "holds": one.holds,
+                    "case": one.case,
+                    "mean": one.value.mean,
+                    "standard_error": one.value.standard_error,
+                }
+                for one in self.bounds
+            ],
+            "on_front": self.on_front,
+            "probability_non_dominated": member.probability_non_dominated if member else None,
+            "settings": [one.as_json() for one in self.settings],
+            "against_default": [one.as_json() for one in self.changes],
+            "other_metrics": [one.as_json() for one in self.other_changes],
+            "beaten_by": list(around.beaten_by),
+            "beaten_in_search": list(around.beaten_in_search),
+            "dominators": [one.as_json() for one in around.dominators],
+            "neighbours": [one.as_json() for one in around.neighbours],
+            "ablations": None if self.ablations is None else [one.as_json() for one in self.ablations],
+            "replications": self.replications,
+            "runs": self.runs,
+            "notes": list(self.notes),
+        }
+
+
+def explain(
+    kept: Kept,
+    point: str,
+    *,
+    replications: int | None = None,
+    ablate: bool = True,
+    pool: Pool,
+    progress: Progress | None = None,
+    work: Callable[[Task], Metrics] = metrics_of,
+) -> Explanation:
+    """Explain a point of a search.
+
+    Args:
+        kept: what the search has left.
+        point: its number, or the name of a recommendation.
+        replications: fresh runs per point; as many as the front has if left out.
+        ablate: whether to put its settings back one by one.
+        pool: who runs the simulations.
+        progress: hears how it goes.
+        work: gives the metrics of a run to be done.
+
+    Raises:
+        ScenarioError: there is no such point, or it fails on fresh seeds.
+    """
+    found = front(kept.archive)
+    evaluation, advice = find_point(found, point)
+    settings, number = kept.settings, evaluation.number
+    scenario = settings.scenario
+    fresh = FreshRuns(settings, replications or _fresh_count(found), pool, progress, work)
+    removed = removals(scenario, settings.space, evaluation.values) if ablate else []
+    asked = [evaluation.values, {}, *(one.left for one in removed if not one.refused)]
+    here, base, *rest = fresh.run(asked)
+    if isinstance(here, str):
+        raise ScenarioError(f"{found.archive.study}: point {number} fails on fresh seeds: {here}")
+    around = surroundings(found, evaluation, here.values, fresh)
+    start = {} if isinstance(base, str) else base.values
+    notes = [f"the scenario as it stands fails: {base}"] if isinstance(base, str) else []
+    changed = scenario.override(evaluation.values)
+    return Explanation(
+        found,
+        evaluation,
+        next((m for m in found.members if number in (m.evaluation.number, *m.equivalents)), None),
+        advice,
+        tuple(Bound(one, *tightest(one, here.cases)) for one in settings.constraints),
+        tuple(
+            Setting(path, value, meaning(scenario, path).value, meaning(changed, path))
+            for path, value in evaluation.values.items()
+        ),
+        changes(found.objectives, start, here.values),
+        other_changes(found.objectives, start, here.values, fresh.units),
+        around,
+        ablations(found.objectives, here.values, removed, rest, _spans(found)) if ablate else None,
+        fresh.replications,
+        fresh.count,
+        (*notes, *around.failures),
+    )
+
+
+def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
+    """The evaluation that a number or the name of a recommendation stands for, and how it is recommended.
+
+    Raises:
+        ScenarioError: there is none; names those that there are.
+    """
+    advice = recommend(found)
+    names = {_spoken(item.name): item.member.evaluation for item in advice}
+    chosen = names.get(ALIASES.get(_spoken(text), _spoken(text)))
+    number = text.strip().strip("()")
+    if chosen is None and number.isdecimal():
+        chosen = next((e for e in found.archive.evaluations if e.number == int(number)), None)
+    if chosen is None:
+        numbers = ", ".join(str(member.evaluation.number) for member in found.members) or "none"
+        also = f", also called {', '.join(names)}" if names else ""
+        raise ScenarioError(f"{found.archive.study}: no point {text}; its front has {numbers}{also}")
+    return chosen, tuple(item for item in advice if item.member.evaluation.number == chosen.number)
+
+
+def _spoken(name: str) -> str:
+    return name.strip().lower().replace("_", " ").replace("-", " ")
+
+
+def _fresh_count(found: Front) -> int:
+    """As many replications as the front was validated by."""
+    counts = [len(e.values) for member in found.members for e in (member.evaluation.validated or {}).values()]
+    return max(counts, default=max(VALIDATED, found.archive.replications))
+
+
+def _spans(found: Front) -> dict[str, float]:
+    """The range of each objective over the search; 1 where it is constant."""
+    import numpy as np
+
+    rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
+    spans = np.ptp(rows, axis=0).tolist() if len(rows) else [0.0] * len(found.objectives)
+    return {o.name: span or 1.0 for o, span in zip(found.objectives, spans, strict=True)}

@@ -1,0 +1,175 @@
+"""The points of a front around a point: which beat it, and what moving to its neighbours gains and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.explanation.changes import Change, Runs, changes
+from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.replication.validation import FreshRuns
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+
+DOMINATORS = 3  # points that beat a point, of which it is shown how
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A point of the front, seen from another point.
+
+    Attributes:
+        number: of its trial.
+        better_in: objectives in which it is the nearest that is better; empty if it beats the other point.
+        worse_in: objectives in which it is the nearest that is worse; likewise.
+        changes: from the other point to it, in each objective.
+        differs: path, value at the other point and value here; None where inactive.
+    """
+
+    number: int
+    better_in: tuple[str, ...]
+    worse_in: tuple[str, ...]
+    changes: tuple[Change, ...]
+    differs: tuple[tuple[str, Value | None, Value | None], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "number": self.number,
+            "better_in": list(self.better_in),
+            "worse_in": list(self.worse_in),
+            "changes": [one.as_json() for one in self.changes],
+            "differs": [{"path": path, "here": here, "there": there} for path, here, there in self.differs],
+        }
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where a point lies.
+
+    Attributes:
+        dominators: points of the front that beat it, the nearest first, at most `DOMINATORS`.
+        beaten_by: numbers of all points of the front that beat it, the nearest first.
+        beaten_in_search: numbers of those that did on the seeds of the search.
+        neighbours: if none beats it, in each objective the nearest better and the nearest worse point.
+        failures: points that could not be run again, a line each.
+    """
+
+    dominators: tuple[Neighbour, ...]
+    beaten_by: tuple[int, ...]
+    beaten_in_search: tuple[int, ...]
+    neighbours: tuple[Neighbour, ...]
+    failures: tuple[str, ...]
+
+
+def surroundings(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshRuns) -> Surroundings:
+    """Where a point lies in the front.
+
+    Distances are Euclidean, each objective in shares of its span over the front. Points of the front that the
+    search has not validated are run on fresh seeds now.
+
+    Args:
+        found: the front.
+        evaluation: the point.
+        here: the point on fresh seeds.
+        fresh: runs points.
+    """
+    import numpy as np
+
+    others = [m for m in found.kept if evaluation.number not in (m.evaluation.number, *m.equivalents)]
+    if not others:
+        return Surroundings((), (), (), (), ())
+    places, place = _places(found, others, evaluation, here)
+    span = np.ptp(np.vstack([places, place]), axis=0)
+    gaps = (places - place) / np.where(span > 0, span, 1.0)
+    near = np.argsort(np.sqrt((gaps**2).sum(axis=1)), kind="stable").tolist()
+    beating = [k for k in near if _beats(gaps[k])]
+    before = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
+    better: dict[int, list[str]] = {}
+    worse: dict[int, list[str]] = {}
+    for column, objective in enumerate(found.objectives):
+        for side, sign in ((better, -1), (worse, 1)):
+            first = next((k for k in near if sign * gaps[k, column] > 0), None)
+            if first is not None:
+                side.setdefault(first, []).append(objective.name)
+    shown = beating[:DOMINATORS] or [k for k in near if k in better or k in worse]
+    runs = _runs([others[k] for k in shown], found.objectives, fresh)
+    points, failures = [], []
+    for k, there in zip(shown, runs, strict=True):
+        other = others[k].evaluation
+        if isinstance(there, str):
+            failures.append(f"point {other.number} fails on fresh seeds: {there}")
+            continue
+        points.append(
+            Neighbour(
+                other.number,
+                () if beating else tuple(better.get(k, ())),
+                () if beating else tuple(worse.get(k, ())),
+                changes(found.objectives, here, there),
+                _differs(evaluation, other),
+            )
+        )
+    return Surroundings(
+        tuple(points) if beating else (),
+        tuple(others[k].evaluation.number for k in beating),
+        tuple(others[k].evaluation.number for k in near if _beats(before[k] - before[-1])),
+        () if beating else tuple(points),
+        tuple(failures),
+    )
+
+
+def _beats(gaps: Array) -> bool:
+    """Whether a point is nowhere worse and somewhere better, by its differences to another."""
+    return bool((gaps <= 0).all() and (gaps < 0).any())
+
+
+def _places(
+    found: Front, others: Sequence[Member], evaluation: Evaluation, here: Runs
+) -> tuple[Array, Array]:
+    """The other points and this one, to be minimised: on fresh seeds if the front is validated."""
+    import numpy as np
+
+    from gridtune.scenarios.execution.replicate import Summary
+
+    if not found.validated:
+        rows = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
+        return rows[:-1], rows[-1]
+    count = min(len(e.values) for m in others for e in m.estimates.values())
+    count = min(count, *(len(here[o.name]) for o in found.objectives))
+
+    def means(values: Runs) -> dict[str, Any]:
+        return {o.name: Summary.of(values[o.name][:count]) for o in found.objectives}
+
+    known = [means({name: e.values for name, e in m.estimates.items()}) for m in others]
+    rows = costs([*known, means(here)], found.objectives)
+    return np.asarray(rows[:-1]), np.asarray(rows[-1])
+
+
+def _runs(members: Sequence[Member], objectives: Sequence[Objective], fresh: FreshRuns) -> list[Runs | str]:
+    """Members on fresh seeds: as the search has kept them, or run now."""
+    missing = [m for m in members if m.evaluation.validated is None]
+    made = iter(fresh.run([m.evaluation.values for m in missing]))
+    found: list[Runs | str] = []
+    for member in members:
+        known = member.evaluation.validated
+        if known is not None:
+            found.append({o.name: known[o.name].values for o in objectives})
+        else:
+            new = next(made)
+            found.append(new if isinstance(new, str) else new.values)
+    return found
+
+
+def _differs(here: Evaluation, there: Evaluation) -> tuple[tuple[str, Value | None, Value | None], ...]:
+    paths = dict.fromkeys([*here.values, *there.values])
+    return tuple(
+        (path, here.values.get(path), there.values.get(path))
+        for path in paths
+        if here.values.get(path) != there.values.get(path)
+    )

@@ -1,0 +1,214 @@
+"""An explanation in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gridtune.optimize.explanation.ablation import Ablation
+from gridtune.optimize.explanation.changes import Change
+from gridtune.optimize.explanation.explain import Explanation, Setting
+from gridtune.optimize.explanation.neighbours import Neighbour
+from gridtune.optimize.front.number_format import cell, estimated, plain, spoken, with_unit
+from gridtune.optimize.records.evaluations import Value
+from gridtune.optimize.replication.paired import CLEARLY, INTERVAL, PROBABLY
+
+
+def told(found: Explanation) -> str:
+    """An explanation as text, ending in a line break."""
+    parts = [
+        [*_where(found), *_in_short(found)],
+        list(_settings(found.settings)),
+        list(_against_default(found)),
+    ]
+    parts += [list(_around(found)), list(_ablations(found)), list(_small_print(found))]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def _where(found: Explanation) -> Iterator[str]:
+    archive, number = found.front.archive, found.evaluation.number
+    also = f" ({', '.join(item.name.replace('_', ' ') for item in found.advice)})" if found.advice else ""
+    yield f"Point {number}{also} of {archive.study}"
+    for one in found.bounds:
+        where = f" in {one.case}" if len(archive.cases) > 1 else ""
+        yield f"It {'keeps' if one.holds else 'breaks'} {one.constraint}: {estimated(one.value)}{where}."
+    member, around = found.member, found.surroundings
+    rivals = around.beaten_in_search
+    if around.beaten_by:
+        yield f"Not on the front: on the same fresh seeds it is beaten by {_points(around.beaten_by)}."
+    elif member is None:
+        beaten = f"in the search it was beaten by {_points(rivals)}, " if rivals else ""
+        yield f"Not on the front: {beaten}on fresh seeds no point of the front beats it."
+    else:
+        if member.evaluation.number != number:
+            yield f"Gives the same as point {member.evaluation.number} in every replication."
+        chance = member.probability_non_dominated
+        surely = "" if chance is None else f", with probability {chance:.2f}"
+        seeds = "on fresh seeds" if found.front.validated else "as searched; the front is not validated"
+        yield f"On the front: no other point beats it {seeds}{surely}."
+    for item in found.advice:
+        yield f"{item.name.replace('_', ' ').capitalize()}: {item.reason}"
+
+
+def _in_short(found: Explanation) -> Iterator[str]:
+    """What it gains and pays against the scenario as it stands, and the setting that matters most."""
+    sure = [c for c in found.changes if c.difference.sure]
+    if not found.changes:
+        return
+    sides = [
+        f"{verb} {', '.join(f'{spoken(c.metric)} ({c.difference.verdict})' for c in some)}"
+        for verb, some in (
+            ("gains", [c for c in sure if c.better]),
+            ("pays", [c for c in sure if not c.better]),
+        )
+        if some
+    ]
+    if not sides:
+        yield "In short: it cannot be told from the scenario as it stands in any objective."
+        return
+    first = next(
+        (a.removal for a in found.ablations or () if any(c.difference.sure for c in a.changes)), None
+    )
+    most = f" Of its settings {first.path} matters most." if first else ""
+    yield f"In short: against the scenario as it stands it {' and '.join(sides)}.{most}"
+
+
+def _settings(settings: Sequence[Setting]) -> Iterator[str]:
+    if not settings:
+        return
+    yield "It sets"
+    for one in settings:
+        unit = f" {one.meaning.unit}" if one.meaning.unit else ""
+        default = "as in the scenario" if one.value == one.before else f"scenario: {cell(one.before)}"
+        text = f": {one.meaning.text}" if one.meaning.text else ""
+        yield f"  {one.path} = {cell(one.value)}{unit} ({default}){text}"
+
+
+def _against_default(found: Explanation) -> Iterator[str]:
+    if not found.changes:
+        return
+    yield "Against the scenario as it stands"
+    yield from _balance(found.changes, "gains", "pays")
+    if found.other_changes:
+        yield f"  also: {'; '.join(map(_phrase, found.other_changes))}"
+
+
+def _around(found: Explanation) -> Iterator[str]:
+    around = found.surroundings
+    if around.dominators:
+        yield "Points that beat it, the nearest first" if len(around.dominators) > 1 else "What beats it"
+    elif around.neighbours:
+        yield "Its neighbours on the front"
+    for one in around.dominators or around.neighbours:
+        yield f"  point {one.number}{_side(one)}"
+        yield from (f"  {line}" for line in _balance(one.changes, "gains there", "pays there"))
+        if one.differs:
+            yield f"    differs in {', '.join(_differs(*entry) for entry in one.differs)}"
+
+
+def _ablations(found: Explanation) -> Iterator[str]:
+    if found.ablations is None:
+        return
+    if not found.ablations:
+        yield "Every setting is as in the scenario, so there is nothing to put back."
+        return
+    yield "What its settings do: each put back alone to what stands in the scenario"
+    yield from (line for one in found.ablations for line in _ablation(one))
+    if len(found.ablations) > 1:
+        yield "  (settings act together, so these need not add up to the whole)"
+
+
+def _ablation(one: Ablation) -> Iterator[str]:
+    removal = one.removal
+    along = f", which takes {', '.join(removal.along)} with it" if removal.along else ""
+    yield f"  {removal.path} back to {_shown(removal.before)}{along}"
+    if one.failure:
+        yield f"    cannot be run: {one.failure}"
+    elif not any(change.difference.mean for change in one.changes):
+        yield "    changes nothing in any replication"
+    else:
+        yield from (f"  {line}" for line in _balance(one.changes, "would gain", "would lose"))
+
+
+def _small_print(found: Explanation) -> Iterator[str]:
+    runs = f"{found.replications} replication{'s' if found.replications > 1 else ''}"
+    cases = len(found.front.archive.cases)
+    where = f" in each of {cases} cases" if cases > 1 else ""
+    yield (
+        f"{found.runs} simulations: {runs} per point{where} on fresh seeds that the search never used, the "
+        f"same for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; clearly: "
+        f"{CLEARLY:.0%} confidence or more, probably: {PROBABLY:.0%}."
+    )
+    if found.replications == 1:
+        yield "One replication says nothing about confidence; --replications asks for more."
+    yield from (f"note: {note}" for note in found.notes)
+
+
+def _balance(changes: Sequence[Change], gains: str, pays: str) -> Iterator[str]:
+    """Gains, prices, and what cannot be told."""
+    sure = [c for c in changes if c.difference.verdict in ("clearly", "probably", "unknown")]
+    better = [_phrase(c) for c in sure if c.better]
+    worse = [_phrase(c) for c in sure if not c.better]
+    unsure = [_phrase(c) for c in changes if c.difference.verdict == "unsure"]
+    equal = [spoken(c.metric) for c in changes if c.difference.verdict == "equal"]
+    if better:
+        yield f"  {gains}: {'; '.join(better)}"
+    if worse:
+        yield f"  {pays}: {'; '.join(worse)}"
+    if unsure:
+        yield f"  cannot be told apart: {'; '.join(unsure)}"
+    if equal:
+        yield f"  the same in every replication: {', '.join(equal)}"
+
+
+def _phrase(change: Change) -> str:
+    """One change: which way, how surely, by how much."""
+    gap = change.difference
+    name, size = spoken(change.metric), _size(change)
+    if gap.verdict == "unsure":
+        return f"{name} ({size})"
+    word = "" if gap.verdict == "unknown" else f"{gap.verdict} "
+    way = "higher" if gap.mean > 0 else "lower"
+    return f"{name} {word}{way} by {size}, from {plain(change.start)} to {plain(change.to)}"
+
+
+def _size(change: Change) -> str:
+    gap = change.difference
+    if gap.verdict == "unsure":
+        assert gap.low is not None
+        assert gap.high is not None
+        return f"{_signed(gap.mean)}, {_signed(gap.low)} to {_signed(gap.high)}"
+    size = with_unit(plain(abs(gap.mean)), change.metric)
+    if gap.low is None or gap.high is None:
+        return size
+    if gap.low == gap.high:
+        return f"{size} in every replication"
+    low, high = sorted((abs(gap.low), abs(gap.high)))
+    same_side = gap.low * gap.high >= 0
+    return f"{size} ({plain(low) if same_side else plain(-low)} to {plain(high)})"
+
+
+def _signed(value: float) -> str:
+    return f"+{plain(value)}" if value > 0 else plain(value)
+
+
+def _side(one: Neighbour) -> str:
+    parts = [f"better in {_names(one.better_in)}"] if one.better_in else []
+    parts += [f"worse in {_names(one.worse_in)}"] if one.worse_in else []
+    return f", the nearest {' and '.join(parts)}" if parts else ""
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(name.replace("_", " ") for name in names)
+
+
+def _differs(path: str, here: Value | None, there: Value | None) -> str:
+    return f"{path} ({cell(there)} instead of {cell(here)})"
+
+
+def _shown(value: Value | None) -> str:
+    return "what stands in the scenario" if value is None else cell(value)
+
+
+def _points(numbers: Sequence[int]) -> str:
+    several = f"{len(numbers)} points: " if len(numbers) > 1 else "point "
+    return several + ", ".join(map(str, numbers))

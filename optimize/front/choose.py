@@ -1,0 +1,249 @@
+"""Which point of a front to run: recommendations, each with its reason in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.number_format import estimated, measured, spoken, with_unit
+from gridtune.optimize.records.evaluations import Estimate, Objective
+from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.replication.paired import Difference, difference
+from gridtune.scenarios.errors import ScenarioError
+
+TOLERANCE = 1.0
+Estimates = Mapping[str, Estimate]
+ONLY = "The only point that no other beats."
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A point worth running.
+
+    Attributes:
+        name: `lexicographic`, `compromise` or `best OBJECTIVE`.
+        member: the point.
+        reason: one or two sentences: why this point, and what it gains and loses against another.
+    """
+
+    name: str
+    member: Member
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Choice:
+    name: str
+    member: Member
+    why: str
+
+
+def recommend(
+    front: Front, *, order: Sequence[str] | None = None, tolerance: float = TOLERANCE
+) -> list[Recommendation]:
+    """The lexicographic choice, the compromise and the best of each objective.
+
+    Only members that stay non-dominated are candidates.
+
+    Args:
+        front: what to choose from; an empty front has no recommendation.
+        order: names of the objectives, the most important first; left out, their order in the study.
+        tolerance: see `lexicographic`.
+
+    Raises:
+        ScenarioError: `order` names something that is no objective of the study.
+    """
+    objectives = ordered(front.objectives, order)
+    candidates = front.kept
+    if not candidates:
+        return []
+    choices = [
+        _lexicographic_choice(candidates, objectives, tolerance),
+        _compromise_choice(candidates, objectives),
+    ]
+    choices += [_best_choice(candidates, objective, objectives) for objective in objectives]
+    if len(objectives) == 1:  # the three rules agree, one is enough
+        choices = choices[-1:]
+    return [
+        Recommendation(
+            choice.name, choice.member, f"{choice.why} {_contrast(choice, choices, candidates, objectives)}"
+        )
+        for choice in choices
+    ]
+
+
+def ordered(objectives: Sequence[Objective], names: Sequence[str] | None) -> list[Objective]:
+    """The objectives, those named first in that order, then the others.
+
+    Raises:
+        ScenarioError: a name that is no objective.
+    """
+    known = {objective.name: objective for objective in objectives}
+    wanted = list(dict.fromkeys(names or ()))
+    for name in wanted:
+        if name not in known:
+            raise ScenarioError(f"{name}: not an objective of this study, which has {', '.join(known)}")
+    return [known[name] for name in wanted] + [o for o in objectives if o.name not in wanted]
+
+
+def lexicographic(
+    candidates: Sequence[Member], objectives: Sequence[Objective], tolerance: float = TOLERANCE
+) -> tuple[Member, list[int]]:
+    """The best in the first objective, among equals the best in the second, and so on.
+
+    Two points whose difference lies within the noise are equals: a point stays in the race if it is
+    behind the best by no more than `tolerance` standard errors of their paired difference (the
+    replications share their seeds). The last objective decides by its plain mean. With a single replication
+    only equal values are equals.
+
+    Args:
+        candidates: at least one.
+        objectives: the most important first.
+        tolerance: in standard errors; 0 for the strict rule of the paper.
+
+    Returns:
+        The choice, and how many candidates were left after each objective.
+
+    Source: RR-7959, section 3.3 (unhappy users, then unfairness, then completed requests); the
+        one-standard-error rule of L. Breiman et al., Classification and Regression Trees, 1984, section 3.4.
+    """
+    left, remaining = list(candidates), []
+    for objective in objectives:
+        column = [float(cost) for cost in costs([member.estimates for member in left], [objective])[:, 0]]
+        best = left[column.index(min(column))]
+        noise = 0.0 if objective is objectives[-1] else tolerance
+        left = [
+            member
+            for member, cost in zip(left, column, strict=True)
+            if cost - min(column)
+            <= noise * (_difference(member.estimates, best.estimates, objective).standard_error or 0.0)
+        ]
+        remaining.append(len(left))
+    values = costs([member.estimates for member in left], objectives)
+    return min(zip(values.tolist(), range(len(left)), left, strict=True))[-1], remaining
+
+
+def compromise(candidates: Sequence[Member], objectives: Sequence[Objective]) -> tuple[Member, float]:
+    """The knee: the point whose largest loss over all objectives is the least.
+
+    Losses are differences from the best value over the front, as a share of the span of the front in that
+    objective; a small share of their sum breaks ties (augmented achievement function, equal weights).
+
+    Args:
+        candidates: at least one.
+        objectives: what is traded off.
+
+    Returns:
+        The point, and its largest loss in [0, 1].
+
+    Source: A. Wierzbicki, The Use of Reference Objectives in Multiobjective Optimization, 1980.
+    """
+    import numpy as np
+    from pymoo.decomposition.aasf import AASF
+
+    values = costs([member.estimates for member in candidates], objectives)
+    span = np.ptp(values, axis=0)
+    losses = (values - values.min(axis=0)) / np.where(span > 0, span, 1.0)
+    scores = AASF(eps=0.0, rho=1e-3).do(losses, np.ones(len(objectives)), _type="many_to_one")
+    chosen = int(np.argmin(scores))
+    return candidates[chosen], float(losses[chosen].max())
+
+
+def _difference(a: Estimates, b: Estimates, objective: Objective) -> Difference:
+    """`a` minus `b` over the replications that both have."""
+    return difference(a[objective.name].values, b[objective.name].values)
+
+
+def _lexicographic_choice(
+    candidates: Sequence[Member], objectives: Sequence[Objective], tolerance: float
+) -> _Choice:
+    member, remaining = lexicographic(candidates, objectives, tolerance)
+    steps, before = [], len(candidates)
+    for objective, left in zip(objectives, remaining, strict=True):
+        if before == 1:
+            break
+        equals = (
+            ""
+            if objective is objectives[-1] or left == 1
+            else f", {left} of {before} points level with the best"
+        )
+        steps.append(f"the {_superlative(objective)} ({_value(member, objective)}{equals})")
+        before = left
+    return _Choice("lexicographic", member, f"First {', then '.join(steps)}." if steps else ONLY)
+
+
+def _compromise_choice(candidates: Sequence[Member], objectives: Sequence[Objective]) -> _Choice:
+    member, loss = compromise(candidates, objectives)
+    if len(candidates) == 1:
+        return _Choice("compromise", member, ONLY)
+    why = f"Gives up at most {loss:.0%} of the front's span in any objective, less than every other point."
+    return _Choice("compromise", member, why)
+
+
+def _best_choice(
+    candidates: Sequence[Member], objective: Objective, objectives: Sequence[Objective]
+) -> _Choice:
+    others = [other for other in objectives if other is not objective]
+    member, _ = lexicographic(candidates, [objective, *others], 0.0)
+    why = f"The {_superlative(objective)} of the front: {_value(member, objective)}."
+    return _Choice(f"best {objective.name}", member, why if len(candidates) > 1 else ONLY)
+
+
+def _contrast(
+    choice: _Choice, choices: Sequence[_Choice], candidates: Sequence[Member], objectives: Sequence[Objective]
+) -> str:
+    """What the choice gains and loses against the most different of the other choices."""
+    rivals = [other for other in choices if other.member is not choice.member]
+    if not rivals:
+        return "All other choices agree with it." if len(candidates) > 1 and len(choices) > 1 else ""
+    values = costs([member.estimates for member in candidates], objectives)
+    span = {o.name: float(values[:, k].max() - values[:, k].min()) or 1.0 for k, o in enumerate(objectives)}
+    mine = choice.member.estimates
+
+    def loss(rival: _Choice) -> float:
+        return max(_worse(mine, rival.member.estimates, o) / span[o.name] for o in objectives)
+
+    rival = max(rivals, key=loss)
+    theirs = rival.member.estimates
+    gains = balance(mine, theirs, objectives, lambda worse: worse < 0)
+    losses = balance(mine, theirs, objectives, lambda worse: worse > 0)
+    against = f"Against number {rival.member.evaluation.number} ({rival.name})"
+    if not losses:
+        return f"{against}: {gains}, and nothing worse." if gains else f"{against} it is level."
+    return f"{against}: {gains or 'nothing better'}, at the price of {losses}."
+
+
+def _worse(a: Estimates, b: Estimates, objective: Objective) -> float:
+    """By how much `a` is worse than `b`; negative if better."""
+    sign = 1 if objective.direction == "minimize" else -1
+    return sign * _difference(a, b, objective).mean
+
+
+def balance(
+    a: Estimates, b: Estimates, objectives: Sequence[Objective], wanted: Callable[[float], bool]
+) -> str:
+    """In which objectives `a` differs from `b`, and by how much, in words.
+
+    Args:
+        a, b: estimates of two points, by objective.
+        objectives: in the order in which they are named.
+        wanted: whether to name an objective in which `a` is worse by so much (negative: better).
+    """
+    parts = []
+    for objective in objectives:
+        if wanted(_worse(a, b, objective)):
+            gap = _difference(a, b, objective)
+            size = measured(abs(gap.mean), gap.standard_error)
+            way = "higher" if gap.mean > 0 else "lower"
+            parts.append(f"{spoken(objective)} {way} by {with_unit(size, objective)}")
+    return ", ".join(parts)
+
+
+def _value(member: Member, objective: Objective) -> str:
+    estimate: Estimate = member.estimates[objective.name]
+    return with_unit(estimated(estimate), objective)
+
+
+def _superlative(objective: Objective) -> str:
+    return f"{'lowest' if objective.direction == 'minimize' else 'highest'} {spoken(objective)}"

@@ -1,0 +1,172 @@
+"""Why a front holds one kind of system only: how near those of the other kinds came, and what beats them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gridtune.optimize.front.choose import balance
+from gridtune.optimize.front.front import Front, comparable
+from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
+from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.search_space.constraints import feasible
+
+
+@dataclass(frozen=True)
+class Loser:
+    """A kind of system that the search tried and no point of the front has.
+
+    Attributes:
+        value: of the parameter.
+        evaluations: different points that have it.
+        nearest: of them, that which has the least to gain to be on the front; None if none keeps the
+            constraints.
+        winner: what beats it; None if nothing does, as searched, and there are no fresh seeds to tell.
+        fresh: whether that is so on fresh seeds; else both are as searched.
+        text: what the winner gains, in words.
+    """
+
+    value: Value
+    evaluations: int
+    nearest: Evaluation | None = None
+    winner: Evaluation | None = None
+    fresh: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A choice that all points of the front share although the search tried others.
+
+    Attributes:
+        path: of the parameter.
+        value: that the front has.
+        losers: the other values, by name.
+    """
+
+    path: str
+    value: Value
+    losers: tuple[Loser, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "path": self.path,
+            "value": self.value,
+            "others": [
+                {
+                    "value": one.value,
+                    "evaluations": one.evaluations,
+                    "nearest": one.nearest.number if one.nearest else None,
+                    "beaten_by": one.winner.number if one.winner else None,
+                    "fresh": one.fresh,
+                }
+                for one in self.losers
+            ],
+        }
+
+    def __str__(self) -> str:
+        return " ".join(
+            [f"Every point of the front has {self.path} {self.value}.", *map(_words, self.losers)]
+        )
+
+
+def settled(front: Front) -> list[Settled]:
+    """Choices between kinds of systems in which all points agree that stay on the front.
+
+    A parameter chooses between kinds if its values bring different parameters along. Where fresh seeds
+    have taken a kind off the front, its points are compared there, else as searched.
+    """
+    tried = comparable(front.archive)
+    on_it = {number for m in front.kept for number in (m.evaluation.number, *m.equivalents)}
+    found = []
+    for path in _choices(tried):
+        values = {e.values.get(path) for e in tried if e.number in on_it}
+        others = {e.values[path] for e in tried if path in e.values} - values
+        if len(values) == 1 and None not in values and others:
+            (value,) = values
+            assert value is not None
+            losers = [_loser(front, tried, path, other) for other in sorted(others, key=str)]
+            found.append(Settled(path, value, tuple(losers)))
+    return found
+
+
+def _choices(tried: Sequence[Evaluation]) -> list[str]:
+    """Paths, in order of appearance, whose values bring different parameters along."""
+    with_value: dict[tuple[str, Value], list[set[str]]] = {}
+    for evaluation in tried:
+        for path, value in evaluation.values.items():
+            if isinstance(value, str | bool):
+                with_value.setdefault((path, value), []).append(set(evaluation.values))
+    always = {one: set.intersection(*sets) for one, sets in with_value.items()}
+    ever = {one: set.union(*sets) for one, sets in with_value.items()}
+    return list(
+        dict.fromkeys(
+            path
+            for path, value in with_value
+            for other in with_value
+            if other[0] == path and always[path, value] - ever[other]
+        )
+    )
+
+
+def _loser(front: Front, tried: Sequence[Evaluation], path: str, value: Value) -> Loser:
+    """Why no point of the front has a value."""
+    having = [e for e in tried if e.values.get(path) == value]
+    members = {member.evaluation.number: member for member in front.members}
+    fell = [e for e in having if e.number in members and members[e.number].feasible]
+    fresh = front.validated and bool(fell)
+    if fresh:
+        losers, rivals = fell, [member.evaluation for member in front.kept]
+    else:
+        allowed = [e for e in tried if feasible(e, front.archive.constraints)]
+        losers = [e for e in allowed if e.values.get(path) == value and e.number not in members]
+        rivals = [e for e in allowed if e.values.get(path) != value]
+    if not losers:
+        return Loser(value, len(having))
+    nearest, winner = _nearest(front, losers, rivals, fresh=fresh)
+    if winner is None:
+        return Loser(value, len(having), nearest)
+    text = balance(_seen(winner, fresh), _seen(nearest, fresh), front.objectives, lambda worse: worse < 0)
+    return Loser(value, len(having), nearest, winner, fresh, text)
+
+
+def _nearest(
+    front: Front, losers: Sequence[Evaluation], rivals: Sequence[Evaluation], *, fresh: bool
+) -> tuple[Evaluation, Evaluation | None]:
+    """The loser that is beaten by the least, and the rival that beats it by most, if any does.
+
+    By how much one beats another is the least of its advantages over the objectives, each as a share of
+    the span (the additive epsilon indicator); a small share of their mean breaks ties.
+
+    Source: E. Zitzler et al., Performance Assessment of Multiobjective Optimizers, 2003.
+    """
+    import numpy as np
+
+    values = costs([_seen(e, fresh) for e in (*losers, *rivals)], front.objectives)
+    span = np.ptp(values, axis=0)
+    scaled = values / np.where(span > 0, span, 1.0)
+    ahead = scaled[: len(losers), None, :] - scaled[None, len(losers) :, :]
+    beats = np.all(ahead >= 0, axis=2) & np.any(ahead > 0, axis=2)
+    margin = np.where(beats, ahead.min(axis=2) + 1e-3 * ahead.mean(axis=2), -np.inf)
+    loser = int(np.argmin(margin.max(axis=1)))
+    rival = int(np.argmax(margin[loser]))
+    return losers[loser], rivals[rival] if beats[loser, rival] else None
+
+
+def _seen(evaluation: Evaluation, fresh: bool) -> dict[str, Estimate]:
+    return (fresh and evaluation.validated) or evaluation.objectives
+
+
+def _words(one: Loser) -> str:
+    count = f"Of {one.evaluations} evaluations" if one.evaluations > 1 else "Of the only evaluation"
+    if one.nearest is None:
+        return f"{count} with {one.value} none keeps the constraints."
+    if one.winner is None:
+        return f"{count} with {one.value} number {one.nearest.number} is not beaten, but has no fresh seeds."
+    where = "on fresh seeds" if one.fresh else "as searched"
+    return (
+        f"{count} with {one.value} the nearest, number {one.nearest.number}, is beaten by number "
+        f"{one.winner.number} {where}: {one.text}."
+    )

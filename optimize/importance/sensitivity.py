@@ -1,0 +1,214 @@
+"""Which parameters matter for which objective: the result, whatever the method, and its forms."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gridtune.optimize.records.evaluations import Objective
+
+LEVEL = 0.95  # of all confidence intervals
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to say how much a parameter matters.
+
+    Attributes:
+        title: what the main number is, in words.
+        columns: names of the numbers it gives.
+        main: the one that parameters are ranked by.
+        bars: half width of the interval of a number, by the number's name.
+        unit_of_objective: whether the main number is in the unit of the objective.
+        counted: what `Effect.active` counts.
+        source: where it is from.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    main: str
+    bars: Mapping[str, str]
+    unit_of_objective: bool
+    counted: str
+    source: str
+
+
+METHODS: dict[str, Method] = {
+    "importance": Method(
+        "importance for the best tenth",
+        ("importance", "importance_conf"),
+        "importance",
+        {"importance": "importance_conf"},
+        False,
+        "evaluations",
+        "PED-ANOVA, IJCAI 2023, arXiv:2304.10255, in its conditional form, arXiv:2601.20800",
+    ),
+    "morris": Method(
+        "mean absolute effect μ*",
+        ("mu_star", "mu_star_conf", "mu", "sigma"),
+        "mu_star",
+        {"mu_star": "mu_star_conf"},
+        True,
+        "trajectories",
+        "M. Morris, Technometrics 33, 1991; F. Campolongo et al., Environmental Modelling & Software 22, "
+        "2007",
+    ),
+    "sobol": Method(
+        "share of the variance",
+        ("ST", "ST_conf", "S1", "S1_conf"),
+        "ST",
+        {"ST": "ST_conf", "S1": "S1_conf"},
+        False,
+        "base samples",
+        "I. Sobol', Mathematics and Computers in Simulation 55, 2001; A. Saltelli et al., Computer Physics "
+        "Communications 181, 2010",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How much one parameter matters for one objective.
+
+    Attributes:
+        path: of the parameter.
+        numbers: by the names of the method's columns; None where a number has no meaning, as for a parameter
+            that was never active.
+        active: over how many evaluations, trajectories or base samples the parameter was active.
+    """
+
+    path: str
+    numbers: Mapping[str, float | None]
+    active: int
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How much each parameter matters for one objective.
+
+    Attributes:
+        objective: which.
+        effects: the parameter that matters most first; empty if nothing can be said.
+        reason: why nothing can be said; "" if something can.
+    """
+
+    objective: Objective
+    effects: tuple[Effect, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Which parameters matter for which objective.
+
+    Attributes:
+        subject: name of the scenario, or of the study.
+        method: a key of `METHODS`.
+        rankings: one per objective.
+        samples: of what the method counts, those that were used.
+        evaluations: different points that it rests on.
+        runs: simulations behind these.
+        seed: of workloads and sample, or of the bootstrap.
+        notes: what a user should know, a line each.
+    """
+
+    subject: str
+    method: str
+    rankings: tuple[Ranking, ...]
+    samples: int
+    evaluations: int
+    runs: int
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON."""
+        method = METHODS[self.method]
+        return {
+            "subject": self.subject,
+            "method": self.method,
+            "counted": method.counted,
+            "samples": self.samples,
+            "evaluations": self.evaluations,
+            "runs": self.runs,
+            "seed": self.seed,
+            "confidence_level": LEVEL,
+            "source": method.source,
+            "objectives": [
+                {
+                    "name": ranking.objective.name,
+                    "direction": ranking.objective.direction,
+                    "unit": ranking.objective.unit,
+                    "reason": ranking.reason or None,
+                    "parameters": [
+                        {"path": effect.path, **effect.numbers, "active": effect.active}
+                        for effect in ranking.effects
+                    ],
+                }
+                for ranking in self.rankings
+            ],
+            "notes": list(self.notes),
+        }
+
+    def columns(self) -> list[str]:
+        """Column titles of `rows`."""
+        return ["objective", "parameter", *METHODS[self.method].columns, "active", "of"]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per objective and parameter, by column."""
+        return [
+            {
+                "objective": ranking.objective.name,
+                "parameter": effect.path,
+                **effect.numbers,
+                "active": effect.active,
+                "of": self.samples,
+            }
+            for ranking in self.rankings
+            for effect in ranking.effects
+        ]
+
+    def to_csv(self) -> str:
+        """As CSV, numbers in full."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows())
+        return text.getvalue()
+
+    def basis(self) -> str:
+        """What the numbers rest on, in a few words."""
+        counted = METHODS[self.method].counted
+        points = "" if counted == "evaluations" else f", {self.evaluations} different points"
+        return f"{self.samples} {counted}{points}, {self.runs} simulations"
+
+    def summary(self) -> list[str]:
+        """What the numbers rest on and what they leave out, a line each."""
+        method = METHODS[self.method]
+        said = [
+            f"{self.basis()}; `_conf` is half of the {LEVEL:.0%} interval, `active` counts the "
+            f"{method.counted} in which a parameter exists."
+        ]
+        said += [f"{r.objective.name}: {r.reason}" for r in self.rankings if r.reason]
+        return said + list(self.notes)
+
+
+def ranked(objective: Objective, effects: list[Effect], method: str) -> Ranking:
+    """Effects sorted by the main number of the method, the largest first, ties by path.
+
+    Nothing is known of a parameter that was never active: its numbers become None, and it comes last.
+    """
+    main = METHODS[method].main
+    known = [
+        effect if effect.active else Effect(effect.path, dict.fromkeys(effect.numbers), 0)
+        for effect in effects
+    ]
+
+    def order(effect: Effect) -> tuple[bool, float, str]:
+        number = effect.numbers[main]
+        return number is None, -(number or 0.0), effect.path
+
+    return Ranking(objective, tuple(sorted(known, key=order)))

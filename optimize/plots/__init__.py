@@ -1,5 +1,0 @@
-"""Pictures of a search."""
-
-from optimize.plots.pictures import PLOTS, draw, save
-
-__all__ = ["PLOTS", "draw", "save"]

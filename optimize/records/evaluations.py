@@ -1,0 +1,189 @@
+"""What a search leaves behind: every evaluated point, its objectives and how sure they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from gridtune.scenarios.fields.requirements import Relation
+
+Value = bool | int | float | str
+LEAST = 1e-12  # excess of a value that equals a bound which it must not reach
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is traded off.
+
+    Attributes:
+        name: of the metric.
+        direction: which way is better.
+        unit: of the metric.
+    """
+
+    name: str
+    direction: Literal["minimize", "maximize"]
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a point must keep to be on the front.
+
+    Attributes:
+        metric: name of it.
+        relation: between its mean and the bound.
+        bound: in the unit of the metric.
+        unit: of the metric.
+    """
+
+    metric: str
+    relation: Relation
+    bound: float
+    unit: str = ""
+
+    @property
+    def upper(self) -> bool:
+        """Whether the metric must stay below the bound."""
+        return self.relation in ("<=", "<")
+
+    def excess(self, value: float) -> float:
+        """By how much a value breaks it, as a share of the bound's size (in units if that is 0).
+
+        At most 0 exactly where the constraint holds; then its size is what is left to the bound.
+        """
+        over = (value - self.bound if self.upper else self.bound - value) / (abs(self.bound) or 1.0)
+        return LEAST if over == 0 and self.relation in ("<", ">") else over
+
+    def __str__(self) -> str:
+        return f"{self.metric}{self.relation}{self.bound:.12g}"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A metric over the replications of a point.
+
+    Attributes:
+        mean: over the replications.
+        standard_error: of the mean; None for a single replication.
+        values: one per replication, in the order of the replications.
+    """
+
+    mean: float
+    standard_error: float | None
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluated point.
+
+    Attributes:
+        number: of its trial in the study.
+        values: what was set, by path; active parameters only.
+        objectives: estimates by name, on the seeds of the search.
+        metrics: means of all other metrics by name.
+        validated: the objectives on fresh seeds that the search never used; front members only.
+        cases: estimates by name of the case, then by metric: the objectives and what is constrained. Empty
+            where there is one case and no constraint.
+        validated_cases: the same on fresh seeds.
+    """
+
+    number: int
+    values: dict[str, Value]
+    objectives: dict[str, Estimate]
+    metrics: dict[str, float]
+    validated: dict[str, Estimate] | None = None
+    cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+    validated_cases: dict[str, dict[str, Estimate]] | None = None
+
+    @property
+    def replications(self) -> int:
+        """How many runs on the seeds of the search stand behind the objectives."""
+        return _count(self.objectives)
+
+    @property
+    def fresh_replications(self) -> int:
+        """How many runs on fresh seeds it was validated by."""
+        return _count(self.validated or {})
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A point that could not be evaluated.
+
+    Attributes:
+        number: of its trial.
+        values: what was set, by path.
+        reason: in one line.
+        objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
+    """
+
+    number: int
+    values: dict[str, Value]
+    reason: str
+    objectives: dict[str, Estimate] = field(default_factory=dict)
+    cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Archive:
+    """All of a search.
+
+    Attributes:
+        study: its name.
+        scenario: name of the scenario that was searched.
+        objectives: what was traded off.
+        evaluations: successful ones, in the order of their numbers.
+        failures: points that could not be evaluated.
+        sampler: name of the sampler.
+        seed: of workloads and sampler.
+        replications: per evaluation, at least.
+        budget: evaluations that were asked for.
+        cases: names of the cases that every point was evaluated in; empty if there was one.
+        robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
+        constraints: what a point must keep, in every case.
+        max_replications: per evaluation, at most; None if all have `replications`.
+    """
+
+    study: str
+    scenario: str
+    objectives: tuple[Objective, ...]
+    evaluations: tuple[Evaluation, ...]
+    failures: int = 0
+    sampler: str = ""
+    seed: int = 1
+    replications: int = 1
+    budget: int = 0
+    cases: tuple[str, ...] = ()
+    robust: str = "mean"
+    constraints: tuple[Constraint, ...] = ()
+    max_replications: int | None = None
+
+    @property
+    def heading(self) -> str:
+        """The scenario, and the study where its name says more."""
+        said = self.study in (self.scenario, Path(self.scenario).stem)
+        return self.scenario if said else f"{self.scenario}, study {self.study}"
+
+    @property
+    def each(self) -> str:
+        """Replications of an evaluation, in words."""
+        most = self.max_replications or self.replications
+        span = str(most) if most == self.replications else f"{self.replications} to {most}"
+        return f"{span} replication{'s' if most > 1 else ''} each"
+
+    @property
+    def runs(self) -> int:
+        """Runs on the seeds of the search behind all evaluations."""
+        return sum(evaluation.replications for evaluation in self.evaluations)
+
+    @property
+    def fixed_runs(self) -> int:
+        """Runs that as many evaluations take if each has the most replications."""
+        return len(self.evaluations) * (self.max_replications or self.replications)
+
+
+def _count(estimates: dict[str, Estimate]) -> int:
+    return min((len(estimate.values) for estimate in estimates.values()), default=0)

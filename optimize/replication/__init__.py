@@ -1,0 +1,4 @@
+"""How often a point is run, and what its runs say: estimates, comparisons, races, chances.
+
+Runs themselves are `scenarios/execution`.
+"""

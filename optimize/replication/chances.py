@@ -1,0 +1,137 @@
+"""How surely a point is on the front: a paired bootstrap over the replications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import inf, nextafter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gridtune.optimize.records.evaluations import Constraint, Estimate, Objective
+from gridtune.optimize.replication.compare import common_scale, level, observed, replications
+from gridtune.optimize.search_space.constraints import Cases
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+
+RESAMPLES = 2000
+
+
+class Chance(NamedTuple):
+    """What the replications of a point say of it, as shares of bootstrap samples; None if they are too few.
+
+    Attributes:
+        non_dominated: it keeps the constraints, and no other point that keeps them beats it.
+        feasible: it keeps the constraints.
+    """
+
+    non_dominated: float | None
+    feasible: float | None
+
+
+def probability_non_dominated(
+    estimates: Sequence[dict[str, Estimate]],
+    objectives: Sequence[Objective],
+    *,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
+) -> list[float | None]:
+    """How surely each point is beaten by no other where nothing is constrained; see `chances`."""
+    found = chances(estimates, objectives, (), [{}] * len(estimates), seed=seed, resamples=resamples)
+    return [chance.non_dominated for chance in found]
+
+
+def chances(
+    estimates: Sequence[dict[str, Estimate]],
+    objectives: Sequence[Objective],
+    constraints: Sequence[Constraint],
+    cases: Sequence[Cases],
+    *,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
+) -> list[Chance]:
+    """How surely each point keeps the constraints and is beaten by no other that keeps them.
+
+    The points share their random numbers, so each sample draws replications with replacement for all points
+    and cases at once, and what they have in common cancels.
+
+    Args:
+        estimates: objectives by name, one dict per point; replication k has the same seed in each. Where
+            their numbers of replications differ, those that only some points have are drawn apart, and
+            points are compared on those that they share (see `optimize.replication.compare.common_scale`).
+        objectives: what is traded off.
+        constraints: what is to be kept, in every case.
+        cases: of each point, estimates of the constrained metrics by case.
+        seed: of the samples drawn.
+        resamples: number of samples.
+
+    Returns:
+        Shares of the samples per point; None for all if there are fewer than two common replications.
+
+    Source: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8.
+    """
+    import moocore
+    import numpy as np
+
+    counts = np.array([replications(row) for row in estimates])
+    if not len(counts) or counts.min() < 2:
+        return [Chance(None, None)] * len(estimates)
+    columns, bounds = _constrained(constraints, cases[0])
+    rows = [row | _by_column(case) for row, case in zip(estimates, cases, strict=True)]
+    values = observed(rows, [*objectives, *columns])
+    draws = np.random.default_rng([seed, len(estimates), int(counts.min())])
+    wins, keeps = np.zeros(len(estimates)), np.zeros(len(estimates))
+    for means in _resampled_means(values, counts, resamples, draws):
+        kept = np.flatnonzero((means[:, len(objectives) :] <= bounds).all(axis=1))
+        keeps[kept] += 1
+        if len(kept):
+            front = level(means[kept, : len(objectives)])
+            wins[kept] += moocore.is_nondominated(front, keep_weakly=True)
+    return [
+        Chance(float(won), float(kept)) for won, kept in zip(wins / resamples, keeps / resamples, strict=True)
+    ]
+
+
+def _constrained(constraints: Sequence[Constraint], cases: Cases) -> tuple[list[Objective], list[float]]:
+    """A column to be minimised for each constraint in each case, and what its mean may not exceed."""
+    columns = [
+        (Objective(_column(case, one.metric), "minimize" if one.upper else "maximize"), one)
+        for one in constraints
+        for case in cases
+    ]
+    bounds = [_least_below(one.bound if one.upper else -one.bound, one) for _, one in columns]
+    return [column for column, _ in columns], bounds
+
+
+def _least_below(bound: float, one: Constraint) -> float:
+    return nextafter(bound, -inf) if one.relation in ("<", ">") else bound
+
+
+def _by_column(cases: Cases) -> dict[str, Estimate]:
+    return {_column(case, name): known for case, row in cases.items() for name, known in row.items()}
+
+
+def _column(case: str, metric: str) -> str:
+    return f"{case}\n{metric}"
+
+
+def _resampled_means(
+    values: Array, counts: Array, resamples: int, draws: np.random.Generator
+) -> Iterator[Array]:
+    """Bootstrap samples of the means, points x columns; see `chances`."""
+    import numpy as np
+
+    bounds = [0, *np.unique(counts).tolist()]
+    strata = list(pairwise(bounds))
+    weights = np.hstack(
+        [draws.multinomial(b - a, np.full(b - a, 1 / (b - a)), size=resamples) for a, b in strata]
+    )
+    if len(strata) == 1:
+        # Means, for constraints are about them.
+        yield from (values @ drawn / bounds[-1] for drawn in weights)
+        return
+    for drawn in weights:
+        sample = values[:, :, np.repeat(np.arange(bounds[-1]), drawn)]
+        yield common_scale(sample, counts)

@@ -1,0 +1,125 @@
+"""Points on one scale: values to be minimised, of points that may have different numbers of replications.
+
+Replication k has the same random streams for every point. So a point that was lucky in the streams it has is
+only compared fairly with what others made of the same streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.records.evaluations import Estimate, Objective
+from gridtune.scenarios.execution.replicate import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
+    """Means as a matrix to be minimised, a row per point and a column per objective.
+
+    Maximised objectives are negated, and differences below 1e-12 of an objective's size are levelled, so
+    that two sums of the same numbers in another order are a tie. Where numbers of replications differ, the
+    means are brought to the streams of the point that has most; see `common_scale`.
+    """
+    import numpy as np
+
+    means = np.array([[row[o.name].mean for o in objectives] for row in estimates], dtype=float)
+    means = means.reshape(len(estimates), len(objectives)) * signs(objectives)
+    counts = np.array([replications(row) for row in estimates])
+    if len(estimates) and counts.min() < counts.max():
+        means = common_scale(observed(estimates, objectives), counts)
+    return level(means)
+
+
+def common_scale(values: Array, counts: Array) -> Array:
+    """Means, points x objectives, as if all points had as many replications as the one that has most.
+
+    From k replications to the next larger number l that any point has, the points with at least l show how
+    much the further streams change a mean; the means over k are shifted by the average of that. This is the
+    usual estimate for monotone missing data, with streams and points taken to add up. Two points are thus
+    compared on the streams that both have.
+
+    Args:
+        values: points x objectives x replications; what is beyond a point's number does not count.
+        counts: replications of each point, at least 1.
+
+    Source: R. Little and D. Rubin, Statistical Analysis with Missing Data, 3rd edition, 2019, chapter 7.
+    """
+    import numpy as np
+
+    mask = np.arange(values.shape[2]) < counts[:, None]
+    means = np.where(mask[:, None, :], values, 0.0).sum(axis=2) / counts[:, None]
+    for few, more in pairwise(np.unique(counts).tolist()):
+        longer = values[counts >= more]
+        step = longer[:, :, :more].mean(axis=2) - longer[:, :, :few].mean(axis=2)
+        means[counts <= few] += step.mean(axis=0)
+    return np.asarray(means)
+
+
+def observed(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
+    """Single values to be minimised, points x objectives x replications; 0 where a point has no more."""
+    each = [[row[objective.name].values for objective in objectives] for row in estimates]
+    return padded(each, len(objectives)) * signs(objectives)[:, None]
+
+
+def padded(each: Sequence[Sequence[Sequence[float]]], columns: int) -> Array:
+    """Single values, points x columns x replications; 0 where a point has no more."""
+    import numpy as np
+
+    most = max((len(known) for row in each for known in row), default=0)
+    values = np.zeros((len(each), columns, most))
+    for point, row in enumerate(each):
+        for column, known in enumerate(row):
+            values[point, column, : len(known)] = known
+    return values
+
+
+def replications(estimates: dict[str, Estimate]) -> int:
+    """How many replications stand behind the estimates of a point."""
+    return min((len(estimate.values) for estimate in estimates.values()), default=0)
+
+
+def first_of(estimates: dict[str, Estimate], count: int) -> dict[str, Estimate]:
+    """The estimates from the first `count` replications."""
+    if replications(estimates) == count:
+        return estimates
+    return {name: estimate_of(known.values[:count]) for name, known in estimates.items()}
+
+
+def estimate_of(values: Sequence[float]) -> Estimate:
+    """An estimate from one value per replication."""
+    summary = Summary.of(values)
+    return Estimate(summary.mean, summary.standard_error, summary.values)
+
+
+def non_dominated(values: Array) -> list[int]:
+    """Rows that no other row dominates; equal rows are all kept."""
+    import moocore
+    import numpy as np
+
+    if not len(values):
+        return []
+    return [int(k) for k in np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True))]
+
+
+def signs(objectives: Sequence[Objective]) -> Array:
+    """1 for each objective to be minimised, -1 for each to be maximised."""
+    import numpy as np
+
+    return np.array([1.0 if objective.direction == "minimize" else -1.0 for objective in objectives])
+
+
+def level(values: Array) -> Array:
+    """The values (points x objectives) rounded to 1e-12 of the largest in each column."""
+    import numpy as np
+
+    if not values.size:
+        return values
+    size = np.abs(values).max(axis=0)
+    unit = 10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    return np.asarray(np.round(values / unit, 12) * unit)

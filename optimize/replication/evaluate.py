@@ -1,0 +1,83 @@
+"""From replications of a point to its evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from math import isfinite
+
+from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Objective
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Point
+from gridtune.scenarios.execution.replicate import Metrics, Summary, summarise
+
+
+def evaluated(
+    number: int, values: Point, runs: Sequence[Sequence[Metrics]], settings: Settings, first: int = 0
+) -> Evaluation | Failed:
+    """The evaluation of a point; failed where what is traded off or constrained has no finite value in a run.
+
+    An objective sums up the cases replication by replication, so that its standard error is that of the sum.
+
+    Args:
+        number: of its trial.
+        values: what was set, by path.
+        runs: metrics by case of the settings, then by replication.
+        settings: what is traded off and constrained, and how cases are summed up.
+        first: number of the first replication.
+    """
+    cases = settings.run_in
+    summaries = [summarise(replications) for replications in runs]
+    for case, summary in zip(cases, summaries, strict=True):
+        fault = _fault(summary, settings, first)
+        if fault:
+            return Failed(number, values, fault if len(cases) == 1 else f"{case.name}: {fault}")
+    estimates = {
+        case.name: {name: estimate(summary[name]) for name in settings.watched}
+        for case, summary in zip(cases, summaries, strict=True)
+    }
+    objectives = {
+        objective.name: summed_up([summary[objective.name] for summary in summaries], objective, settings)
+        for objective in settings.objectives
+    }
+    return Evaluation(
+        number,
+        values,
+        objectives,
+        _others(summaries, objectives),
+        cases=estimates if len(cases) > 1 or settings.constraints else {},
+    )
+
+
+def summed_up(summaries: Sequence[Summary], objective: Objective, settings: Settings) -> Estimate:
+    """An objective over the cases, one summary for each."""
+    if len(summaries) == 1:
+        return estimate(summaries[0])
+    replications = zip(*(summary.values for summary in summaries), strict=True)
+    return estimate(
+        Summary.of([settings.robust.value(values, objective.direction) for values in replications])
+    )
+
+
+def estimate(summary: Summary) -> Estimate:
+    """A summary as an estimate of an objective."""
+    return Estimate(summary.mean, summary.standard_error, summary.values)
+
+
+def _fault(summaries: dict[str, Summary], settings: Settings, first: int) -> str:
+    for name in settings.watched:
+        if name not in summaries:
+            return f"{name} is not measured in this scenario"
+        for replication, value in enumerate(summaries[name].values, start=first):
+            if not isfinite(value):
+                return f"{name} is {value} in replication {replication}"
+    return ""
+
+
+def _others(summaries: Sequence[dict[str, Summary]], objectives: Container[str]) -> dict[str, float]:
+    """Means of all other metrics, over the cases that have them."""
+    means: dict[str, list[float]] = {}
+    for summary in summaries:
+        for name in summary:
+            if name not in objectives:
+                means.setdefault(name, []).append(summary[name].mean)
+    return {name: sum(values) / len(values) for name, values in means.items()}

@@ -1,0 +1,19 @@
+"""Who hears how a search goes: the contract, which the progress on stderr fulfils."""
+
+from __future__ import annotations
+
+
+class Progress:
+    """Hears how a search goes; this one keeps it to itself."""
+
+    def start(self, phase: str, total: int, done: int = 0) -> None:
+        """A phase begins, of which something may be done already."""
+
+    def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
+        """So much of the phase is done."""
+
+    def note(self, text: str) -> None:
+        """Something worth knowing, in one line."""
+
+    def finish(self) -> None:
+        """The last phase is over."""

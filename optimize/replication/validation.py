@@ -1,0 +1,101 @@
+"""Runs of points on the fresh seeds that the front was validated by: the same streams for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from gridtune.optimize.records.evaluations import Estimate, Failed
+from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Point, key
+from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of, run_groups, summarise
+
+FRESH = 1_000_000  # replications from here on are never used in a search
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """A point on fresh seeds.
+
+    Attributes:
+        values: of every metric that is finite in all runs, one per replication; of several cases the
+            objectives are summed up as in the search, the other metrics averaged.
+        cases: estimates by case, as `optimize.records.evaluations.Evaluation.cases`.
+    """
+
+    values: dict[str, tuple[float, ...]]
+    cases: dict[str, dict[str, Estimate]]
+
+
+class FreshRuns:
+    """Runs points of a search, each once.
+
+    Args:
+        settings: of the search.
+        replications: runs per point and case; replication k is that of the validated values of the front.
+        pool: who runs the simulations.
+        progress: hears how it goes.
+        work: gives the metrics of a run to be done.
+
+    Attributes:
+        count: simulations done so far.
+        units: of the metrics seen.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        replications: int,
+        pool: Pool,
+        progress: Progress | None = None,
+        work: Callable[[Task], Metrics] = metrics_of,
+    ) -> None:
+        self.settings, self.replications = settings, replications
+        self.count = 0
+        self.units: dict[str, str] = {}
+        self._pool, self._progress, self._work = pool, progress or Progress(), work
+        self._known: dict[str, Fresh | str] = {}
+
+    def run(self, points: Sequence[Point]) -> list[Fresh | str]:
+        """What each point gives; why it failed, in one line, if it did.
+
+        Args:
+            points: values to set, by path; none at all for the scenario as it stands.
+        """
+        new = list({key(point): point for point in points if key(point) not in self._known}.values())
+        if new:
+            each = self.replications * len(self.settings.run_in)
+            self._progress.start(f"points on fresh seeds, {each} runs each", len(new))
+            self.count += len(new) * each
+        numbers = range(FRESH, FRESH + self.replications)
+        groups = [
+            [Task(case.scenario, point, case.seed, k) for case in self.settings.run_in for k in numbers]
+            for point in new
+        ]
+        for done, outcome in enumerate(run_groups(groups, self._pool, self._work), start=1):
+            point = new[outcome.index]
+            failed = outcome.failure is not None
+            self._known[key(point)] = str(outcome.failure) if failed else self._fresh(point, outcome.value)
+            self._progress.update(done)
+        return [self._known[key(point)] for point in points]
+
+    def _fresh(self, point: Point, runs: Sequence[Metrics]) -> Fresh | str:
+        each = self.replications
+        by_case = [runs[start : start + each] for start in range(0, len(runs), each)]
+        found = evaluated(0, point, by_case, self.settings)
+        if isinstance(found, Failed):
+            return found.reason
+        summaries = [summarise(case) for case in by_case]
+        values: dict[str, tuple[float, ...]] = {}
+        for name in summaries[0]:
+            if all(name in summary for summary in summaries):
+                self.units[name] = summaries[0][name].unit
+                columns = zip(*(summary[name].values for summary in summaries), strict=True)
+                means = tuple(sum(column) / len(column) for column in columns)
+                if all(map(isfinite, means)):
+                    values[name] = means
+        return Fresh(values | {name: e.values for name, e in found.objectives.items()}, found.cases)

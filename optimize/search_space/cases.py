@@ -1,0 +1,175 @@
+"""Cases: the scenarios and seeds in which every point of a search is evaluated, and what sums them up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any, Literal
+
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios.document.paths import parse_assignment
+from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.sweep import pieces
+from gridtune.scenarios.tables.schema import ARRAYS
+
+MEAN, WORST, QUANTILE = "mean", "worst", "quantile:"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of the situations that a policy has to do well in.
+
+    Attributes:
+        name: as tables show it.
+        scenario: what to run.
+        seed: of its workloads.
+    """
+
+    name: str
+    scenario: Scenario
+    seed: int
+
+    def as_json(self) -> dict[str, Any]:
+        """For storing and comparing."""
+        return {
+            "name": self.name,
+            "document": self.scenario.document,
+            "base": str(self.scenario.base),
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class Robust:
+    """How an objective sums up the cases.
+
+    The values of the cases are compared as they are. Where one case is far smaller than the others, its
+    number of completed jobs, say, is the worst whatever the point; a metric that does not grow with the
+    case (a mean, a share) compares fairly.
+
+    Attributes:
+        text: `mean`, `worst` or `quantile:SHARE`.
+        share: of the cases that do at least as well as the value; 1 for the worst, None for the mean.
+    """
+
+    text: str
+    share: float | None
+
+    @classmethod
+    def of(cls, text: str) -> Robust:
+        """As written on the command line.
+
+        Raises:
+            ScenarioError: it is none of the three.
+        """
+        if text in (MEAN, WORST):
+            return cls(text, None if text == MEAN else 1.0)
+        try:
+            share = float(text.removeprefix(QUANTILE)) if text.startswith(QUANTILE) else 0.0
+        except ValueError:
+            share = 0.0
+        if not 0 < share <= 1:
+            raise ScenarioError(
+                f"--robust {text}: expected mean, worst or quantile:SHARE with a share above 0 and at most 1"
+            )
+        return cls(text, share)
+
+    def value(self, values: Sequence[float], direction: Literal["minimize", "maximize"]) -> float:
+        """Of one replication: the values of its cases as one."""
+        if self.share is None:
+            return sum(values) / len(values)
+        best_first = sorted(values, reverse=direction == "maximize")
+        # Rounding of the product must not make it the next case.
+        return best_first[ceil(self.share * len(values) - 1e-9) - 1]
+
+
+def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:
+    """A further scenario as on the command line: `SCENARIO` or `SCENARIO:PATH=VALUE,…`.
+
+    Args:
+        text: what was given; the scenario is named by it.
+        assignments: set in every scenario, by path.
+
+    Raises:
+        ScenarioError: there is no such scenario, or a value does not fit.
+    """
+    name, colon, rest = text.partition(":")
+    if not colon or Path(text).is_file():
+        scenario, own = load(text), {}
+    else:
+        scenario, own = load(name), dict(parse_assignment(part) for part in pieces(rest))
+    return Scenario(text, scenario.override({**assignments, **own}).document, scenario.base)
+
+
+def seeds_of(text: str | None) -> list[int]:
+    """Seeds as on the command line: `1,2,3`.
+
+    Raises:
+        ScenarioError: they are not whole numbers.
+    """
+    try:
+        return [int(part) for part in text.split(",")] if text else []
+    except ValueError:
+        raise ScenarioError(f"--seeds {text}: expected whole numbers from 0, e.g. 1,2,3") from None
+
+
+def cases_of(scenarios: Sequence[Scenario], seeds: Sequence[int], seed: int) -> tuple[Case, ...]:
+    """Every scenario under every seed.
+
+    Args:
+        scenarios: the first is the one that is searched.
+        seeds: of workloads; none stands for `seed` alone.
+
+    Raises:
+        ScenarioError: a case that is there twice.
+    """
+    for number in seeds:
+        if number < 0:
+            raise ScenarioError(f"--seeds {number}: expected whole numbers from 0")
+    cases = tuple(
+        Case(f"{scenario.name}, seed {number}" if seeds else scenario.name, scenario, number)
+        for scenario in scenarios
+        for number in seeds or [seed]
+    )
+    names = [case.name for case in cases]
+    for name in names:
+        if names.count(name) > 1:
+            raise ScenarioError(f"{name}: a case counts once; it was named {names.count(name)} times")
+    return cases
+
+
+def check_paths(space: Space, scenario: Scenario) -> list[str]:
+    """Make sure that a further scenario has what a space varies.
+
+    Returns:
+        notes on bounds that it refuses; points out there would fail.
+
+    Raises:
+        ScenarioError: a path that leads nowhere in it, or values that it refuses.
+    """
+    lacking: dict[str, list[str]] = {}
+    for parameter in space:
+        if not _has(scenario, parameter.path):
+            lacking.setdefault(_table(parameter.path), []).append(parameter.path)
+    if lacking:
+        raise ScenarioError(
+            [
+                f"{scenario.name}: {', '.join(paths)}: searched, but this scenario has no {table}"
+                for table, paths in lacking.items()
+            ]
+        )
+    return space.check(scenario)
+
+
+def _has(scenario: Scenario, path: str) -> bool:
+    """Whether the table that a path begins with stands in the scenario, rather than would be made by it."""
+    name, inner, _ = path.partition(".")
+    return not inner or getattr(scenario.spec, name, ()) not in (None, [])
+
+
+def _table(path: str) -> str:
+    name = path.split(".", 1)[0]
+    return f"[[{name}]]" if name in ARRAYS else f"[{name}]"

@@ -1,0 +1,61 @@
+"""Constraints: what a point must keep to be on the front, in every case.
+
+A constraint is about the mean of a metric over the replications. Of several cases the worst counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gridtune.model.metrics.registry import METRICS
+from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.requirements import parse_requirement
+
+Cases = Mapping[str, Mapping[str, Estimate]]  # estimates by case, then by metric
+Excesses = Mapping[str, float]  # by how much each constraint is broken, by its text; at most 0 if it holds
+
+
+def constraints_of(texts: Sequence[str]) -> tuple[Constraint, ...]:
+    """Constraints as written, each once; see `scenarios.fields.requirements.parse_requirement`.
+
+    Raises:
+        ScenarioError: one is malformed, or two of them leave nothing.
+    """
+    found: dict[str, Constraint] = {}
+    for text in texts:
+        try:
+            metric, relation, bound = parse_requirement(text)
+        except ValueError as error:
+            raise ScenarioError(f"--require {error}") from None
+        unit = METRICS[metric].unit if metric in METRICS else ""
+        one = Constraint(metric, relation, bound, unit)
+        found[str(one)] = one
+    for low in found.values():
+        for high in found.values():
+            if low.metric == high.metric and not low.upper and high.upper and high.bound < low.bound:
+                raise ScenarioError(f"--require: nothing can keep both {low} and {high}")
+    return tuple(found.values())
+
+
+def tightest(one: Constraint, cases: Cases) -> tuple[str, Estimate]:
+    """The case that comes closest to breaking a constraint, or breaks it most, and the metric there."""
+    return max(
+        ((name, estimates[one.metric]) for name, estimates in cases.items()),
+        key=lambda pair: one.excess(pair[1].mean),
+    )
+
+
+def excesses(constraints: Sequence[Constraint], cases: Cases) -> Excesses:
+    """By how much each constraint is broken in its worst case, by its text; see `Constraint.excess`."""
+    return {str(one): one.excess(tightest(one, cases)[1].mean) for one in constraints}
+
+
+def violation(broken: Excesses) -> float:
+    """What all constraints together are broken by, as shares of their bounds; 0 if all hold."""
+    return sum(max(0.0, excess) for excess in broken.values())
+
+
+def feasible(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:
+    """Whether a point keeps all constraints, on the seeds of the search."""
+    return violation(excesses(constraints, evaluation.cases)) == 0

@@ -1,0 +1,58 @@
+"""Objectives: metrics that a search trades off, checked before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gridtune.model.metrics.registry import ALWAYS, METRICS
+from gridtune.model.metrics.summary import measured
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.search_space.cases import Case
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.replicate import known_metrics, no_metric
+from gridtune.scenarios.execution.simulate import build
+
+
+def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
+    """Metrics as objectives, with their directions and units.
+
+    Raises:
+        ScenarioError: an unknown metric, one named twice, or none at all.
+    """
+    if not names:
+        raise ScenarioError("a search needs at least one --objective")
+    return tuple(
+        Objective(name, METRICS[name].direction, METRICS[name].unit) for name in known_metrics(names)
+    )
+
+
+def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) -> None:
+    """Make sure that every case measures some metrics, at some point of the space at least.
+
+    Cases are built for it, not run; that also defines metrics that only some scenarios have.
+
+    Args:
+        names: of the metrics.
+        space: what is varied.
+        cases: what is run.
+
+    Raises:
+        ScenarioError: an unknown metric, or a case that does not measure one.
+    """
+    if all(name in ALWAYS for name in names):
+        return
+    for case in cases:
+        missing = list(names)
+        known: list[str] = []
+        for scenario in space.variants(case.scenario):
+            with build(scenario, case.seed) as grid:
+                known += [name for name in measured(grid) if name not in known]
+            missing = [name for name in missing if name not in known]
+            # Names that only a scenario defines, of its parts, have dots; others are no metrics at all.
+            if not missing or any(name not in METRICS and "." not in name for name in missing):
+                break
+        for name in sorted(missing, key=METRICS.__contains__):
+            if name in METRICS:
+                raise ScenarioError(f"{name}: not measured in {case.name}, which measures {', '.join(known)}")
+            raise no_metric(name)

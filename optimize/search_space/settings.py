@@ -1,0 +1,145 @@
+"""The settings of a search: what a study is about, as it is stored and compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gridtune.optimize.records.evaluations import Constraint, Objective
+from gridtune.optimize.search_space.cases import MEAN, Case, Robust
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios.document.scenario import Scenario
+
+IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a study is about; equal in all parts of a search that was interrupted.
+
+    Attributes:
+        scenario: what is searched.
+        space: what is varied.
+        objectives: what is traded off.
+        sampler: name of it.
+        batch: points that it proposes at once.
+        seed: of workloads and sampler.
+        replications: per evaluation, at first.
+        cases: in which every point is evaluated; empty for the scenario and the seed alone.
+        robust: how an objective sums up the cases.
+        constraints: what a point must keep, in every case.
+        max_replications: per evaluation, at most; as many as `replications` if left out.
+    """
+
+    scenario: Scenario
+    space: Space
+    objectives: tuple[Objective, ...]
+    sampler: str
+    batch: int
+    seed: int
+    replications: int
+    cases: tuple[Case, ...] = ()
+    robust: Robust = Robust(MEAN, None)
+    constraints: tuple[Constraint, ...] = ()
+    max_replications: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Replications of an evaluation, at most."""
+        return self.max_replications or self.replications
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether some points may have more replications than others."""
+        return self.most > self.replications
+
+    @property
+    def run_in(self) -> tuple[Case, ...]:
+        """The cases, of which there is at least one."""
+        return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """Metrics that decide what becomes of a point: the objectives, and what is constrained."""
+        names = [objective.name for objective in self.objectives]
+        return tuple(dict.fromkeys([*names, *(one.metric for one in self.constraints)]))
+
+    def as_json(self) -> dict[str, Any]:
+        """For storing and comparing."""
+        settings = {
+            "scenario": self.scenario.name,
+            "document": self.scenario.document,
+            "base": str(self.scenario.base),
+            "space": self.space.as_json(),
+            "objectives": [[o.name, o.direction, o.unit] for o in self.objectives],
+            "sampler": self.sampler,
+            "batch": self.batch,
+            "seed": self.seed,
+            "replications": self.replications,
+            "max_replications": self.most,
+            "cases": [case.as_json() for case in self.cases],
+            "robust": self.robust.text,
+            "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
+        return plain
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Settings:
+        """What `as_json` has described; whether its scenarios are still valid shows when they are used."""
+        base = stored["base"]
+        cases = (
+            Case(
+                case["name"],
+                Scenario(case["name"], case["document"], Path(case.get("base", base))),
+                case["seed"],
+            )
+            for case in stored.get("cases", ())
+        )
+        return cls(
+            Scenario(stored["scenario"], stored["document"], Path(base)),
+            Space.of_json(stored["space"]),
+            tuple(Objective(*objective) for objective in stored["objectives"]),
+            stored["sampler"],
+            stored["batch"],
+            stored["seed"],
+            stored["replications"],
+            tuple(cases),
+            Robust.of(stored.get("robust", MEAN)),
+            stored_constraints(stored),
+            stored.get("max_replications"),
+        )
+
+    def differences(self, stored: Mapping[str, Any]) -> list[str]:
+        """In what a stored study is about something else."""
+        mine = self.as_json()
+        changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
+        changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
+        changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
+        if set(map(str, self.constraints)) != set(map(str, stored_constraints(stored))):
+            changed.append("the constraints")
+        found = [f"{' and '.join(changed)} changed"] if changed else []
+        robust = stored.get("robust", MEAN)
+        found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []
+        names = ("sampler", "batch", "seed", "replications", "max_replications")
+        stored = {"max_replications": stored["replications"], **stored}
+        return found + [
+            f"{name} was {stored[name]}, not {mine[name]}" for name in names if mine[name] != stored[name]
+        ]
+
+
+def stored_constraints(settings: Mapping[str, Any]) -> tuple[Constraint, ...]:
+    """The constraints that stored settings name."""
+    return tuple(Constraint(*parts) for parts in settings.get("constraints", ()))
+
+
+def _working_cases(settings: Mapping[str, Any]) -> list[Any]:
+    """What is run in each case; studies from before there were cases have none."""
+    return [[case["name"], _working(case["document"]), case["seed"]] for case in settings.get("cases", ())]
+
+
+def _working(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in document.items() if name not in IDLE_KEYS}

@@ -1,0 +1,354 @@
+"""Search spaces: what may be varied, between which bounds, and under which conditions.
+
+A point maps the paths of its *active* parameters to values: a parameter with conditions (`when`) exists
+only where the parameters it depends on exist and have one of the named values. Samplers that know nothing of
+conditions work on flat points, which have a value for every parameter; `active` drops what does not count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
+from math import exp, log, prod
+from typing import Any
+
+from gridtune.optimize.records.evaluations import Value
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.sweep import Bounds, parse_variation
+from gridtune.scenarios.fields.tables import Choices, Range, SearchSpec
+
+Point = dict[str, Value]
+
+LISTABLE = 100_000  # points of a space that may be listed, at most
+BRANCHES = 256  # combinations of conditions that are tried out before a search, at most
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One dimension of a space.
+
+    Attributes:
+        path: into the scenario.
+        choices: values it may take; empty for a range.
+        low, high: bounds of a range, both included.
+        log: whether equal ratios rather than equal differences count the same.
+        whole: whether only whole numbers are meant.
+        when: values, by path, that other parameters must have for this one to exist.
+    """
+
+    path: str
+    choices: tuple[Value, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    whole: bool = False
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int | None:
+        """How many values it can take; None for a continuous range."""
+        if self.choices:
+            return len(self.choices)
+        return int(self.high) - int(self.low) + 1 if self.whole else None
+
+    def values(self) -> Sequence[Value]:
+        """All values it can take; a continuous range has none to list."""
+        return self.choices or (range(int(self.low), int(self.high) + 1) if self.whole else ())
+
+    def exists(self, point: Mapping[str, Value]) -> bool:
+        """Whether its conditions hold at a point that has values for the parameters before it."""
+        return all(path in point and _among(point[path], values) for path, values in self.when.items())
+
+    def at(self, share: float) -> Value:
+        """The value at a share of the way from its first or least to its last or greatest, in [0, 1]."""
+        if self.choices:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        # Whole numbers get slices of equal width, so that both ends are as likely as the rest.
+        low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
+        value = exp(log(low) + (log(high) - log(low)) * share) if self.log else low + (high - low) * share
+        clipped = min(max(round(value) if self.whole else value, self.low), self.high)
+        return int(clipped) if self.whole else float(clipped)
+
+    def __str__(self) -> str:
+        if self.choices:
+            text = f"{self.path}: one of {', '.join(map(str, self.choices))}"
+        else:
+            kind = "whole numbers " if self.whole else ""
+            scale = ", logarithmic" if self.log else ""
+            text = f"{self.path}: {kind}{self.low:g} to {self.high:g}{scale}"
+        conditions = [f"{path} is {' or '.join(map(str, values))}" for path, values in self.when.items()]
+        return f"{text}, when {' and '.join(conditions)}" if conditions else text
+
+
+@dataclass(frozen=True)
+class Space:
+    """Parameters, each after those it depends on."""
+
+    parameters: tuple[Parameter, ...]
+
+    @classmethod
+    def of(cls, scenario: Scenario, vary: Sequence[str] = ()) -> Space:
+        """The space of a scenario's `[search]`, with variations added or put in its place.
+
+        Args:
+            scenario: whose space it is.
+            vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`.
+
+        Raises:
+            ScenarioError: nothing is varied, or conditions that cannot be; every fault at once.
+        """
+        spec = scenario.spec.search or SearchSpec()
+        given = {path: _parameter(path, part) for path, part in spec.space.items()}
+        changed = dict(_variation(text, given) for text in vary)
+        parameters = {**given, **changed}
+        if not parameters:
+            raise ScenarioError(
+                f"{scenario.name}: nothing to search: no [search.space], and no --vary PATH=LOW:HIGH"
+            )
+        faults, dropped = _conditions(parameters, set(changed))
+        if faults:
+            raise ScenarioError([f"{scenario.name}: search.space: {fault}" for fault in faults])
+        kept = {path: part for path, part in parameters.items() if path not in dropped}
+        return cls(_sorted(kept, scenario.name))
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self.parameters)
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def active(self, flat: Mapping[str, Value]) -> Point:
+        """The point that a flat one stands for: active parameters only, in the order of the space."""
+        point: Point = {}
+        for parameter in self.parameters:
+            if parameter.exists(point):
+                point[parameter.path] = flat[parameter.path]
+        return point
+
+    def at(self, shares: Sequence[float]) -> Point:
+        """The point at a place in the unit cube, one share per parameter."""
+        pairs = zip(self.parameters, shares, strict=True)
+        return self.active({parameter.path: parameter.at(float(share)) for parameter, share in pairs})
+
+    def size(self) -> int | None:
+        """Number of different points; None if a range is continuous or there are too many to list."""
+        if any(parameter.size is None for parameter in self.parameters):
+            return None
+        if not any(parameter.when for parameter in self.parameters):
+            count = prod(parameter.size or 0 for parameter in self.parameters)
+        else:
+            count = sum(1 for _ in islice(self.points(), LISTABLE + 1))
+        return count if count <= LISTABLE else None
+
+    def points(self) -> Iterator[Point]:
+        """Every point of a space without continuous ranges, one after the other."""
+        yield from self._extended({}, 0)
+
+    def _extended(self, point: Point, at: int) -> Iterator[Point]:
+        if at == len(self.parameters):
+            yield dict(point)
+            return
+        parameter = self.parameters[at]
+        if not parameter.exists(point):
+            yield from self._extended(point, at + 1)
+            return
+        for value in parameter.values():
+            yield from self._extended({**point, parameter.path: value}, at + 1)
+
+    def describe(self) -> str:
+        """For humans, a line per parameter."""
+        return "\n".join(map(str, self.parameters))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """For comparing and storing."""
+        return [
+            {
+                "path": parameter.path,
+                **(
+                    {"choices": list(parameter.choices)}
+                    if parameter.choices
+                    else {
+                        "low": parameter.low,
+                        "high": parameter.high,
+                        "log": parameter.log,
+                        "whole": parameter.whole,
+                    }
+                ),
+                "when": {path: list(values) for path, values in parameter.when.items()},
+            }
+            for parameter in self.parameters
+        ]
+
+    @classmethod
+    def of_json(cls, parts: Sequence[Mapping[str, Any]]) -> Space:
+        """The space that `as_json` has described."""
+        return cls(
+            tuple(
+                Parameter(
+                    part["path"],
+                    tuple(part.get("choices", ())),
+                    part.get("low", 0.0),
+                    part.get("high", 0.0),
+                    part.get("log", False),
+                    part.get("whole", False),
+                    {path: tuple(values) for path, values in part["when"].items()},
+                )
+                for part in parts
+            )
+        )
+
+    def check(self, scenario: Scenario) -> list[str]:
+        """Try points of every branch on the scenario, without running it.
+
+        Returns:
+            notes on bounds that the scenario refuses; points out there would fail.
+
+        Raises:
+            ScenarioError: a branch of which every point tried was refused, or such a choice.
+        """
+        notes: list[str] = []
+        for branch in self._branches():
+            base = self._accepted(scenario, branch)
+            for parameter in self.parameters:
+                if parameter.path not in base or parameter.path in branch:
+                    continue
+                for value in parameter.choices or (_bound(parameter, 0), _bound(parameter, 1)):
+                    try:
+                        scenario.override(self.active({**self._flat(0.5), **base, parameter.path: value}))
+                    except ScenarioError as error:
+                        note = f"{parameter.path} = {value} is refused: {error.faults[0]}"
+                        if parameter.choices:
+                            raise ScenarioError(f"search space: {note}") from None
+                        notes.append(note)
+        return list(dict.fromkeys(notes))
+
+    def variants(self, scenario: Scenario) -> Iterator[Scenario]:
+        """The scenario itself, then with every choice of every parameter somewhere, in each branch.
+
+        Raises:
+            ScenarioError: see `check`.
+        """
+        yield scenario
+        for branch in self._branches():
+            base = self._accepted(scenario, branch)
+            yield scenario.override(base)
+            for parameter in self.parameters:
+                if parameter.path in base and parameter.path not in branch:
+                    for value in parameter.choices:
+                        point = {**self._flat(0.5), **base, parameter.path: value}
+                        yield scenario.override(self.active(point))
+
+    def _accepted(self, scenario: Scenario, branch: Point) -> Point:
+        """A point of the branch that the scenario takes."""
+        first: ScenarioError | None = None
+        for share in (0.5, 0.0, 1.0, 0.25, 0.75, 0.1, 0.9):
+            point = self.active({**self._flat(share), **branch})
+            try:
+                scenario.override(point)
+            except ScenarioError as error:
+                first = first or error
+            else:
+                return point
+        assert first is not None
+        at = ", ".join(f"{path} = {value}" for path, value in branch.items())
+        raise ScenarioError(
+            [f"search space{f', where {at}' if at else ''}: {fault}" for fault in first.faults]
+        )
+
+    def _flat(self, share: float) -> Point:
+        return {parameter.path: parameter.at(share) for parameter in self.parameters}
+
+    def _branches(self) -> list[Point]:
+        """Combinations of the values that conditions ask for, as far as they can occur together."""
+        deciding = {path for parameter in self.parameters for path in parameter.when}
+        axes = [(p.path, p.choices or _asked(p.path, self.parameters)) for p in self if p.path in deciding]
+        found: dict[str, Point] = {}
+        for values in islice(product(*(values for _, values in axes)), BRANCHES):
+            point = dict(zip((path for path, _ in axes), values, strict=True))
+            active = self.active({**self._flat(0.5), **point})
+            branch = {path: active[path] for path in point if path in active}
+            found.setdefault(key(branch), branch)
+        return list(found.values())
+
+
+def key(point: Mapping[str, Value]) -> str:
+    """What two points have in common exactly if they are the same point."""
+    return json.dumps(sorted(point.items()))
+
+
+def _among(value: Value, values: Sequence[Value]) -> bool:
+    # True and 1 are equal in Python, not in a scenario.
+    return any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
+
+
+def _asked(path: str, parameters: Sequence[Parameter]) -> tuple[Value, ...]:
+    """Values of a whole-number range that conditions name."""
+    return tuple(dict.fromkeys(value for p in parameters for value in p.when.get(path, ())))
+
+
+def _bound(parameter: Parameter, share: int) -> Value:
+    return parameter.at(float(share))
+
+
+def _parameter(path: str, part: Choices | Range) -> Parameter:
+    when = {
+        other: tuple(values) if isinstance(values, list) else (values,) for other, values in part.when.items()
+    }
+    if isinstance(part, Choices):
+        return Parameter(path, choices=tuple(part.choices), when=when)
+    whole = isinstance(part.low, int) and isinstance(part.high, int)
+    return Parameter(path, (), part.low, part.high, part.log, whole, when)
+
+
+def _variation(text: str, given: Mapping[str, Parameter]) -> tuple[str, Parameter]:
+    """A parameter as written on the command line; it keeps the conditions of the one it replaces."""
+    path, values = parse_variation(text)
+    when = given[path].when if path in given else {}
+    if isinstance(values, Bounds):
+        if values.count is not None:
+            raise ScenarioError(f"{text!r}: a search takes LOW:HIGH[:log], without a number of values")
+        whole = isinstance(values.low, int) and isinstance(values.high, int)
+        return path, Parameter(path, (), values.low, values.high, values.log, whole, when)
+    for value in values:
+        if not isinstance(value, bool | int | float | str):
+            raise ScenarioError(f"{text!r}: {value!r} is not a number, a text, true or false")
+    return path, Parameter(path, tuple(values), when=when)
+
+
+def _conditions(parameters: Mapping[str, Parameter], changed: set[str]) -> tuple[list[str], set[str]]:
+    """Faults of all conditions, and the parameters that a variation has put out of reach."""
+    faults, dropped = [], set()
+    for parameter in parameters.values():
+        for path, values in parameter.when.items():
+            other = parameters.get(path)
+            if other is None:
+                faults.append(f"{parameter.path}: when names {path}, which is not searched")
+            elif other.size is None:
+                faults.append(f"{parameter.path}: when names {path}, a continuous range")
+            elif not any(_among(value, other.values()) for value in values):
+                if path in changed:
+                    dropped.add(parameter.path)
+                else:
+                    asked, known = ", ".join(map(str, values)), str(other).removeprefix(f"{path}: ")
+                    faults.append(f"{parameter.path}: when {path} is {asked}, but that is {known}")
+    while True:
+        orphans = {p.path for p in parameters.values() if dropped & set(p.when)} - dropped
+        if not orphans:
+            return faults, dropped
+        dropped |= orphans
+
+
+def _sorted(parameters: Mapping[str, Parameter], name: str) -> tuple[Parameter, ...]:
+    """Parameters, each after those that its conditions name."""
+    placed: dict[str, Parameter] = {}
+    left = dict(parameters)
+    while left:
+        ready = [path for path, parameter in left.items() if all(other in placed for other in parameter.when)]
+        if not ready:
+            raise ScenarioError(f"{name}: search.space: conditions go in a circle: {', '.join(sorted(left))}")
+        for path in ready:
+            placed[path] = left.pop(path)
+    return tuple(placed.values())

@@ -1,0 +1,241 @@
+"""Studies in a database: how it is reached, and how trials get there in few round trips."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gridtune.scenarios.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.storages import RDBStorage
+    from optuna.trial import FrozenTrial
+    from sqlalchemy import URL
+
+CONNECT_TIMEOUT = 10  # s
+ATTEMPTS = 10  # to open a database whose tables another process is making
+PAUSE = 0.2  # s between attempts
+LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
+LETTING_GO = 5  # s that a PostgreSQL server may take to see that a search has died
+POSTGRESQL = ("psycopg", "psycopg2")  # drivers, the preferred one first
+
+
+def connect(address: str) -> RDBStorage:
+    """The database at a URL, with Optuna's tables in it.
+
+    `postgresql://` means the driver that is installed.
+
+    Raises:
+        ScenarioError: it is no URL or keeps nothing, its driver is missing, or it cannot be reached.
+    """
+    from optuna.storages import RDBStorage
+
+    url = _with_driver(address)
+    arguments: dict[str, Any] = {}
+    if url.get_backend_name() == "sqlite":
+        arguments["timeout"] = LOCK_TIMEOUT
+    elif url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query:
+        arguments["connect_timeout"] = CONNECT_TIMEOUT
+    for attempt in range(ATTEMPTS):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                # Between two batches a server may have closed the connection, hence the ping.
+                return RDBStorage(
+                    url.render_as_string(hide_password=False),
+                    engine_kwargs={"connect_args": arguments, "pool_pre_ping": True},
+                )
+        except ImportError as error:
+            raise ScenarioError(
+                f"{shown(address)}: cannot be used: {reason(error)}; install its driver"
+            ) from error
+        except Exception as error:  # each database driver has its own
+            # Whoever opens a new database makes its tables: of two at a time one finds them half made.
+            if "already exists" not in str(error) or attempt + 1 == ATTEMPTS:
+                raise ScenarioError(f"{shown(address)}: cannot be reached: {reason(error)}") from error
+            time.sleep(PAUSE)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def add_trials(storage: RDBStorage, study: Study, trials: Sequence[FrozenTrial]) -> None:
+    """Add finished trials to a study, all of them or none.
+
+    This takes a handful of statements for the whole batch. Optuna's own way takes several for each parameter.
+
+    Args:
+        storage: that the study is in.
+        study: it may have other writers.
+        trials: with their parameters' distributions; equal names must have equal distributions.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: the database does not take them.
+    """
+    from optuna.storages._rdb import models
+    from sqlalchemy import func, insert, select, update
+
+    number = storage.get_study_id_from_name(study.study_name)
+    this = models.StudyModel.study_id == number
+    with storage.scoped_session.session_factory() as session, session.begin():
+        # Changes nothing, but keeps other writers of the study out while trials are numbered.
+        session.execute(update(models.StudyModel).where(this).values(study_name=models.StudyModel.study_name))
+        count = select(func.count()).select_from(models.TrialModel)
+        first = session.scalar(count.where(models.TrialModel.study_id == number)) or 0
+        session.bulk_save_objects(
+            models.TrialModel(
+                study_id=number,
+                number=at,
+                state=trial.state,
+                datetime_start=trial.datetime_start,
+                datetime_complete=trial.datetime_complete,
+            )
+            for at, trial in enumerate(trials, start=first)
+        )
+        new = select(models.TrialModel.trial_id).where(
+            models.TrialModel.study_id == number, models.TrialModel.number >= first
+        )
+        ids = session.scalars(new.order_by(models.TrialModel.number))
+        known = list(zip(ids, trials, strict=True))
+        for table, details in (
+            (models.TrialValueModel, _values(known)),
+            (models.TrialParamModel, _parameters(known)),
+            (models.TrialUserAttributeModel, _attributes(known)),
+        ):
+            found = list(details)
+            if found:
+                session.execute(insert(table.__table__), found)
+
+
+@contextmanager
+def hold(storage: RDBStorage, name: str, held: str) -> Iterator[None]:
+    """Be the only search that writes a study on PostgreSQL, whose server lets go of what the dead held.
+
+    The server may see a little later than we do that a search has died, so it gets some time.
+
+    Args:
+        storage: that the study is in.
+        name: of the study.
+        held: what to say if another search holds it.
+
+    Raises:
+        ScenarioError: another one does.
+    """
+    from optuna.storages._rdb import models
+    from sqlalchemy import func, select
+
+    if storage.engine.dialect.name != "postgresql":
+        yield
+        return
+    study = select(models.StudyModel.study_id).where(models.StudyModel.study_name == name)
+    connection = storage.engine.connect()
+    connection.detach()  # not to be lent to others: what is held goes with the connection
+    try:
+        end = time.monotonic() + LETTING_GO
+        while not connection.scalar(select(func.pg_try_advisory_lock(digest(name)))):
+            if time.monotonic() > end:
+                raise ScenarioError(held)
+            time.sleep(PAUSE)
+        connection.execute(study.with_for_update())  # the last batch of a dead search may be on its way
+        connection.commit()
+        yield
+    finally:
+        connection.close()
+
+
+def digest(name: str) -> int:
+    """A name as a number of 63 bits, the same everywhere."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) >> 1
+
+
+def shown(address: str) -> str:
+    """The URL of a database without its password."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError):
+        scheme, _, rest = address.partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2]}"
+    query = {name: value for name, value in url.query.items() if name != "password"}
+    return url.set(query=query).render_as_string(hide_password=True)
+
+
+def reason(error: BaseException) -> str:
+    """What a database or file system has to say, in one line: its own words, without the statement."""
+    inner: BaseException | None = error
+    while inner is not None:
+        original = getattr(inner, "orig", None)
+        if original is not None:
+            error = original
+            break
+        inner = inner.__cause__
+    lines = (line.strip() for line in str(error).splitlines())
+    return next((line for line in lines if line), type(error).__name__)
+
+
+def _with_driver(address: str) -> URL:
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(address)
+    except (ArgumentError, ValueError) as error:
+        raise ScenarioError(f"{shown(address)}: not the URL of a database: {reason(error)}") from error
+    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
+        raise ScenarioError(
+            f"{shown(address)}: names no file to keep studies in, as sqlite:///studies.db does"
+        )
+    if url.drivername not in ("postgresql", "postgres"):
+        return url
+    for driver in POSTGRESQL:
+        if find_spec(driver) is not None:
+            return url.set(drivername=f"postgresql+{driver}")
+    raise ScenarioError(
+        f"{shown(address)}: no driver of PostgreSQL; `pip install 'gridtune[postgresql]'` brings one"
+    )
+
+
+def file_of(address: str) -> Path | None:
+    """The file that an SQLite URL names; None for other databases."""
+    url = _with_driver(address)
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+
+
+def _values(known: Sequence[tuple[int, FrozenTrial]]) -> Iterator[dict[str, Any]]:
+    from optuna.storages._rdb.models import TrialValueModel
+
+    for trial_id, trial in known:
+        for objective, value in enumerate(trial.values or ()):
+            stored, kind = TrialValueModel.value_to_stored_repr(value)
+            yield {"trial_id": trial_id, "objective": objective, "value": stored, "value_type": kind}
+
+
+def _parameters(known: Sequence[tuple[int, FrozenTrial]]) -> Iterator[dict[str, Any]]:
+    from optuna.distributions import distribution_to_json
+
+    written: dict[str, str] = {}
+    for trial_id, trial in known:
+        for name, value in trial.params.items():
+            distribution = trial.distributions[name]
+            if name not in written:
+                written[name] = distribution_to_json(distribution)
+            yield {
+                "trial_id": trial_id,
+                "param_name": name,
+                "param_value": distribution.to_internal_repr(value),
+                "distribution_json": written[name],
+            }
+
+
+def _attributes(known: Sequence[tuple[int, FrozenTrial]]) -> Iterator[dict[str, Any]]:
+    for trial_id, trial in known:
+        for key, value in trial.user_attrs.items():
+            yield {"trial_id": trial_id, "key": key, "value_json": json.dumps(value)}

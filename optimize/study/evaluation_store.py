@@ -1,0 +1,211 @@
+"""The evaluations of a search: in memory, and in a study if they are to stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gridtune.optimize.records.evaluations import Archive, Evaluation
+from gridtune.optimize.replication.run_cache import Run
+from gridtune.optimize.search_space.distributions import distribution
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import key
+from gridtune.optimize.storages.background_writer import Recorder
+from gridtune.optimize.storages.rdb import reason
+from gridtune.optimize.storages.storage import Opened, open_for_writing, shown
+from gridtune.optimize.study.extra_runs import (
+    Further,
+    joined,
+    keep_further,
+    keep_runs,
+    kept_further,
+    kept_runs,
+    with_further,
+)
+from gridtune.optimize.study.study import (
+    SETTINGS,
+    Failed,
+    archive_of,
+    create,
+    entries_of,
+    stored_settings,
+    trial_of,
+)
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.replicate import Metrics
+
+if TYPE_CHECKING:
+    from optuna import Study
+
+Entry = Evaluation | Failed
+
+
+class Store:
+    """What is known of points, by `optimize.search_space.space.key`.
+
+    Args:
+        settings: what is searched, and how.
+        name: of the study.
+        budget: evaluations in all.
+
+    Attributes:
+        left: runs of points that an interruption left incomplete.
+    """
+
+    def __init__(self, settings: Settings, name: str, budget: int) -> None:
+        self.settings = settings
+        self.name = name
+        self.budget = budget
+        self.known: dict[str, Entry] = {}
+        self.left: dict[Run, Metrics] = {}
+        self.next_number = 0
+
+    def add(self, entry: Entry) -> None:
+        """Keep what became of a point."""
+        self.known[key(entry.values)] = entry
+        self.next_number = max(self.next_number, entry.number + 1)
+
+    def extend(self, further: Further) -> None:
+        """Keep further replications of a point that is known."""
+        name = key(further.part.values)
+        entry = self.known[name]
+        if isinstance(entry, Evaluation):
+            self.known[name] = joined(entry, further)
+
+    def entries(self) -> list[Entry]:
+        """All there is, by trial number."""
+        return sorted(self.known.values(), key=lambda entry: entry.number)
+
+    def archive(self) -> Archive:
+        """All there is, as plain data."""
+        return archive_of(self.name, self.settings.as_json(), self.entries(), self.budget)
+
+    def close(self) -> None:
+        """Make sure that everything is kept."""
+
+
+class StudyStore(Store):
+    """A store that an Optuna study backs; what is added is written in the background.
+
+    Args:
+        settings, name, budget: see `Store`.
+        where: the storage; see `optimize.storages.storage.open_for_writing`.
+        resume: whether to go on with a study that exists.
+
+    Raises:
+        ScenarioError: the storage cannot be used, or the study exists and is not to be resumed, or was
+            about something else.
+    """
+
+    def __init__(
+        self, settings: Settings, name: str, budget: int, where: str | Path, *, resume: bool = False
+    ) -> None:
+        super().__init__(settings, name, budget)
+        self._where = shown(where)
+        self._distributions = {parameter.path: distribution(parameter) for parameter in settings.space}
+        self._opened = open_for_writing(where)
+        try:
+            with self._one_line():
+                self._opened.hold(name)
+                self._study = self._open(resume)
+        except BaseException:
+            self._opened.close()
+            raise
+        self._parts = kept_further(self._study)
+        self._recorder: Recorder[Entry | Further] = Recorder(self._write)
+
+    def add(self, entry: Entry) -> None:
+        """Keep what became of a point; written soon.
+
+        Raises:
+            ScenarioError: the storage has stopped taking what is written.
+        """
+        super().add(entry)
+        with self._one_line():
+            self._recorder.put(entry)
+
+    def extend(self, further: Further) -> None:
+        """Keep further replications of a point that is known; written soon.
+
+        Raises:
+            ScenarioError: the storage has stopped taking what is written.
+        """
+        super().extend(further)
+        with self._one_line():
+            self._recorder.put(further)
+
+    def close(self) -> None:
+        """Wait until everything is written.
+
+        Raises:
+            ScenarioError: it could not be.
+        """
+        try:
+            with self._one_line():
+                self._recorder.close()
+                keep_runs(self._study, self.left)
+        finally:
+            self._opened.close()
+
+    def _open(self, resume: bool) -> Study:
+        import optuna
+
+        storage = self._opened.storage
+        stored = stored_settings(storage, self.name)
+        if stored is None:
+            return create(storage, self.name, self.settings, self.budget)
+        if not resume:
+            raise ScenarioError(
+                f"{self._where}: the study {self.name} exists; --resume continues it, --study names another"
+            )
+        differences = self.settings.differences(stored)
+        if differences:
+            raise ScenarioError(
+                f"{self._where}: the study {self.name} cannot be resumed: {'; '.join(differences)}"
+            )
+        study = optuna.load_study(study_name=self.name, storage=storage)
+        if stored["budget"] != self.budget:
+            study.set_user_attr(SETTINGS, {**stored, "budget": self.budget})
+        self.left = kept_runs(study)
+        for entry in with_further(entries_of(study), study):
+            if key(entry.values) not in self.known:
+                super().add(entry)
+        # Trials of others have numbers, too.
+        self.next_number = len(study.get_trials(deepcopy=False))
+        return study
+
+    def _write(self, items: Sequence[Entry | Further]) -> None:
+        entries = [item for item in items if not isinstance(item, Further)]
+        further = [item for item in items if isinstance(item, Further)]
+        trials = [trial_of(entry, self.settings, self._distributions) for entry in entries]
+        self._opened.add_trials(self._study, trials)
+        if further:
+            keep_further(self._study, further, self._parts)
+            self._parts += 1
+
+    @contextmanager
+    def _one_line(self) -> Iterator[None]:
+        """Turn what a file system or database has to say, each in its own way, into one line."""
+        try:
+            yield
+        except ScenarioError:
+            raise
+        except Exception as error:
+            problem = f"{self._where}: cannot be written: {reason(error)}"
+            raise ScenarioError(f"{problem}; what was written stays, --resume continues") from error
+
+
+def stored_choice(where: str | Path, name: str) -> tuple[str, int] | None:
+    """Sampler and batch of a study that exists; None if there is no such study.
+
+    Raises:
+        ScenarioError: the storage cannot be used.
+    """
+    opened: Opened = open_for_writing(where)
+    try:
+        stored = stored_settings(opened.storage, name)
+    finally:
+        opened.close()
+    return (stored["sampler"], stored["batch"]) if stored else None

@@ -1,0 +1,147 @@
+"""Which parameters matter for which objective: a panel per objective, the parameters ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gridtune.optimize.importance.sensitivity import METHODS, Method, Ranking, Sensitivity
+from gridtune.optimize.visualization.cloud import objective_label, short_path
+from gridtune.scenarios.plots import style
+from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ACROSS = 2  # panels side by side
+ROW = 0.36  # inches per parameter
+LOWER = 0.19  # rows by which the second number lies below the first one's interval
+LABEL = 28  # letters in a line of a parameter's name
+
+
+def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
+    """Bars from zero with 95 % intervals, the parameter that matters most on top.
+
+    Morris: μ* as bars, σ as diamonds. Sobol: the total share as bars, the share alone as diamonds.
+
+    Args:
+        sensitivity: with at least one objective.
+    """
+    method = METHODS[sensitivity.method]
+    rankings = sensitivity.rankings
+    across = min(ACROSS, len(rankings))
+    rows = -(-len(rankings) // across)
+    most = max((len(ranking.effects) for ranking in rankings), default=1)
+    with style.style():
+        height = max(1.6, 0.9 + ROW * max(most, 2))
+        drawing = style.figure(max(6.8, 5.0 * across), height * rows + 1.3)
+        panels = drawing.subplots(rows, across, squeeze=False)
+        for axes, ranking in zip(panels.flat, rankings, strict=False):
+            _draw_panel(axes, ranking, method)
+        for axes in panels.flat[len(rankings) :]:
+            axes.set_visible(False)
+        handles = {
+            label: handle
+            for axes in panels.flat
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        if handles:
+            drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
+        style.title(drawing, f"{sensitivity.subject}: which parameters matter", _note(sensitivity))
+    return drawing
+
+
+def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set_title(objective_label(ranking.objective))
+    if not ranking.effects:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, _wrapped(ranking.reason), ha="center", va="center", transform=axes.transAxes)
+        return
+    effects = ranking.effects
+    known = [k for k, effect in enumerate(effects) if effect.active]
+    main, other = method.main, SECOND.get(method.main)
+    axes.barh(
+        known,
+        _numbers(ranking, main),
+        xerr=_bars(ranking, method, main),
+        height=0.62,
+        color=BLUE,
+        alpha=0.85,
+        error_kw={"ecolor": DARK, "elinewidth": 1.0, "capsize": 2.5},
+        label=LABELS[main],
+    )
+    if other is not None:
+        axes.errorbar(
+            _numbers(ranking, other),
+            [k + LOWER for k in known],
+            xerr=_bars(ranking, method, other) if other in method.bars else None,
+            fmt="D",
+            color=ORANGE,
+            markeredgecolor="black",
+            markeredgewidth=0.6,
+            markersize=5,
+            capsize=2.0,
+            elinewidth=0.8,
+            label=LABELS[other],
+        )
+    for k, effect in enumerate(effects):
+        if not effect.active:
+            axes.annotate("never active", (0, k), (4, 0), textcoords="offset points", va="center", fontsize=8)
+    paths = [effect.path for effect in effects]
+    axes.set_yticks(range(len(effects)), [_label(path, paths) for path in paths])
+    axes.set_ylim(len(effects) - 0.4, -0.6)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.grid(axis="y", visible=False)
+    axes.axvline(0.0, color=DARK, linewidth=0.8)
+    unit = ranking.objective.unit if method.unit_of_objective else ""
+    axes.set_xlabel(f"{method.title} ({unit})" if unit else method.title)
+
+
+LABELS = {
+    "importance": "importance, 95 % interval",
+    "mu_star": "μ*: mean size of the effect, 95 % interval",
+    "sigma": "σ: how much the effect varies",
+    "ST": "total share, with all interactions, 95 % interval",
+    "S1": "share alone, 95 % interval",
+}
+SECOND = {"mu_star": "sigma", "ST": "S1"}
+
+
+def _numbers(ranking: Ranking, name: str) -> list[float]:
+    """Of the parameters that were ever active."""
+    return [effect.numbers[name] or 0.0 for effect in ranking.effects if effect.active]
+
+
+def _bars(ranking: Ranking, method: Method, name: str) -> list[list[float]]:
+    """How far the intervals reach to the left and right; what cannot be negative ends at zero."""
+    values, halves = _numbers(ranking, name), _numbers(ranking, method.bars[name])
+    signed = name == "S1"  # an estimate that may fall below zero
+    left = [half if signed else min(half, value) for value, half in zip(values, halves, strict=True)]
+    return [left, halves]
+
+
+def _note(sensitivity: Sensitivity) -> str:
+    title = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()
+    return f"{title}: {sensitivity.basis()}"
+
+
+def _label(path: str, paths: Sequence[str]) -> str:
+    """What tells a path from the others, broken at dots where it is long."""
+    lines = [""]
+    for part in short_path(path, paths).replace("\n", "").split("."):
+        piece = f".{part}" if lines != [""] else part
+        if lines[-1] and len(lines[-1]) + len(piece) > LABEL:
+            lines[-1] += "."
+            lines.append(part)
+        else:
+            lines[-1] += piece
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> str:
+    from textwrap import fill
+
+    return fill(text, 40)

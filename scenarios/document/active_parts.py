@@ -1,0 +1,91 @@
+"""What of a scenario stands in the grid: parts that are switched on, and nodes where they are lent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import ceil
+from typing import Any
+
+from gridtune.scenarios.fields.tables import Switchable
+from gridtune.scenarios.tables.batch import SiteSpec
+from gridtune.scenarios.tables.schema import ScenarioSpec
+
+
+def standing(spec: ScenarioSpec) -> ScenarioSpec:
+    """The scenario without what is switched off, and with fewer nodes at the sites that lend some.
+
+    A site that is switched off lends nothing: its borrowers stand on nodes of their own.
+
+    Raises:
+        ValueError: a table names a part that [parts] does not, or the other way round, a site lends what it
+            does not have, or nobody has any work.
+    """
+    for name, table in _tables(spec):
+        for part in table.part:
+            if part not in spec.parts:
+                known = ", ".join(spec.parts) or "none"
+                raise ValueError(f"{name}: part: [parts] has no {part!r}; there are {known}")
+    used = {part for _, table in _tables(spec) for part in table.part}
+    for part in spec.parts:
+        if part not in used:
+            known = ", ".join(sorted(used)) or "none"
+            raise ValueError(f"parts.{part}: no table belongs to it; parts of tables are {known}")
+    lent = _lent(spec)
+    changed: dict[str, Any] = {}
+    for field in type(spec).model_fields:
+        value = getattr(spec, field)
+        if isinstance(value, Switchable) and not _on(spec, value):
+            changed[field] = None
+        elif isinstance(value, list) and any(isinstance(element, Switchable) for element in value):
+            changed[field] = [element for element in value if _on(spec, element)]
+    changed["site"] = [_without(site, lent[site.name]) for site in changed.get("site", [])]
+    present = spec.model_copy(update=changed)
+    if not present.workload and not present.overlay and present.queue is None:
+        switched = ", all parts that have one are switched off" if spec.workload else ""
+        raise ValueError(f"a scenario needs at least one [[workload]]{switched}")
+    return present
+
+
+def _on(spec: ScenarioSpec, table: Switchable) -> bool:
+    return not table.part or any(spec.parts[part] for part in table.part)
+
+
+def _tables(spec: ScenarioSpec) -> Iterator[tuple[str, Switchable]]:
+    """All tables that can be switched off, and what to call them."""
+    for field in type(spec).model_fields:
+        value = getattr(spec, field)
+        if isinstance(value, Switchable):
+            yield field, value
+        elif isinstance(value, list):
+            for element in value:
+                if isinstance(element, Switchable):
+                    yield f"{field}.{getattr(element, 'name', '')}", element
+
+
+def _lent(spec: ScenarioSpec) -> Counter[str]:
+    """Nodes that each site lends to servers."""
+    sites = {site.name: site for site in spec.site}
+    lent: Counter[str] = Counter()
+    for kind, groups in (("sed", spec.sed), ("server", spec.server)):
+        for group in groups:
+            if group.site is None:
+                continue
+            if group.site not in sites:
+                known = ", ".join(sites) or "none"
+                raise ValueError(f"{kind}.{group.name}: site: no [[site]] {group.site!r}; there are {known}")
+            if _on(spec, group):
+                lent[group.site] += ceil(group.count / sites[group.site].slots)
+    for name, nodes in lent.items():
+        if nodes >= sites[name].nodes:
+            raise ValueError(
+                f"site.{name}.nodes: servers borrow {nodes} of {sites[name].nodes} nodes; one must be left"
+            )
+    return lent
+
+
+def _without(site: SiteSpec, nodes: int) -> SiteSpec:
+    """A site without its last nodes."""
+    left = site.nodes - nodes
+    speed = site.speed[:left] if isinstance(site.speed, list) else site.speed
+    return site.model_copy(update={"nodes": left, "speed": speed})

@@ -1,0 +1,84 @@
+"""What there is to choose from: policies with their parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, get_args, get_type_hints
+
+import gridtune.scenarios.systems.order  # noqa: F401 - importing the systems registers every policy of ours
+from gridtune.model.policy import FAMILIES, Policy, PolicyError, policies
+from gridtune.scenarios.errors import ScenarioError
+
+
+def policy_tree(family: str | None = None) -> list[dict[str, Any]]:
+    """Every policy with its parameters, for JSON.
+
+    Raises:
+        ScenarioError: no such family.
+    """
+    return [
+        {
+            "family": policy.family,
+            "name": policy.kind,
+            "summary": _first_line(policy),
+            "source": policy.source,
+            "parameters": list(_parameters(policy)),
+        }
+        for policy in _policies(family)
+    ]
+
+
+def policy_lines(family: str | None = None) -> Iterator[str]:
+    """The same for reading: a line for each policy, and an indented one for each of its parameters.
+
+    Raises:
+        ScenarioError: no such family.
+    """
+    last = ""
+    for policy in policy_tree(family):
+        if policy["family"] != last:
+            last = policy["family"]
+            yield f"{last}: {FAMILIES[last]}"
+        source = f"  [{policy['source']}]" if policy["source"] else ""
+        yield f"  {policy['name']}: {policy['summary']}{source}"
+        for parameter in policy["parameters"]:
+            yield f"      {parameter['name']} = {_value(parameter)}: {parameter['help']}"
+
+
+def _policies(family: str | None) -> list[type[Policy]]:
+    try:
+        return list(policies(family))
+    except PolicyError as error:
+        raise ScenarioError(str(error)) from error
+
+
+def _parameters(policy: type[Policy]) -> Iterator[dict[str, Any]]:
+    hints = get_type_hints(policy)
+    for field in dataclasses.fields(policy):  # type: ignore[arg-type]
+        facts = field.metadata
+        default = None if field.default is dataclasses.MISSING else field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        yield {
+            "name": field.name,
+            "default": default,
+            "choices": [choice for choice in get_args(hints[field.name]) if isinstance(choice, str)],
+            **{key: facts.get(key) for key in ("unit", "low", "high", "log", "help", "source")},
+        }
+
+
+def _value(parameter: dict[str, Any]) -> str:
+    """Default, unit and bounds of a parameter."""
+    default = "(required)" if parameter["default"] is None else str(parameter["default"])
+    if parameter["choices"]:
+        return f"{default} ({' | '.join(parameter['choices'])})"
+    unit = f" {parameter['unit']}" if parameter["unit"] else ""
+    if parameter["low"] is None:
+        return default + unit
+    scale = ", log" if parameter["log"] else ""
+    return f"{default}{unit} ({parameter['low']} … {parameter['high']}{scale})"
+
+
+def _first_line(policy: type[Policy]) -> str:
+    return (policy.__doc__ or "").strip().splitlines()[0]

@@ -1,0 +1,97 @@
+"""Dotted paths into a scenario document: `client.n_submit`, `site.lal.nodes`, `site.*.nodes`.
+
+A document is what TOML gives: tables as dicts, arrays of tables as lists of dicts. An element of an
+array of tables is addressed by its `name`, `*` addresses all, and a lone element needs no name. A policy
+written as its bare name becomes a table as soon as a path leads into it.
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gridtune.scenarios.errors import ScenarioError
+
+Document = dict[str, Any]
+
+
+def parse_value(text: str) -> Any:
+    """A value as on the command line: TOML where it is TOML, else plain text."""
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return parsed["value"] if parsed.keys() == {"value"} else text
+
+
+def parse_assignment(text: str) -> tuple[str, Any]:
+    """`PATH=VALUE` as on the command line.
+
+    Raises:
+        ScenarioError: there is no `=` or no path.
+    """
+    path, equals, value = text.partition("=")
+    if not equals or not path.strip():
+        raise ScenarioError(f"{text!r}: expected PATH=VALUE, e.g. client.n_submit=100")
+    return path.strip(), parse_value(value.strip())
+
+
+def with_values(document: Document, values: Mapping[str, Any]) -> Document:
+    """A copy of the document with a value set at each path, shorter paths first.
+
+    Raises:
+        ScenarioError: a path leads nowhere. (Whether a key is known and a value fits is for the schema.)
+    """
+    changed = copy.deepcopy(document)
+    for path in sorted(values, key=lambda path: path.count(".")):
+        *parents, key = path.split(".")
+        for table in _tables(changed, parents, path):
+            table[key] = copy.deepcopy(values[path])
+    return changed
+
+
+def value_at(document: Document, path: str) -> Any:
+    """The value at a path; of several elements (`*`) the first; None where nothing is written.
+
+    Raises:
+        ScenarioError: the path leads nowhere.
+    """
+    *parents, key = path.split(".")
+    table = next(_tables(copy.deepcopy(document), parents, path), {})
+    value = table.get(key)
+    return value.get("kind", value) if isinstance(value, dict) else value
+
+
+def _tables(start: Any, parents: list[str], path: str) -> Iterator[dict[str, Any]]:
+    """Every table that the parents lead to; missing inner tables are made."""
+    if isinstance(start, list):
+        yield from _elements(start, parents, path)
+        return
+    if not parents:
+        yield start
+        return
+    key, *rest = parents
+    inner = start.get(key)
+    if isinstance(inner, str):
+        inner = start[key] = {"kind": inner}
+    elif inner is None:
+        inner = start[key] = {}
+    elif not isinstance(inner, dict | list):
+        raise ScenarioError(f"{path}: {key} is a value, nothing lies below it")
+    yield from _tables(inner, rest, path)
+
+
+def _elements(array: list[Any], parents: list[str], path: str) -> Iterator[dict[str, Any]]:
+    names = [element.get("name") for element in array]
+    if parents and parents[0] == "*":
+        for element in array:
+            yield from _tables(element, parents[1:], path)
+    elif parents and parents[0] in names:
+        yield from _tables(array[names.index(parents[0])], parents[1:], path)
+    elif len(array) == 1:
+        yield from _tables(array[0], parents, path)
+    else:
+        known = ", ".join(str(name) for name in names)
+        raise ScenarioError(f"{path}: name one of {known}, or * for all of them")

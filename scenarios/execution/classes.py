@@ -1,0 +1,61 @@
+"""Classes of jobs: what the users and metrics of a scenario are broken down by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gridtune.model.grid import Grid
+from gridtune.model.metrics.registry import CLASS_METRICS, define_classes
+from gridtune.scenarios.workloads.jobs import JobWorkload
+from gridtune.scenarios.workloads.sessions import SessionWorkload
+from gridtune.scenarios.workloads.tasks import TaskWorkload
+
+if TYPE_CHECKING:
+    from gridtune.scenarios.tables.schema import ScenarioSpec
+
+
+def classes_of(spec: ScenarioSpec) -> tuple[str, ...]:
+    """The kinds of a scenario's jobs, in the order of its workloads; none if there are not at least two.
+
+    Requests of sessions are `mandatory` and `optional`; all other jobs are what the `role` of their workload
+    says.
+    """
+    found: dict[str, None] = {}
+    for workload in spec.workload:
+        if isinstance(workload, SessionWorkload):
+            found.update(dict.fromkeys(("mandatory", "optional")))
+        elif isinstance(workload, JobWorkload | TaskWorkload):
+            found[workload.role] = None
+    for part in spec.overlay:
+        found["task" if part.mode == "master" else part.role] = None
+    return tuple(found) if len(found) > 1 else ()
+
+
+def announce(grid: Grid, spec: ScenarioSpec) -> None:
+    """Have the metrics of each class measured, and known as objectives."""
+    grid.record.classes = classes_of(spec)
+    define_classes(grid.record.classes)
+
+
+def by_class(metrics: Mapping[str, Any], classes: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What a run prints as `classes`: the metrics of each class, by the name that they have of all jobs."""
+    return {kind: {name: metrics[f"{name}.{kind}"] for name in CLASS_METRICS} for kind in classes}
+
+
+def split(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What a run printed as JSON as two tables: the metrics of all jobs, and a row for each class."""
+    classes: dict[str, dict[str, Any]] = made.get("classes", {})
+    taken = {f"{name}.{kind}" for kind, metrics in classes.items() for name in metrics}
+    overall = {name: value for name, value in made["metrics"].items() if name not in taken}
+    rows = [
+        {"class": kind} | {name: _cell(value) for name, value in metrics.items()}
+        for kind, metrics in classes.items()
+    ]
+    return overall, rows
+
+
+def _cell(value: Mapping[str, Any]) -> Any:
+    """A mean, with its standard error where there is one."""
+    error = value["standard_error"]
+    return value["mean"] if not error else f"{value['mean']:.6g} ± {error:.2g}"

@@ -1,0 +1,281 @@
+"""Worker processes: tasks go in, outcomes come out, whatever happens to a worker.
+
+A `Pool` runs one function over many tasks on any `concurrent.futures.Executor`: processes of this machine
+by default, the workers of a cluster if a factory of their executor is given
+(`scenarios.execution.dask_workers`). Tasks travel in chunks of about a quarter of a second, so that tasks
+of milliseconds keep the workers busy. What a task returns may not depend on how tasks were chunked or on
+who ran them; then results do not depend on the number of workers.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Generic, TypeVar
+
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.local_workers import WorkerDiedError, Workers, local_processes, stop
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+CHUNK_SECONDS = 0.25  # work that travels together, at most
+CHUNK_TASKS = 64
+
+
+class TaskError(RuntimeError):
+    """The value of a task that failed was asked for."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a task has no result.
+
+    Attributes:
+        kind: name of the exception, or `WorkerDied`.
+        message: in one line.
+        trace: where it was raised; "" if unknown.
+    """
+
+    kind: str
+    message: str
+    trace: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[R]):
+    """What became of a task.
+
+    Attributes:
+        index: of the task among those given.
+        result: what it returned; None if it failed.
+        failure: why it failed; None if it did not.
+    """
+
+    index: int
+    result: R | None
+    failure: Failure | None = None
+
+    @property
+    def value(self) -> R:
+        """The result.
+
+        Raises:
+            TaskError: the task failed.
+        """
+        if self.failure is not None:
+            raise TaskError(str(self.failure))
+        return self.result  # type: ignore[return-value]
+
+
+class Pool:
+    """Workers that live as long as the pool, and are replaced when they die.
+
+    A worker that is killed costs nothing but time: the tasks that were under way are run again one by one,
+    so that the one that kills its worker is found; it fails after `retries` further deaths.
+
+    Args:
+        jobs: workers; 1 without an executor runs tasks in this process.
+        executor: makes an executor with that many workers (of a cluster: with those there are); local
+            processes if left out.
+        retries: how often a task may be run again after its worker died.
+
+    Raises:
+        ValueError: less than one worker.
+    """
+
+    def __init__(
+        self, jobs: int = 1, executor: Callable[[int], Executor] | None = None, *, retries: int = 3
+    ) -> None:
+        if jobs < 1:
+            raise ValueError(f"{jobs} worker processes: at least 1 is needed")
+        self.jobs = jobs
+        self.retries = retries
+        self._make = executor or (local_processes if jobs > 1 else None)
+        self._executor: Executor | None = None
+        self._task_seconds: float | None = None
+
+    def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[Outcome[R]]:
+        """Outcomes of all tasks, in the order of the tasks; see `run`."""
+        return sorted(self.run(work, tasks), key=lambda outcome: outcome.index)
+
+    def run(self, work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[Outcome[R]]:
+        """Outcomes of all tasks, each as it comes.
+
+        Args:
+            work: called with a task; importable from its module if workers are processes. An exception
+                makes that task fail and no other.
+            tasks: picklable if workers are processes.
+        """
+        if self._make is None:
+            return _in_process(work, tasks)
+        return _Dispatch(self, work, tasks).outcomes()
+
+    def close(self) -> None:
+        """Let the workers go, after what they are doing."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True)
+            self._executor = None
+
+    def abort(self) -> None:
+        """End the workers at once; the next `run` starts new ones."""
+        if self._executor is not None:
+            stop(self._executor)
+            self._executor = None
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:
+            self.abort()
+
+    def _start(self) -> Executor:
+        """The executor, made if there is none."""
+        if self._executor is None:
+            assert self._make is not None
+            self._executor = self._make(self.jobs)
+        if isinstance(self._executor, Workers):
+            self.jobs = self._executor.count()
+        return self._executor
+
+    def _submit(self, work: Callable[[T], R], tasks: Sequence[T]) -> Future[tuple[list[R | Failure], float]]:
+        executor = self._executor or self._start()
+        return executor.submit(run_chunk, work, tasks)
+
+    def _learn(self, seconds: float, tasks: int) -> None:
+        """Remember how long a task takes, the latest counting most."""
+        mean = seconds / tasks
+        self._task_seconds = mean if self._task_seconds is None else 0.7 * self._task_seconds + 0.3 * mean
+
+    def _chunk(self, waiting: int) -> int:
+        """How many of the waiting tasks to send together; fewer towards the end, to finish evenly."""
+        if self._task_seconds is None:
+            return 1
+        limit = min(CHUNK_TASKS, CHUNK_SECONDS / max(self._task_seconds, 1e-6))
+        return max(1, min(int(limit), waiting // (4 * self.jobs)))
+
+
+class _Dispatch(Generic[T, R]):
+    """One batch of tasks on its way through a pool."""
+
+    def __init__(self, pool: Pool, work: Callable[[T], R], tasks: Sequence[T]) -> None:
+        self.pool, self.work, self.tasks = pool, work, tasks
+        self.waiting: deque[int] = deque(range(len(tasks)))
+        self.suspects: deque[int] = deque()  # were under way when a worker died: from now on each alone
+        self.deaths: dict[int, int] = {}
+        pool._start()
+        self.under_way: dict[Future[tuple[list[R | Failure], float]], list[int]] = {}
+
+    def outcomes(self) -> Iterator[Outcome[R]]:
+        try:
+            while self.waiting or self.suspects or self.under_way:
+                lost = self._send()
+                done = wait(self.under_way, return_when=FIRST_COMPLETED).done if self.under_way else set()
+                for future in done:
+                    indices = self.under_way.pop(future)
+                    try:
+                        results, seconds = future.result()
+                    except BrokenExecutor:
+                        lost += indices
+                    except WorkerDiedError as error:
+                        yield from self._accuse(indices, error)
+                    except ScenarioError:  # of the executor: tasks keep their errors to themselves
+                        raise
+                    except Exception as error:  # could not be pickled, there or back
+                        if len(indices) > 1:
+                            self.suspects.extend(indices)
+                        else:
+                            yield Outcome(indices[0], None, _failure(error))
+                    else:
+                        self.pool._learn(seconds, len(indices))
+                        for index, result in zip(indices, results, strict=True):
+                            yield _outcome(index, result)
+                if lost:
+                    yield from self._recover(lost)
+        finally:
+            if self.under_way:
+                self.pool.abort()
+
+    def _send(self) -> list[int]:
+        """Keep the workers supplied; returns what a broken executor refused."""
+        while True:
+            if self.suspects:
+                if self.under_way:
+                    return []
+                indices = [self.suspects.popleft()]
+            elif self.waiting and len(self.under_way) < 2 * self.pool.jobs:
+                size = self.pool._chunk(len(self.waiting))
+                indices = [self.waiting.popleft() for _ in range(min(size, len(self.waiting)))]
+            else:
+                return []
+            try:
+                future = self.pool._submit(self.work, [self.tasks[index] for index in indices])
+            except BrokenExecutor:
+                return indices
+            self.under_way[future] = indices
+
+    def _accuse(self, indices: list[int], error: WorkerDiedError) -> Iterator[Outcome[R]]:
+        """Run tasks whose workers died again, each alone; fail the one that was alone already."""
+        if len(indices) == 1 and indices[0] in self.deaths:
+            yield Outcome(indices[0], None, Failure("WorkerDied", str(error)))
+            return
+        self.deaths.update(dict.fromkeys(indices, 1))
+        self.suspects.extend(indices)
+
+    def _recover(self, lost: list[int]) -> Iterator[Outcome[R]]:
+        """Start anew after the death of a worker."""
+        for indices in self.under_way.values():
+            lost += indices
+        self.under_way.clear()
+        self.pool.abort()
+        if len(lost) > 1:
+            self.suspects.extend(sorted(lost))
+            return
+        culprit = lost[0]
+        self.deaths[culprit] = self.deaths.get(culprit, 0) + 1
+        if self.deaths[culprit] <= self.pool.retries:
+            self.suspects.append(culprit)
+        else:
+            times = self.deaths[culprit]
+            reason = f"its worker process was killed or crashed {times} times; out of memory?"
+            yield Outcome(culprit, None, Failure("WorkerDied", reason))
+
+
+def run_chunk(work: Callable[[T], R], tasks: Sequence[T]) -> tuple[list[R | Failure], float]:
+    """What a worker does: results of some tasks, and the seconds they took together."""
+    start = time.perf_counter()
+    results: list[R | Failure] = []
+    for task in tasks:
+        try:
+            results.append(work(task))
+        except Exception as error:
+            results.append(_failure(error))
+    return results, time.perf_counter() - start
+
+
+def _in_process(work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[Outcome[R]]:
+    for index, task in enumerate(tasks):
+        results, _ = run_chunk(work, [task])
+        yield _outcome(index, results[0])
+
+
+def _outcome(index: int, result: R | Failure) -> Outcome[R]:
+    return Outcome(index, None, result) if isinstance(result, Failure) else Outcome(index, result)
+
+
+def _failure(error: BaseException) -> Failure:
+    message = " ".join(str(error).split()) or "no further details"
+    return Failure(type(error).__name__, message, "".join(traceback.format_exception(error)))

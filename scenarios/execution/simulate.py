@@ -1,0 +1,50 @@
+"""From a scenario to a finished run."""
+
+from __future__ import annotations
+
+from math import inf
+
+from gridtune.model.collector import without_collector
+from gridtune.model.grid import Grid
+from gridtune.model.metrics.summary import summarise
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.execution.classes import announce
+from gridtune.scenarios.results.run import Run
+from gridtune.scenarios.systems.order import SYSTEMS
+
+
+def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Grid:
+    """The grid of a scenario, ready to run.
+
+    Args:
+        scenario: what to build.
+        seed: of the experiment, non-negative.
+        replication: index of the run under that seed.
+        keep_events: whether to record every transition of every job.
+
+    Raises:
+        ScenarioError: a file that the scenario names cannot be used.
+    """
+    spec = scenario.standing
+    grid = Grid(
+        seed,
+        replication,
+        step_length=spec.step_length,
+        horizon=spec.horizon or inf,
+        sample_period=spec.record.sample_period,
+        keep_events=keep_events,
+    )
+    grid.record.message_bin = spec.record.message_bin
+    announce(grid, spec)
+    for system in SYSTEMS:
+        system.build(grid, spec)
+    return grid
+
+
+def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Run:
+    """Build a scenario, run it to its end and sum it up; see `build`."""
+    with build(scenario, seed, replication, keep_events=keep_events) as grid, without_collector():
+        grid.run()
+        readings = scenario.spec.metrics
+        metrics, users = summarise(grid, allocated=readings.allocated, deserved=readings.deserved)
+        return Run(scenario, seed, replication, metrics, users, grid.record, grid.now, grid.slots)

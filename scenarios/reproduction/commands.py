@@ -1,0 +1,87 @@
+"""What `gridtune reproduce` does: run a paper's experiments and collect figures and claims."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.pool import Outcome, Pool
+from gridtune.scenarios.execution.replicate import Metrics, evaluate
+from gridtune.scenarios.reproduction.catalogue import PAPERS, load_paper
+from gridtune.scenarios.reproduction.claims import Experiment, Point, Values, Workbench
+from gridtune.scenarios.results.files import writable_folder, write_json
+
+
+def run_paper(name: str, replications: int, seed: int, jobs: int, out: Path | None) -> dict[str, Any]:
+    """Run a paper's experiments.
+
+    Args:
+        name: PAPER or PAPER/EXPERIMENT.
+        replications: runs of each point.
+        seed: of all runs.
+        jobs: worker processes.
+        out: folder for figures and `claims.json`; `results/PAPER` if left out.
+
+    Returns:
+        What is printed as JSON.
+
+    Raises:
+        ScenarioError: no such paper or experiment, or the folder cannot be written.
+    """
+    paper, _, experiment = name.partition("/")
+    experiments = _chosen(paper, experiment)
+    folder = writable_folder(out or Path("results") / paper)
+    # Figures are drawn to files: no display is needed, and none must be looked for.
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    with Pool(jobs) as pool:
+
+        def run_points(scenario: Scenario, points: Sequence[Point], replications: int) -> list[Values]:
+            made: list[Values] = [{} for _ in points]
+            outcomes: Iterator[Outcome[list[Metrics]]]
+            outcomes = evaluate(scenario, points, seed, range(replications), pool)
+            for outcome in outcomes:
+                runs = outcome.value
+                made[outcome.index] = {key: [run[key].value for run in runs] for key in runs[0]}
+            return made
+
+        bench = Workbench(run_points, replications, seed, folder)
+        claims = [claim.to_dict() for chosen in experiments for claim in chosen.run(bench)]
+    made = {
+        "paper": paper,
+        "seed": seed,
+        "replications": replications,
+        "claims": claims,
+        "figures": [str(figure) for figure in bench.figures],
+    }
+    write_json(folder / "claims.json", made)
+    return made
+
+
+def experiment_rows() -> list[dict[str, str]]:
+    """Papers and their experiments, for a list."""
+    return [
+        row
+        for paper, (_, title) in PAPERS.items()
+        for row in (
+            {"experiment": paper, "title": title},
+            *(
+                {"experiment": f"{paper}/{experiment.name}", "title": experiment.title}
+                for experiment in load_paper(paper).experiments
+            ),
+        )
+    ]
+
+
+def _chosen(paper: str, experiment: str) -> Sequence[Experiment]:
+    experiments = load_paper(paper).experiments
+    if not experiment:
+        return experiments
+    chosen = [known for known in experiments if known.name == experiment]
+    if not chosen:
+        known = ", ".join(known.name for known in experiments)
+        raise ScenarioError(f"{paper}/{experiment}: no such experiment; there are {known}")
+    return chosen

@@ -1,0 +1,1 @@
+"""RR-5335: deadline scheduling with priority."""

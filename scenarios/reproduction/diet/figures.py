@@ -1,0 +1,94 @@
+"""Figures 4 to 9 of RR-7959, redrawn from simulated runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridtune.scenarios.reproduction.claims import Values
+from gridtune.scenarios.reproduction.figures import save
+
+if TYPE_CHECKING:
+    from gridtune.scenarios.results.run import Run
+
+PANELS = (
+    ("unhappy_users", "Unhappy users"),
+    ("unfairness", "Unfairness"),
+    ("completed", "Completed requests"),
+)
+
+
+def draw_comparison(path: Path, title: str, legacy: Mapping[int, Values], ethic: Values) -> None:
+    """Three metrics over n_submit: legacy (median and range) against DIET-ethic's line."""
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+
+    blue, orange = sns.color_palette("colorblind")[:2]
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
+    x = sorted(legacy)
+    for axis, (metric, label) in zip(axes, PANELS, strict=True):
+        values = np.array([legacy[n][metric] for n in x])
+        axis.fill_between(x, values.min(axis=1), values.max(axis=1), color=blue, alpha=0.2, linewidth=0)
+        axis.plot(x, np.median(values, axis=1), marker="o", markersize=3, color=blue, label="legacy")
+        axis.axhspan(min(ethic[metric]), max(ethic[metric]), color=orange, alpha=0.2, linewidth=0)
+        axis.axhline(float(np.median(ethic[metric])), color=orange, label="DIET-ethic")
+        axis.set(xlabel="Requests submitted per client", ylabel=label, xscale="log")
+        axis.set_ylim(bottom=0, top=None if axis.get_ylim()[1] > 0.2 else 1)
+        axis.xaxis.set_major_formatter("{x:g}")
+        sns.despine(ax=axis)
+    axes[0].legend(frameon=False)
+    figure.suptitle(f"{title} (median and range of {len(ethic['completed'])} runs)")
+    save(figure, path)
+
+
+def group_load(run: Run) -> dict[str, NDArray[np.float64]]:
+    """Share of one CPU that messages took in each second, by group of machines.
+
+    Work that does not fit into a second is carried over to the next: no machine does more than 100 %.
+    """
+    cost = run.scenario.spec.record.cpu_per_message
+    seconds = 1 + max(second for _, _, second in run.record.messages)
+    demand: dict[str, NDArray[np.float64]] = {}
+    for (agent, _, second), count in run.record.messages.items():
+        demand.setdefault(agent, np.zeros(seconds + 20))[second] += count * cost
+    busy = {agent: _served(demanded) for agent, demanded in demand.items()}
+    servers = np.array([load for agent, load in busy.items() if agent.startswith("sed-")])
+    return {
+        "client node": busy["client-node"],
+        "master agent": busy["master-agent"],
+        "busiest SeD": servers.max(axis=0),
+    }
+
+
+def _served(demand: NDArray[np.float64]) -> NDArray[np.float64]:
+    served, backlog = np.zeros_like(demand), 0.0
+    for second, new in enumerate(demand):
+        backlog += new
+        served[second] = min(1.0, backlog)
+        backlog -= served[second]
+    return served
+
+
+def draw_overhead(path: Path, load_of: Mapping[str, NDArray[np.float64]]) -> None:
+    """CPU use of the machines over time, one panel each."""
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+
+    palette = sns.color_palette("colorblind")
+    figure, axes = plt.subplots(len(load_of), 1, figsize=(8, 6), sharex=True, layout="constrained")
+    for axis, colour, (name, load) in zip(axes, palette, load_of.items(), strict=False):
+        axis.stairs(100 * load, np.arange(len(load) + 1), fill=True, color=colour)
+        axis.set(ylabel=f"{name}\nCPU use (%)", xlim=(0, 110))
+        for end, label in ((13, "set-up"), (100, "monitoring"), (110, "clean-up")):
+            axis.axvline(end, color="grey", linewidth=0.8, linestyle=":")
+            if axis is axes[0]:
+                start = {13: 0, 100: 13, 110: 100}[end]
+                axis.text((start + end) / 2, 103, label, ha="center", va="bottom", fontsize="small")
+        axis.set_ylim(0, 100 if axis is axes[0] else None)
+        sns.despine(ax=axis)
+    axes[-1].set_xlabel("Time (s)")
+    save(figure, path)

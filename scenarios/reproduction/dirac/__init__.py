@@ -1,0 +1,1 @@
+"""RR-5576: meta-scheduling in DIRAC."""

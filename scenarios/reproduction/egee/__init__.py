@@ -1,0 +1,1 @@
+"""Responsive Grids: EGEE, VRes, DIANE, gPTM3D."""

@@ -1,0 +1,1 @@
+"""Real OAR schedules on Grid'5000."""

@@ -1,0 +1,192 @@
+"""Results on disk: tidy tables, metrics and a manifest from which a run can be repeated."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gridtune.model.record import Record
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.run import Run, notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+JOB_COLUMNS = (
+    "id", "user", "group", "kind", "mandatory", "priority", "site", "node", "submit", "queued", "start",
+    "end", "processors", "runtime", "estimate", "deadline", "state", "kills", "wasted",
+)  # fmt: skip
+PILOT_COLUMNS = ("id", "site", "node", "submit", "queued", "start", "end", "state")
+USER_COLUMNS = (
+    "user", "jobs", "completed", "mandatory_failed", "unhappy", "allocated", "deserved", "satisfaction",
+)  # fmt: skip
+CLASS_COLUMNS = (
+    "user", "kind", "jobs", "completed", "mandatory_failed", "unhappy", "allocated", "response_mean",
+    "slowdown_mean",
+)  # fmt: skip
+
+
+def tables(run: Run) -> dict[str, pd.DataFrame]:
+    """The tables of a run: `jobs`, `users`, `stays`, `signals`, `messages`; with several classes of
+    jobs, `classes`, a row for each user and class; where there were any, `pilots`; and `events` if kept.
+
+    Times are in seconds; a time that does not exist is missing. Columns `site` and `node` name places.
+    """
+    import pandas as pd
+
+    record = run.record
+    made = {
+        "jobs": pd.DataFrame(
+            {column: [_cell(getattr(job, column)) for job in record.jobs] for column in JOB_COLUMNS}
+        ),
+        "users": pd.DataFrame(
+            {column: [getattr(user, column) for user in run.users.values()] for column in USER_COLUMNS}
+        ),
+        "stays": _stays(record),
+        "signals": pd.DataFrame(record.signals, columns=["time", "name", "value"]),
+        "messages": pd.DataFrame(
+            [
+                (agent, kind, interval * record.message_bin, count)
+                for (agent, kind, interval), count in sorted(
+                    record.messages.items(), key=lambda item: item[0][2]
+                )
+            ],
+            columns=["agent", "kind", "time", "count"],
+        ),
+    }
+    if record.classes:
+        parts = [part for user in run.users.values() for part in user.classes.values()]
+        made["classes"] = pd.DataFrame(
+            {column: [getattr(part, column) for part in parts] for column in CLASS_COLUMNS}
+        ).rename(columns={"kind": "class"})
+    if record.placeholders:
+        made["pilots"] = pd.DataFrame(
+            {column: [_cell(getattr(job, column)) for job in record.placeholders] for column in PILOT_COLUMNS}
+        )
+    if record.journal is not None:
+        made["events"] = pd.DataFrame(record.journal, columns=["time", "event", "job", "site", "node"])
+    return made
+
+
+def manifest(scenario: Scenario, seed: int, replications: int, out: Path) -> dict[str, Any]:
+    """What is needed to repeat a run: the scenario with all overrides and defaults, seed and versions.
+
+    Args:
+        scenario: what was run.
+        seed, replications: of the experiment.
+        out: folder of the manifest; files that the scenario names are found relative to it.
+    """
+    return {
+        "scenario": scenario.name,
+        "seed": seed,
+        "replications": replications,
+        "document": scenario.document,
+        "notes": notes(scenario),
+        "base": os.path.relpath(scenario.base, out),
+        "resolved": scenario.spec.model_dump(mode="json"),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: _version(name) for name in ("gridtune", "mesa", "numpy", "pandas", "optuna", "pymoo")},
+        },
+    }
+
+
+def writable_folder(out: Path) -> Path:
+    """The folder for results, made if need be, once it is known that files can be written there.
+
+    Raises:
+        ScenarioError: it cannot be made or written to.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise ScenarioError(f"{out}: results cannot be written there: {error.strerror}") from error
+    return out
+
+
+def write_run(
+    out: Path, runs: Sequence[dict[str, pd.DataFrame]], metrics: Any, about: dict[str, Any]
+) -> None:
+    """Write tables, `metrics.json` and `manifest.json`; each file appears whole or not at all.
+
+    Args:
+        out: an existing folder.
+        runs: the tables of every replication; several get a column `replication`.
+        metrics: as printed.
+        about: the manifest.
+    """
+    import pandas as pd
+
+    for name in runs[0]:
+        parts = [run[name] for run in runs]
+        if len(parts) > 1:
+            parts = [part.assign(replication=number) for number, part in enumerate(parts)]
+        table = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+        replace(out / f"{name}.parquet", partial(table.to_parquet, compression="zstd"))
+    write_json(out / "metrics.json", metrics)
+    write_json(out / "manifest.json", about)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON, whole or not at all; what is not finite becomes null."""
+    replace(path, lambda part: part.write_text(to_json(content) + "\n", encoding="utf-8"))
+
+
+def to_json(content: Any) -> str:
+    """JSON text; what is not finite becomes null, which every reader of JSON understands."""
+    return json.dumps(_finite(content), indent=2, ensure_ascii=False)
+
+
+def replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file beside `path`, then give it its name.
+
+    Raises:
+        ScenarioError: the file cannot be written; nothing is left of it.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        write(part)
+        os.replace(part, path)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _stays(record: Record) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = ("user", "entry", "deadline", "demand", "setup_end", "leave")
+    return pd.DataFrame({column: [getattr(stay, column) for stay in record.stays] for column in columns})
+
+
+def _cell(value: Any) -> Any:
+    return str(value) if isinstance(value, str) else value
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, float):
+        return content if isfinite(content) else None
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return content
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,44 @@
+"""A finished run, as everything that reads results sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gridtune.model.metrics.registry import Metric
+from gridtune.model.metrics.users import UserOutcome
+from gridtune.model.record import Record
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.workloads.trace_file import FromTrace
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        scenario: what was run.
+        seed, replication: of its random streams.
+        metrics: by name.
+        users: outcomes by user.
+        record: jobs, stays, signals, messages, events.
+        end: simulated time at which it ended, s.
+        slots: places where a job could run.
+    """
+
+    scenario: Scenario
+    seed: int
+    replication: int
+    metrics: dict[str, Metric]
+    users: dict[str, UserOutcome]
+    record: Record
+    end: float
+    slots: int
+
+
+def notes(scenario: Scenario) -> list[str]:
+    """What a user should know of where the workloads come from, a line each."""
+    return [
+        f"workload {workload.name}: {workload.provenance()}"
+        for workload in scenario.standing.workload
+        if isinstance(workload, FromTrace)
+    ]

@@ -1,0 +1,168 @@
+"""Batch sites and the jobs that are submitted to them directly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
+from math import inf
+from operator import itemgetter
+from typing import Protocol
+
+from gridtune.agents.batch.batch_site import (
+    WHENEVER_NEEDED,
+    BatchSite,
+    Delay,
+    Rounds,
+    Services,
+    no_delay,
+)
+from gridtune.model.agenda import Action
+from gridtune.model.batch.cluster import Queue
+from gridtune.model.batch.file_system import FileSystem
+from gridtune.model.batch.nodes import Counted, Named, NodePool
+from gridtune.model.grid import Grid
+from gridtune.model.job import Job
+from gridtune.scenarios.fields.laws import Constant, Law, draws
+from gridtune.scenarios.systems.destinations import at_sites, destination, site_names
+from gridtune.scenarios.tables.batch import SiteSpec
+from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.workloads.jobs import EVERY, JobWorkload, Task
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether every workload of jobs has its site.
+
+    Raises:
+        ValueError: a workload names no site of the scenario.
+    """
+    sites = site_names(spec)
+    for workload in spec.workload:
+        if isinstance(workload, JobWorkload):
+            if not sites:
+                raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
+            if destination(spec, workload) != "site" or workload.site == EVERY:
+                continue
+            if workload.site is None and len(sites) > 1:
+                raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
+            if workload.site is not None and workload.site not in sites:
+                raise ValueError(
+                    f"workload {workload.name}: site: no site {workload.site!r}; there are {', '.join(sites)}"
+                )
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Put all sites on the grid, and have the jobs of their own users submitted to them."""
+    for part in spec.site:
+        if part.vres is None:
+            place(grid, part)
+    own_users(grid, spec, sites_of(grid))
+
+
+def place(grid: Grid, spec: SiteSpec) -> BatchSite:
+    """Put a site on the grid, with its signals."""
+    queues = [Queue(**queue.model_dump()) for queue in spec.queue] or [Queue()]
+    services = Services(
+        *(
+            delay(law, grid, f"{purpose}:{spec.name}")
+            for purpose, law in (
+                ("mu_rec", spec.mu_rec),
+                ("mu_send", spec.mu_send),
+                ("start_overhead", spec.start_overhead),
+            )
+        )
+    )
+    rounds, files = spec.rounds, spec.file_system
+    site = BatchSite(
+        grid,
+        spec.name,
+        _pool(spec),
+        spec.policy,
+        queues=queues,
+        services=services,
+        overrun=spec.overrun,
+        rounds=WHENEVER_NEEDED
+        if rounds is None
+        else Rounds(rounds.gap, rounds.period, delay(rounds.duration, grid, f"round:{spec.name}")),
+        file_system=None if files is None else FileSystem(grid.agenda, files.threads, files.time_constant),
+        io_share=0.0 if files is None else files.io_share,
+    )
+    grid.record.probe(f"{spec.name}.running", lambda: site.running)
+    grid.record.probe(f"{spec.name}.waiting", lambda: site.depth)
+    grid.record.probe(f"{spec.name}.free", lambda: site.free)
+    return site
+
+
+def _pool(site: SiteSpec) -> NodePool:
+    if isinstance(site.speed, list):
+        return Named(site.name, site.speed, site.slots)
+    if site.named_nodes:
+        return Named(site.name, [site.speed] * site.nodes, site.slots)
+    return Counted(site.nodes * site.slots, site.speed)
+
+
+def own_users(grid: Grid, spec: ScenarioSpec, sites: Mapping[str, Receiver]) -> None:
+    """Have the jobs of some sites' own users submitted to them."""
+    feed(grid, [arrivals(grid, workload, sites[name]) for name, workload in at_sites(spec) if name in sites])
+
+
+def merged(
+    streams: Sequence[Iterator[tuple[float, Action, Task]]],
+) -> Iterator[tuple[float, Action, Task]]:
+    """Streams of arrivals as one; at equal times the earlier stream goes first."""
+    return streams[0] if len(streams) == 1 else merge(*streams, key=itemgetter(0))
+
+
+def feed(grid: Grid, streams: Sequence[Iterator[tuple[float, Action, Task]]]) -> None:
+    """Hand streams of arrivals to the agenda as one, if there are any."""
+    if streams:
+        grid.agenda.feed(merged(streams))
+
+
+def sites_of(grid: Grid) -> dict[str, BatchSite]:
+    """The sites that stand on a grid, by name, in the order of the scenario."""
+    return {agent.name: agent for agent in grid.agents if isinstance(agent, BatchSite)}
+
+
+class Receiver(Protocol):
+    """Whoever takes jobs in: a site, or a middleware."""
+
+    def submit(self, job: Job, /) -> object:
+        """Take a job in."""
+
+
+def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[tuple[float, Action, Task]]:
+    """The jobs of a workload as a stream for the agenda; each is made when it arrives, and submitted.
+
+    Raises:
+        ScenarioError: a file that the workload names cannot be used.
+    """
+    create, submit, role = grid.record.job, receiver.submit, workload.role
+    urgent = workload.response_bound is not None
+    patience = workload.patience(inf)
+    requires = frozenset(workload.requires) or None
+
+    def arrive(task: Task) -> None:
+        submit(
+            create(
+                task.user,
+                task.submit,
+                task.runtime,
+                kind=role,
+                processors=task.processors,
+                estimate=task.estimate,
+                group=task.group,
+                deadline=task.submit
+                + (workload.patience(task.runtime / grid.mean_speed) if urgent else patience),
+                data=requires,
+            )
+        )
+
+    return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
+
+
+def delay(law: Law, grid: Grid, purpose: str) -> Delay:
+    """Draws from a law, one at each call."""
+    if isinstance(law, Constant):
+        value = law.value
+        return (lambda: value) if value > 0 else no_delay
+    return draws(law, grid.streams.stream(purpose)).__next__

@@ -1,0 +1,125 @@
+"""Deadline scheduling: an agent that places tasks on servers by forecasts, deadlines and priorities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import merge
+
+from gridtune.agents.deadline.monitor import Monitor
+from gridtune.agents.deadline.scheduler import SchedulingAgent, measure
+from gridtune.agents.deadline.task_server import TaskServer
+from gridtune.model.agenda import Action
+from gridtune.model.deadline.platform import Machine, Steps
+from gridtune.model.deadline.routing import TaskRouting
+from gridtune.model.grid import Grid
+from gridtune.model.gridrpc.disciplines import Discipline
+from gridtune.model.policy import make
+from gridtune.scenarios.tables.deadline import ServerSpec
+from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.workloads.tasks import Arrival, ListedTasks, TaskWorkload
+
+LEAST_SPEED = 0.001
+LEAST_AVAILABILITY = 0.01
+LEAST_BANDWIDTH = 1.0
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether what deadline scheduling needs is there.
+
+    Raises:
+        ValueError: tasks without servers or agent or the other way round, a routing policy for something
+            else, or a task for servers that do not exist.
+    """
+    needed = any(isinstance(workload, TaskWorkload) for workload in spec.workload)
+    if needed and not (spec.server and spec.agent):
+        raise ValueError("a workload of tasks needs [[server]] and [agent]")
+    if not needed and (spec.server or spec.agent):
+        raise ValueError("[[server]] and [agent] need a [[workload]] of tasks (kind: tasks, task-list, …)")
+    if spec.agent and not isinstance(spec.agent.routing, TaskRouting):
+        kinds = "greedy, mct, deadline and priority"
+        raise ValueError(f"agent.routing: {spec.agent.routing.kind} does not route tasks; {kinds} do")
+    names = {name for group in spec.server for name in _names(group)}
+    for workload in spec.workload:
+        if isinstance(workload, ListedTasks):
+            for task in workload.tasks:
+                if unknown := sorted(task.times.keys() - names):
+                    raise ValueError(f"workload.{workload.name}.tasks: no server is called {unknown[0]!r}")
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Put servers, monitor and agent on the grid, if the scenario has tasks."""
+    workloads = [workload for workload in spec.workload if isinstance(workload, TaskWorkload)]
+    if not workloads or spec.agent is None:
+        return
+    routing: TaskRouting = spec.agent.routing
+    discipline: Discipline = make("discipline", routing.discipline)  # type: ignore[assignment]
+    servers = [
+        TaskServer(grid, machine, index, discipline) for index, machine in enumerate(_machines(grid, spec))
+    ]
+    monitor = Monitor(
+        grid,
+        servers,
+        spec.agent.forecast,
+        probe_period=spec.agent.probe_period,
+        correcting=spec.agent.correction,
+    )
+    agent = SchedulingAgent(grid, servers, routing, monitor)
+    measure(agent, spec.agent.high_priority)
+
+    def arrive(what: tuple[str, Arrival]) -> None:
+        role, arrival = what
+        agent.submit(
+            grid.record.job(
+                arrival.user,
+                grid.now,
+                arrival.runtime,
+                kind=role,
+                priority=arrival.priority,
+                deadline=arrival.deadline,
+                data=arrival.task,
+            )
+        )
+
+    def named(workload: TaskWorkload) -> Iterator[tuple[str, Arrival]]:
+        return ((workload.role, arrival) for arrival in workload.arrivals(grid.streams))
+
+    def arrivals() -> Iterator[tuple[float, Action, tuple[str, Arrival]]]:
+        for what in merge(*map(named, workloads), key=lambda what: what[1].time):
+            yield what[1].time, arrive, what
+
+    grid.agenda.feed(arrivals())
+    grid.record.probe("server.running", lambda: sum(server.job is not None for server in servers))
+    grid.record.probe("server.waiting", lambda: sum(len(server.queue) for server in servers))
+    grid.record.probe("correction", lambda: sum(map(monitor.factor, range(len(servers)))) / len(servers))
+    grid.record.probe("forecast_error", lambda: monitor.errors / max(1, monitor.executions))
+
+
+def _names(group: ServerSpec) -> Iterator[str]:
+    if group.count == 1:
+        yield group.name
+    else:
+        yield from (f"{group.name}-{k:03}" for k in range(group.count))
+
+
+def _machines(grid: Grid, spec: ScenarioSpec) -> Iterator[Machine]:
+    """The machines of all groups; those that vary each have a stream of their own."""
+    network = spec.network
+    for group in spec.server:
+        rng = grid.streams.stream(f"platform:{group.name}")
+        speeds, memories = group.speed.draw(rng, group.count), group.memory.draw(rng, group.count)
+        for k, name in enumerate(_names(group)):
+            load = grid.streams.stream(f"platform:{name}:availability")
+            link = grid.streams.stream(f"platform:{name}:bandwidth")
+            yield Machine(
+                name,
+                speed=max(float(speeds[k]), LEAST_SPEED),
+                availability=group.availability.steps(load, LEAST_AVAILABILITY, 1.0),
+                bandwidth=(
+                    group.bandwidth.steps(link, LEAST_BANDWIDTH, float("inf"))
+                    if group.bandwidth
+                    else Steps.constant(network.bandwidth)
+                ),
+                latency=network.latency,
+                memory=float(memories[k]),
+                software=frozenset(group.software),
+            )

@@ -1,0 +1,174 @@
+"""Harvesting of idle processors: CiGri over a batch site (BatCiGri)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import nan
+
+import gridtune.model.harvest  # noqa: F401 - importing it registers the controllers
+from gridtune.agents.batch.best_effort import BestEffortQueue, Manners
+from gridtune.agents.harvest.bags import Bag, Bags
+from gridtune.agents.harvest.harvester import Harvester
+from gridtune.model.agenda import Action
+from gridtune.model.grid import Grid
+from gridtune.model.harvest.control import Control
+from gridtune.model.job import DONE
+from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.users import bounded_slowdown
+from gridtune.scenarios.fields.laws import draws
+from gridtune.scenarios.systems.batch import delay, sites_of
+from gridtune.scenarios.systems.destinations import workloads_for
+from gridtune.scenarios.tables.harvesting import HarvesterSpec
+from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.workloads.jobs import EVERY, BestEffortSpec, Campaign, JobWorkload, Task
+
+define("best_effort_completed", "jobs", "maximize", "completed best-effort jobs")
+define("best_effort_work", "s", "maximize", "work of completed best-effort jobs, slot-seconds at speed 1")
+define(
+    "campaign_unfairness",
+    "",
+    "minimize",
+    "largest minus least share of the harvest that campaigns got, relative to equal shares",
+)
+define(
+    "premium_slowdown",
+    "",
+    "minimize",
+    "mean over completed jobs at harvested sites, best-effort ones left out, of response time over run time "
+    "(of 10 s at least)",
+)
+define(
+    "tracking_error", "", "minimize", "root of the mean squared control error over the cycles of a harvester"
+)
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether harvesters and best-effort workloads fit together, and to the sites.
+
+    Raises:
+        ValueError: one without the other, or a site that cannot be harvested.
+    """
+    workloads = [*workloads_for(spec, "bags")]
+    if workloads and not spec.harvester:
+        raise ValueError(f"workload {workloads[0].name}: best-effort jobs need a [[harvester]]")
+    if spec.harvester and not workloads:
+        raise ValueError(
+            "a [[harvester]] needs a best-effort [[workload]] (kind: campaign, or with best_effort)"
+        )
+    sites = {site.name: site for site in spec.site if site.vres is None}
+    taken: set[str] = set()
+    for harvester in spec.harvester:
+        known = ", ".join(sites) or "none"
+        if harvester.site is None and len(sites) != 1:
+            raise ValueError(f"harvester {harvester.name}: site: name one of the sites; there are {known}")
+        for name in _harvested_sites(harvester, sites):
+            if name not in sites:
+                raise ValueError(f"harvester {harvester.name}: site: no site {name!r}; there are {known}")
+            if name in taken:
+                raise ValueError(f"harvester {harvester.name}: site {name} has a harvester already")
+            taken.add(name)
+            if isinstance(sites[name].speed, list) and len({*sites[name].speed}) > 1:  # type: ignore[misc]
+                raise ValueError(
+                    f"harvester {harvester.name}: the nodes of {name} have different speeds; a site can be "
+                    "harvested unseen by its own jobs only where it does not matter which nodes they get"
+                )
+    for workload in workloads:
+        room = min(sites[name].nodes * sites[name].slots for name in taken)
+        if isinstance(workload, Campaign) and workload.processors > room:
+            raise ValueError(
+                f"workload {workload.name}: processors: {workload.processors} do not fit into {room} slots"
+            )
+
+
+def _harvested_sites(harvester: HarvesterSpec, sites: Mapping[str, object]) -> list[str]:
+    """Names of the sites that a harvester works at."""
+    if harvester.site == EVERY:
+        return list(sites)
+    return [harvester.site or next(iter(sites))]
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Put the harvesters on the grid, and have the best-effort jobs of all workloads put into bags."""
+    if not spec.harvester:
+        return
+    sites = sites_of(grid)
+    bags = Bags(lambda: grid.now, spec.bags.sharing)
+    declared = {site.name: site for site in spec.site if site.vres is None}
+    harvesters = []
+    for part in spec.harvester:
+        for site in _harvested_sites(part, declared):
+            name = part.name if part.site != EVERY else f"{part.name}-{site}"
+            manners = Manners(
+                delay(part.kill_delay, grid, f"kill_delay:{name}"),
+                part.grace,
+                part.lifetime,
+                part.start_delay,
+            )
+            queue = BestEffortQueue(sites[site], manners)
+            control: Control = part.controller
+            harvesters.append(Harvester(grid, name, queue, bags, control, part.cycle))
+    room = min(harvester.queue.site.nodes.slots for harvester in harvesters)
+    for workload in workloads_for(spec, "bags"):
+        grid.agenda.feed(_arrivals(grid, workload, bags, room))
+    _measure(grid, bags, harvesters)
+
+
+def _arrivals(
+    grid: Grid, workload: JobWorkload, bags: Bags, room: int
+) -> Iterator[tuple[float, Action, Task]]:
+    """The jobs of a workload as a stream for the agenda; each user's go into a bag of their own."""
+    facts: BestEffortSpec | None = workload.best_effort
+    assert facts is not None
+    # A stream of their own, drawn in order of arrival: what the controller does changes no overhead.
+    overheads = draws(facts.overhead, grid.streams.stream(f"workload:{workload.name}:overhead"))
+    known: dict[str, Bag] = {}
+
+    def arrive(task: Task) -> None:
+        job = grid.record.job(
+            task.user,
+            task.submit,
+            task.runtime,
+            kind=workload.role,
+            mandatory=False,
+            processors=task.processors,
+            estimate=task.estimate,
+            group=task.group,
+        )
+        overhead = next(overheads)
+        if task.processors > room:
+            job.reject(grid.now)
+            return
+        bag = known.get(task.user)
+        if bag is None:
+            name = f"{workload.name}/{task.user}"
+            bag = known[task.user] = Bag(name, facts.io_share, facts.weight)
+        bags.add(bag, job, overhead)
+
+    for task in workload.tasks(grid.streams):
+        yield task.submit, arrive, task
+
+
+def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
+    """Have the metrics worked out when the run is over."""
+
+    def unfairness() -> float:
+        bags.settle()
+        return bags.unfairness
+
+    harvested = {harvester.queue.site.name for harvester in harvesters}
+
+    def slowdown() -> float:
+        slow = [
+            bounded_slowdown(job, 1.0)
+            for job in grid.record.jobs
+            if job.mandatory and job.state is DONE and job.site in harvested
+        ]
+        return sum(slow) / len(slow) if slow else nan
+
+    grid.record.measures.update(
+        best_effort_completed=lambda: bags.completed,
+        best_effort_work=lambda: bags.work,
+        campaign_unfairness=unfairness,
+        premium_slowdown=slowdown,
+        tracking_error=lambda: max(harvester.tracking_error for harvester in harvesters),
+    )

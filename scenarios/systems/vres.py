@@ -1,0 +1,240 @@
+"""Virtual reservations of a site: shares of classes, their limits, and the jobs that come directly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import nan
+from typing import Any
+
+from gridtune.agents.wms.vres_site import VresSite
+from gridtune.model.grid import Grid
+from gridtune.model.job import CANCELLED, DONE, EXPIRED, REJECTED, RUNNING, Job
+from gridtune.model.metrics.registry import define
+from gridtune.model.vres import ClassRules, ShareError, SlotClass, slot_counts
+from gridtune.scenarios.tables.batch import SiteSpec
+from gridtune.scenarios.tables.schema import ScenarioSpec
+
+LOST = (REJECTED, CANCELLED, EXPIRED)
+
+define("sdj_rejection", "", "minimize", "jobs that a class without queue refused, over those offered to it")
+define(
+    "sdj_failed", "", "minimize",
+    "jobs of classes without queue that were refused, killed at the limit or late, over those submitted",
+)  # fmt: skip
+define(
+    "batch_response_ratio", "", "minimize",
+    "mean of response over run time, both at least 10 s, of jobs of classes with queues; waiting included",
+)  # fmt: skip
+define("batch_slowdown", "", "minimize", "mean execution time over run time of jobs of classes with queues")
+define("batch_slowdown_worst", "", "minimize", "the largest of these")
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether all virtual reservations can be had.
+
+    Raises:
+        ValueError: naming the place and what would be right.
+    """
+    for site in spec.site:
+        if site.vres is None:
+            if site.classes:
+                raise ValueError(f"site.{site.name}.classes: need shares in site.{site.name}.vres")
+            continue
+        place = f"site.{site.name}"
+        if site.policy.kind != "fcfs":
+            raise ValueError(f"{place}.policy: classes with slots of their own are served first come: fcfs")
+        try:
+            counts_of(site)
+        except ShareError as error:
+            name = f".{error.name}" if error.name else ""
+            raise ValueError(f"{place}.vres{name}: {error}") from None
+
+
+def counts_of(site: SiteSpec) -> dict[str, int]:
+    """Slots of each class.
+
+    Raises:
+        ShareError: shares or slots that are not whole.
+        ValueError: classes and shares do not fit together.
+    """
+    assert site.vres is not None
+    place = f"site.{site.name}"
+    unit = _capacity(site) * site.virtual_slots
+    if abs(unit - round(unit)) > 1e-6:
+        raise ValueError(
+            f"{place}.virtual_slots: {site.virtual_slots:g} for each of {_capacity(site)} processors that "
+            f"share is {unit:g} slots, not a whole number"
+        )
+    for name, share in site.vres.items():
+        if not 0 <= share <= 1:
+            raise ShareError(name, f"{share:g} is no share; it must be between 0 and 1")
+    names = [known.name for known in site.classes] or list(site.vres)
+    unknown = sorted(set(site.vres) - set(names))
+    if unknown:
+        raise ShareError(unknown[0], f"no such class in {place}.classes; there are {', '.join(names)}")
+    left_out = [name for name in names if name not in site.vres]
+    if len(left_out) > 1:
+        raise ShareError("", f"shares needed for {', '.join(left_out)}; one of them may be left out")
+    slots = round(site.nodes * site.slots * site.virtual_slots)
+    return slot_counts({name: site.vres.get(name) for name in names}, slots)
+
+
+def _capacity(site: SiteSpec) -> int:
+    return site.slots if site.sharing == "node" else 1
+
+
+def place(grid: Grid, site: SiteSpec) -> VresSite:
+    """Put a site with virtual reservations on the grid, with its signals and metrics."""
+    counts = counts_of(site)
+    capacity = _capacity(site)
+    per_node = site.slots // capacity
+    speeds = site.speed if isinstance(site.speed, list) else [site.speed] * site.nodes
+    known = {part.name: part for part in site.classes}
+    rules = [known[name].rules() if name in known else ClassRules(name, frozenset({name})) for name in counts]
+    made = VresSite(
+        grid,
+        site.name,
+        [speed for speed in speeds for _ in range(per_node)],
+        rules,
+        list(counts.values()),
+        capacity=capacity,
+        units_per_node=per_node,
+    )
+    for slot_class in made.classes:
+        name = f"{site.name}.{slot_class.rules.name}"
+        _probe(grid, name, slot_class)
+        for metric, unit, better, meaning, value in _class_metrics(made, slot_class):
+            define(f"{metric}.{name}", unit, better, meaning)
+            grid.record.measure(f"{metric}.{name}", value)
+    return made
+
+
+def _probe(grid: Grid, name: str, slot_class: SlotClass) -> None:
+    grid.record.probe(f"{name}.running", lambda: slot_class.running)
+    grid.record.probe(f"{name}.waiting", lambda: len(slot_class.queue))
+
+
+def _class_metrics(site: VresSite, known: SlotClass) -> list[tuple[str, str, Any, str, Any]]:
+    """Name, unit, direction, meaning and value of what is measured of each class."""
+
+    def share() -> float:
+        known.accrue(site.grid.now)
+        return known.saturated_service / (known.saturated_time * site.power) if known.saturated_time else nan
+
+    return [
+        ("slowdown", "", "minimize", "mean execution over run time of the class", lambda: known.mean_stretch),
+        ("share", "", "maximize", "of the processors, received while all slots of the class computed", share),
+        ("started", "jobs", "maximize", "jobs of the class that were started", lambda: known.started),
+        ("rejected", "jobs", "minimize", "jobs of the class that found no slot", lambda: known.rejected),
+    ]  # fmt: skip
+
+
+def vres_sites(grid: Grid) -> dict[str, VresSite]:
+    """The sites with virtual reservations that stand on a grid, by name."""
+    return {agent.name: agent for agent in grid.agents if isinstance(agent, VresSite)}
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Put all sites with virtual reservations on the grid, and have their own users' jobs submitted."""
+    from gridtune.scenarios.systems.batch import own_users
+
+    sites = {site.name: place(grid, site) for site in spec.site if site.vres is not None}
+    if not sites:
+        return
+    grid.record.measure("sdj_rejection", lambda: _rejection(list(sites.values())))
+    grid.record.measure("sdj_failed", lambda: failed_fraction(grid, list(sites.values())))
+    grid.record.measure("batch_response_ratio", lambda: response_ratio(grid, list(sites.values())))
+    grid.record.measure("batch_slowdown", lambda: _slowdown(list(sites.values())))
+    grid.record.measure("batch_slowdown_worst", lambda: _worst(list(sites.values())))
+    grid.record.measure("utilisation", lambda: _utilisation(grid, sites))
+    own_users(grid, spec, sites)
+
+
+def _of(sites: list[VresSite], full: str) -> list[SlotClass]:
+    return [known for site in sites for known in site.classes if known.rules.full == full]
+
+
+def _rejection(sites: list[VresSite]) -> float:
+    classes = _of(sites, "reject")
+    offered = sum(known.rejected + known.started for known in classes)
+    return sum(known.rejected for known in classes) / offered if offered else 0.0
+
+
+def failed_fraction(grid: Grid, sites: list[VresSite]) -> float:
+    """Jobs of classes without queue that failed, over those submitted; nan if there are none.
+
+    One fails that is refused in the end, ends before its work is done, or misses its deadline. A job that
+    brokers bring to a second site counts once.
+    """
+    jobs = _jobs_of(grid, sites, "reject")
+    return sum(_failed(job, grid.now) for job in jobs) / len(jobs) if jobs else nan
+
+
+def _failed(job: Job, now: float) -> bool:
+    if job.state is DONE:
+        return job.end > job.deadline
+    return job.state in LOST or now > job.deadline
+
+
+def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> float:
+    """Mean of (end - submission) / run time over jobs of classes with queues; nan if there are none.
+
+    Jobs that have not ended count with the time that they have taken so far: else a site that never comes
+    round to them would look good.
+
+    Args:
+        grid: after its run.
+        sites: all with virtual reservations.
+        bound: s that response and run time count at least, so that jobs of a second do not outweigh all.
+    """
+    ratios = [
+        max((job.end if job.state is DONE else grid.now) - job.submit, bound) / max(job.runtime, bound)
+        for job in _jobs_of(grid, sites, "wait")
+        if job.state not in LOST
+    ]
+    return sum(ratios) / len(ratios) if ratios else nan
+
+
+def _jobs_of(grid: Grid, sites: list[VresSite], full: str) -> list[Job]:
+    """Jobs whose class, at the first site that has one for them, treats them so when it is full.
+
+    Jobs that were brought to a place without virtual reservations are none of them.
+    """
+    found, names = [], {"", *(site.name for site in sites)}
+    for job in grid.record.jobs:
+        if job.site not in names:
+            continue
+        known = next((known for site in sites if (known := site.class_for(job)) is not None), None)
+        if known is not None and known.rules.full == full:
+            found.append(job)
+    return found
+
+
+def _slowdown(sites: list[VresSite]) -> float:
+    classes = _of(sites, "wait")
+    count = sum(known.stretched for known in classes)
+    return sum(known.stretch for known in classes) / count if count else nan
+
+
+def _utilisation(grid: Grid, sites: Mapping[str, VresSite]) -> float:
+    """Busy slot-seconds over slots times the time in use, of all sites.
+
+    Slots that share a processor are not each a whole one: there the work that was got counts.
+    """
+    span = grid.now - min((job.submit for job in grid.record.jobs), default=grid.now)
+    busy = 0.0
+    for site in sites.values():
+        for known in site.classes:
+            known.accrue(grid.now)
+        processors = sum(unit.capacity for unit in site.units)
+        busy += sum(known.service for known in site.classes) * processors / site.power
+    for job in grid.record.jobs:
+        if job.site not in sites:
+            busy += job.wasted
+            if job.state is DONE or job.state is RUNNING:
+                busy += ((job.end if job.state is DONE else grid.now) - job.start) * job.processors
+    return busy / (span * grid.slots) if span > 0 else 0.0
+
+
+def _worst(sites: list[VresSite]) -> float:
+    return max((known.worst_stretch for known in _of(sites, "wait")), default=nan)

@@ -1,0 +1,97 @@
+"""Batch sites and the jobs that are submitted to them directly."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from gridtune.agents.batch.batch_site import (
+    Overrun,
+)
+from gridtune.scenarios.fields.laws import Constant, Law
+from gridtune.scenarios.fields.tables import Part, one_or_more, policy_of
+from gridtune.scenarios.tables.vres import VresFields
+
+
+class QueueSpec(Part):
+    """A queue of a site: jobs enter the first one whose limits they keep."""
+
+    name: str
+    priority: float = Field(default=0.0, description="queues of higher priority are served first")
+    slots: float = Field(default=inf, ge=1, description="slots that its jobs may hold together")
+    max_runtime: float = Field(default=inf, gt=0, description="s that a job may ask for and run")
+    max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
+
+
+class RoundsSpec(Part):
+    """Scheduling rounds: jobs that come in while one lasts wait for the next (OAR; BatCiGri, section 4.5)."""
+
+    gap: float = Field(default=5.0, ge=0, description="s between the beginnings of two rounds, at least")
+    period: float = Field(
+        default=60.0, gt=0, description="s after which a round begins even if nothing has happened"
+    )
+    duration: Law = Field(default=Constant(value=0.0), description="s until its decisions take effect")
+
+
+class FileSystemSpec(Part):
+    """A file server shared by all jobs of a site."""
+
+    threads: float = Field(
+        default=inf, gt=0, description="processes served at full speed; more slow each other down"
+    )
+    time_constant: float = Field(default=60.0, gt=0, description="s over which the load is averaged")
+    io_share: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="of its time that a job submitted to the site would spend in I/O if it were alone",
+    )
+
+
+class SiteSpec(VresFields):
+    """A site with a local batch scheduler."""
+
+    name: str = "site"
+    nodes: int = Field(ge=1, description="worker machines")
+    slots: int = Field(default=1, ge=1, description="slots per node; a job holds one for each processor")
+    speed: float | list[float] = Field(
+        default=1.0, description="work per s (NCU/s if run times are lengths in NCU), of all nodes or of each"
+    )
+    named_nodes: bool = Field(
+        default=False, description="whether jobs are given nodes by name; always where speeds differ"
+    )
+    policy: policy_of("batch")  # type: ignore[valid-type]
+    queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    start_overhead: Law = Field(
+        default=Constant(value=0.0), description="s that an execution takes on top, without progress"
+    )
+    mu_rec: Law = Field(
+        default=Constant(value=0.0), description="s from a job's arrival to its entry into a queue"
+    )
+    mu_send: Law = Field(
+        default=Constant(value=0.0), description="s from a job's end until the scheduler hears of it"
+    )
+    overrun: Overrun = Field(
+        default="extend", description="whether a job that runs longer than promised is left to run or killed"
+    )
+    tags: list[str] = Field(default_factory=list, description="properties that tasks may require")
+    rounds: RoundsSpec | None = Field(
+        default=None, description="of the scheduler; left out, it acts whenever something has happened"
+    )
+    file_system: FileSystemSpec | None = None
+
+    @model_validator(mode="after")
+    def _speeds(self) -> SiteSpec:
+        speeds = self.speed if isinstance(self.speed, list) else [self.speed]
+        if isinstance(self.speed, list) and len(speeds) != self.nodes:
+            raise ValueError(
+                f"speed: {len(speeds)} speeds for {self.nodes} nodes; give one for each, or one number"
+            )
+        if not all(0 < speed < inf for speed in speeds):
+            raise ValueError(f"speed: must be more than 0, not {min(speeds)}")
+        names = [queue.name for queue in self.queue]
+        if len(set(names)) < len(names):
+            raise ValueError(f"the names of queues must differ, not {', '.join(names)}")
+        return self

@@ -1,0 +1,57 @@
+"""Deadline scheduling: an agent that places tasks on servers by forecasts, deadlines and priorities."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from gridtune.scenarios.fields.laws import Constant, Law
+from gridtune.scenarios.fields.tables import Switchable, policy_of
+from gridtune.scenarios.fields.time_varying import Course
+
+
+class ServerSpec(Switchable):
+    """A group of servers for tasks; every law is drawn for each of them."""
+
+    name: str = "server"
+    count: int = Field(default=1, ge=1, description="servers; a lone one bears the group's name")
+    site: str | None = Field(
+        default=None,
+        description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
+    )
+    speed: Law = Field(
+        default=1.0,
+        validate_default=True,
+        description="run time at speed 1 over run time here; above 0 (drawn values: at least 0.001)",
+    )
+    availability: Course = Field(
+        default=1.0,
+        validate_default=True,
+        description="share of the processor that background load leaves; kept within 0.01 and 1",
+    )
+    bandwidth: Course | None = Field(
+        default=None, description="bytes per s of the link, at least 1; left out, that of the network"
+    )
+    memory: Law = Field(default=float("inf"), validate_default=True, description="bytes")
+    software: list[str] = Field(default_factory=list, description="installed")
+
+    @model_validator(mode="after")
+    def _moves(self) -> ServerSpec:
+        if isinstance(self.speed, Constant) and self.speed.value == 0:
+            raise ValueError("speed: 0.0: a server must have a speed above 0")
+        return self
+
+
+class AgentSpec(Switchable):
+    """The agent that places tasks."""
+
+    routing: policy_of("routing")  # type: ignore[valid-type]
+    forecast: policy_of("forecast") = Field(default="perfect", validate_default=True)  # type: ignore[valid-type]
+    correction: Literal["none", "average", "listing"] = Field(
+        default="none",
+        description="of forecasts, for each server: none; by the mean ratio of actual to uncorrected time; "
+        "or to corrected time, as algorithm 2 of RR-5335 is printed",
+    )
+    probe_period: float = Field(default=60.0, gt=0, description="s between two measurements of the sensors")
+    high_priority: int = Field(default=6, description="least priority that metrics count as high")

@@ -1,0 +1,55 @@
+"""Middleware over batch sites: push, pull or pilots (RR-5576)."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Literal
+
+from pydantic import Field
+
+from gridtune.model.middleware.matching import RoundRobin
+from gridtune.model.middleware.pilots import Mode
+from gridtune.model.middleware.routing import LeastDepth
+from gridtune.scenarios.fields.tables import Switchable, policy_of
+
+
+class MiddlewareSpec(Switchable):
+    """Who brings tasks to sites, and how. What belongs to another kind than the one chosen has no effect."""
+
+    kind: Literal["push", "pull", "pilot"] = Field(
+        description="a broker sends tasks to sites; site agents ask for tasks; pilots on nodes ask for tasks"
+    )
+    routing: policy_of("routing") = Field(default_factory=LeastDepth)  # type: ignore[valid-type]
+    update_period: float = Field(
+        default=0.0, ge=0, description="push: s between two reports of the sites; 0 asks at every decision"
+    )
+    matching: policy_of("matching") = Field(default_factory=RoundRobin)  # type: ignore[valid-type]
+    queues: Literal["group", "user", "all"] = Field(
+        default="group", description="pull, pilot: whose tasks share a job queue of the match-maker"
+    )
+    availability_epsilon: float = Field(
+        default=0.3,
+        gt=0,
+        description="pull, pilot: a site is available while waiting tasks / slots are fewer",
+    )
+    poll_period: float = Field(
+        default=90.0, gt=0, description="pull, pilot: s between two looks of a site agent at its site"
+    )
+    pilot_mode: Mode = Field(default="run-once", description="pilot: one task, or as many as time allows")
+    pilot_lifetime: float = Field(
+        default=inf, gt=0, description="pilot: s that it asks for; at most the limit of the site's queue"
+    )
+    pilot_longest: float = Field(
+        default=0.0,
+        ge=0,
+        description="pilot: work that a task may take, in the unit of run times; a filling pilot asks for "
+        "another only if that much fits into its lifetime",
+    )
+    pilot_idle: float = Field(
+        default=0.0, ge=0, description="pilot: s that it waits for a task in one go before it gives up"
+    )
+    pilot_retry: float = Field(
+        default=20.0, gt=0, description="pilot: s after which it asks again, doubled each time"
+    )
+    pilot_cap: float = Field(default=inf, ge=1, description="pilot: pilots that may wait at one site")
+    message_size: float = Field(default=30_000.0, ge=0, description="bytes of a control message")

@@ -1,0 +1,83 @@
+"""Generated platforms: many sites, their nodes and the network between them (RR-5576, sections 4 and 5)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import inf
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from gridtune.model.batch.policies import Fcfs
+from gridtune.scenarios.fields.laws import Constant, Law
+from gridtune.scenarios.fields.tables import Part, Switchable, one_or_more, policy_of
+
+OBSERVED = "peak_concurrent_if_started_at_submit"
+
+
+class ClassSpec(Part):
+    """A kind of node."""
+
+    speed: float = Field(gt=0, description="work per s (NCU/s)")
+    weight: float = Field(default=1.0, gt=0, description="share of the nodes, relative to the other kinds")
+
+
+class TopologySpec(Part):
+    """The network: routers of a wide area, and a local area at each site."""
+
+    routers: int = Field(default=1, ge=1, description="of the wide area; 1 for a star")
+    redundancy: int = Field(default=0, ge=0, description="links of each router beyond a spanning tree")
+    wan_latency: float = Field(default=0.0, ge=0, description="s, of each link of the wide area")
+    wan_bandwidth: float = Field(default=inf, gt=0, description="bytes per s")
+    lan_latency: float = Field(default=0.0, ge=0, description="s, from a site's entrance to its head node")
+    lan_bandwidth: float = Field(default=inf, gt=0, description="bytes per s")
+
+
+class PlatformSpec(Switchable):
+    """Sites drawn at random; those of [[site]] stand beside them."""
+
+    prefix: str = Field(default="site", description="sites are called site-000, site-001, …")
+    sites: int = Field(ge=1, description="how many")
+    nodes: Law = Field(description="slots of each site, rounded, at least 1")
+    observed: str | None = Field(
+        default=None,
+        description="CSV file with one observed site in each row, whose peaks are used as slots instead of "
+        f"`nodes` (column {OBSERVED}; sites in descending order)",
+    )
+    scale: float = Field(default=1.0, gt=0, description="factor on the slots of each site")
+    node_class: Annotated[list[ClassSpec], BeforeValidator(one_or_more)] = Field(
+        default_factory=lambda: [ClassSpec(speed=1.0)], description="kinds of nodes"
+    )
+    population: int | None = Field(
+        default=None, ge=1, description="nodes from which those of the sites are drawn; as many as needed"
+    )
+    mean_speed: float | None = Field(
+        default=None, gt=0, description="to which the speeds drawn are rescaled on average"
+    )
+    policy: policy_of("batch") = Field(default_factory=Fcfs)  # type: ignore[valid-type]
+    max_runtime: float = Field(default=inf, gt=0, description="s that a job may run (t_max)")
+    mu_rec: Law = Field(
+        default=Constant(value=0.0), description="s from a job's arrival to its entry into a queue"
+    )
+    mu_send: Law = Field(
+        default=Constant(value=0.0), description="s from a job's end until the scheduler hears of it"
+    )
+    topology: TopologySpec = TopologySpec()
+    tags: list[list[str]] = Field(
+        default_factory=list, description="properties of the sites, in turn, that tasks may require"
+    )
+
+    @model_validator(mode="after")
+    def _enough(self) -> PlatformSpec:
+        if self.population is not None and self.population < self.sites:
+            raise ValueError(f"a population of {self.population} nodes is not enough for {self.sites} sites")
+        return self
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of the sites."""
+        return [f"{self.prefix}-{k:03}" for k in range(self.sites)]
+
+    def tags_of(self, site: int) -> frozenset[str]:
+        """Properties of a site."""
+        return frozenset(self.tags[site % len(self.tags)]) if self.tags else frozenset()

@@ -1,0 +1,18 @@
+"""Portals in scenarios: a dispatcher over the slots that virtual reservations grant to short jobs."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from gridtune.model.wms.arbitration import DeadlineFair
+from gridtune.scenarios.fields.tables import Switchable, policy_of
+
+
+class PortalSpec(Switchable):
+    """A dispatcher (DRes) over virtual reservations (Responsive Grids, section 3.3)."""
+
+    workloads: list[str] = Field(min_length=1, description="names of those whose jobs come to the portal")
+    arbitration: policy_of("arbitration") = Field(default_factory=DeadlineFair)  # type: ignore[valid-type]
+    slots: int = Field(ge=1, description="jobs that it may have at the sites at once")
+    weights: dict[str, float] = Field(default_factory=dict, description="by user or group; 1 if not named")
+    retry: float = Field(default=5.0, gt=0, description="s until it tries again when no site had a slot")

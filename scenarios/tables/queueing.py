@@ -1,0 +1,16 @@
+"""The M/M/c queue: a batch site under Poisson arrivals and exponential service, to compare with theory."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from gridtune.scenarios.fields.tables import Switchable
+
+
+class QueueingSpec(Switchable):
+    """An M/M/c queue (RR-5576, section 6.1)."""
+
+    servers: int = Field(default=4, ge=1, description="c")
+    load: float = Field(default=0.8, gt=0, description="arrival rate times mean service over c")
+    mean_service: float = Field(default=4.0, gt=0, description="s")
+    customers: int = Field(default=100_000, ge=1, description="of one run, which starts empty")

@@ -1,0 +1,87 @@
+"""The schema of a scenario document: all tables of all systems, checked as a whole."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from gridtune.scenarios.fields.tables import (
+    MetricsSpec,
+    NetworkSpec,
+    Part,
+    RecordSpec,
+    SearchSpec,
+    one_or_more,
+)
+from gridtune.scenarios.tables.batch import SiteSpec
+from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
+from gridtune.scenarios.tables.gridrpc import ClientSpec, HierarchySpec, SedSpec
+from gridtune.scenarios.tables.harvesting import BagsSpec, HarvesterSpec
+from gridtune.scenarios.tables.middleware import MiddlewareSpec
+from gridtune.scenarios.tables.overlay import OverlaySpec
+from gridtune.scenarios.tables.platform import PlatformSpec
+from gridtune.scenarios.tables.portal import PortalSpec
+from gridtune.scenarios.tables.queueing import QueueingSpec
+from gridtune.scenarios.tables.wms import WmsSpec
+from gridtune.scenarios.workloads.burst_sessions import BurstSessions
+from gridtune.scenarios.workloads.jobs import Campaign, GeneratedJobs
+from gridtune.scenarios.workloads.sessions import DiurnalSessions, PoissonSessions, RegularSessions
+from gridtune.scenarios.workloads.tasks import DrawnTasks, ListedTasks
+from gridtune.scenarios.workloads.trace_jobs import TraceJobs
+from gridtune.scenarios.workloads.trace_tasks import TraceTasks
+
+ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "workload")
+
+Workload = Annotated[
+    RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
+    | GeneratedJobs | TraceJobs | Campaign
+    | DrawnTasks | ListedTasks | TraceTasks,
+    Field(discriminator="kind"),
+]  # fmt: skip
+
+
+class ScenarioSpec(Part):
+    """A scenario: what stands in the grid, what it is asked to do, and what to look at."""
+
+    title: str = Field(description="one line")
+    source: str = Field(default="", description="paper and section")
+    description: str = ""
+    plugins: list[str] = Field(
+        default_factory=list, description="Python files that register further policies"
+    )
+    parts: dict[str, bool] = Field(
+        default_factory=dict,
+        description="parts of the grid, each switched on or off; tables say by `part` which they belong to",
+    )
+    horizon: float | None = Field(default=None, gt=0, description="s at which a run ends at the latest")
+    step_length: float = Field(default=1.0, gt=0, description="s that one step advances")
+    network: NetworkSpec = NetworkSpec()
+    hierarchy: HierarchySpec = HierarchySpec()
+    sed: Annotated[list[SedSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    client: Annotated[list[ClientSpec], BeforeValidator(one_or_more), Field(max_length=1)] = Field(
+        default_factory=list
+    )
+    site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    harvester: Annotated[list[HarvesterSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    bags: BagsSpec = BagsSpec()
+    queue: QueueingSpec | None = None
+    platform: PlatformSpec | None = None
+    middleware: MiddlewareSpec | None = None
+    server: Annotated[list[ServerSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    agent: AgentSpec | None = None
+    wms: WmsSpec | None = None
+    portal: PortalSpec | None = None
+    overlay: Annotated[list[OverlaySpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    record: RecordSpec = RecordSpec()
+    metrics: MetricsSpec = MetricsSpec()
+    search: SearchSpec | None = None
+
+    @model_validator(mode="after")
+    def _distinct(self) -> ScenarioSpec:
+        for array in ARRAYS:
+            names = [part.name for part in getattr(self, array)]
+            if len(set(names)) < len(names):
+                raise ValueError(f"the names of [[{array}]] must differ, not {', '.join(names)}")
+        return self

@@ -1,0 +1,50 @@
+"""Virtual reservations of a site: shares of classes, their limits, and the jobs that come directly."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Literal
+
+from pydantic import Field
+
+from gridtune.model.vres import ClassRules
+from gridtune.scenarios.fields.tables import Part, Switchable
+
+
+class ClassSpec(Part):
+    """What a site grants to a class of jobs."""
+
+    name: str
+    kinds: list[str] = Field(default_factory=list, description="`role` of workloads admitted; all if empty")
+    groups: list[str] = Field(default_factory=list, description="groups admitted; all if empty")
+    full: Literal["wait", "reject"] = Field(
+        default="wait", description="what becomes of a job that finds no slot"
+    )
+    wall_limit: float = Field(default=inf, gt=0, description="s after which a job is killed")
+    node_cap: float = Field(default=inf, ge=1, description="jobs that may run at once on a node")
+    site_cap: float = Field(default=inf, ge=1, description="jobs that may run at once at the site")
+
+    def rules(self) -> ClassRules:
+        """The same for the site."""
+        facts = self.model_dump()
+        facts["kinds"], facts["groups"] = frozenset(self.kinds), frozenset(self.groups)
+        return ClassRules(**facts)
+
+
+class VresFields(Switchable):
+    """What a site needs to have virtual reservations."""
+
+    vres: dict[str, float] | None = Field(
+        default=None,
+        description="share of the virtual slots by class; one class of `classes` may be left out and takes "
+        "the rest. Left out altogether, the site has no virtual reservations",
+    )
+    virtual_slots: float = Field(default=1.0, ge=1, description="k, virtual slots of each processor")
+    sharing: Literal["processor", "node"] = Field(
+        default="processor",
+        description="whether jobs share the processor on which they start, or the kernel moves them between "
+        "the processors of a node",
+    )
+    classes: list[ClassSpec] = Field(
+        default_factory=list, description="of the virtual reservations, in the order in which jobs look"
+    )

@@ -1,0 +1,44 @@
+"""Workload management of a computing grid in scenarios: brokers, their latencies and failures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from gridtune.model.wms.expression import ExpressionError
+from gridtune.model.wms.ranking import LeastTraversalTime, formula
+from gridtune.scenarios.fields.laws import Constant, Law
+from gridtune.scenarios.fields.tables import Switchable, policy_of
+
+NONE = Constant(value=0.0)
+
+
+class WmsSpec(Switchable):
+    """Brokers between users and sites (Responsive Grids, section 2.1)."""
+
+    brokers: int = Field(default=1, ge=1, description="each with its own view; owners are spread over them")
+    ranking: policy_of("ranking") = Field(default_factory=LeastTraversalTime)  # type: ignore[valid-type]
+    requirements: str = Field(default="", description="expression over what sites publish; empty for none")
+    update_period: float = Field(
+        default=60.0, ge=0, description="s between two looks at the sites; 0 looks at every match"
+    )
+    submission: Law = Field(default=NONE, description="s from owner to broker")
+    scheduling: Law = Field(default=NONE, description="s from match to site")
+    notification: Law = Field(default=NONE, description="s from end to owner")
+    failure: float = Field(default=0.0, ge=0, lt=1, description="probability that a submission is lost")
+    failure_delay: Law = Field(default=NONE, description="s until a broker hears of a lost submission")
+    retries: int = Field(default=3, ge=0, description="submissions after a lost one")
+    rejected: Literal["resubmit", "tell"] = Field(
+        default="resubmit", description="when a site has no slot: try another, or tell the owner"
+    )
+
+    @field_validator("requirements")
+    @classmethod
+    def _understood(cls, text: str) -> str:
+        if text:
+            try:
+                formula(text)
+            except ExpressionError as error:
+                raise ValueError(str(error)) from None
+        return text

@@ -1,0 +1,174 @@
+"""Workloads of jobs: who submits what when, drawn from laws."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import accumulate, islice
+from math import ceil, inf
+from typing import Literal, NamedTuple
+
+from pydantic import Field, model_validator
+
+from gridtune.model.streams import Streams
+from gridtune.scenarios.fields.laws import Constant, Law, draws
+from gridtune.scenarios.fields.tables import Part, Switchable
+
+EVERY = "*"  # as the site of a workload: each site has its own
+
+
+class Task(NamedTuple):
+    """A job that is still to be submitted.
+
+    Attributes:
+        submit: s.
+        user, group: whose.
+        runtime: s at speed 1, or a length in NCU where speeds are in NCU/s.
+        processors: slots that it needs.
+        estimate: what its owner promises, in the unit of `runtime`.
+    """
+
+    submit: float
+    user: str
+    group: str
+    runtime: float
+    processors: int
+    estimate: float
+
+
+class BestEffortSpec(Part):
+    """What makes jobs best-effort: they wait in bags, run in holes, and make way for premium jobs."""
+
+    overhead: Law = Field(
+        default=Constant(value=0.0), description="s of commission and decommission around each execution"
+    )
+    io_share: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="of its time that a job would spend on the shared file system if it were alone",
+    )
+    weight: float = Field(default=1.0, gt=0, description="of its campaign where the harvest is shared")
+
+
+class ResponseBound(Part):
+    """How long a job may take from submission to its end: max(least, factor x run time)."""
+
+    factor: float = Field(
+        gt=0, description="times the run time, which is taken at the mean speed of the grid's slots"
+    )
+    least: float = Field(default=0.0, ge=0, description="s that every job may take, however short it is")
+
+    def of(self, runtime: float) -> float:
+        """The bound of a job.
+
+        Args:
+            runtime: s.
+        """
+        return max(self.least, self.factor * runtime)
+
+
+class JobWorkload(Switchable):
+    """What workloads of jobs have in common."""
+
+    name: str = "workload"
+    site: str | None = Field(
+        default=None,
+        description="name of the site, or * for every site, each with its own jobs; left out, the jobs go to "
+        "the middleware or the brokers if there are any, else to the only site",
+    )
+    via: Literal["middleware", "wms"] | None = Field(
+        default=None,
+        description="who brings jobs without `site` to a site, where there is [middleware] as well as [wms]",
+    )
+    role: str = Field(default="job", description="what its jobs are called in results (column `kind`)")
+    requires: list[str] = Field(
+        default_factory=list, description="tags of the only sites to which a middleware may bring its jobs"
+    )
+
+    best_effort: BestEffortSpec | None = Field(
+        default=None, description="left out, its jobs are submitted to the site; else to a [[harvester]]"
+    )
+
+    deadline: float | None = Field(
+        default=None,
+        gt=0,
+        description="s from submission within which its jobs must be done; none if left out",
+    )
+    response_bound: ResponseBound | None = Field(
+        default=None,
+        description="time from submission within which each job must be done, by its run time; of this and "
+        "`deadline` the tighter holds",
+    )
+
+    @model_validator(mode="after")
+    def _urgent(self) -> JobWorkload:
+        if self.best_effort is not None and (self.deadline or self.response_bound):
+            name = "deadline" if self.deadline else "response_bound"
+            raise ValueError(f"{name}: best-effort jobs are not mandatory and have none; leave it out")
+        return self
+
+    def patience(self, runtime: float) -> float:
+        """s from submission within which a job must be done; infinite if it has all the time in the world.
+
+        Args:
+            runtime: of the job at the mean speed of the grid's slots, s.
+        """
+        bound = inf if self.response_bound is None else self.response_bound.of(runtime)
+        return bound if self.deadline is None else min(self.deadline, bound)
+
+    @abstractmethod
+    def tasks(self, streams: Streams) -> Iterator[Task]:
+        """The jobs of one run, by time of submission."""
+
+
+class GeneratedJobs(JobWorkload):
+    """Jobs drawn from laws."""
+
+    kind: Literal["generated"]
+    count: int = Field(ge=1, description="jobs")
+    interval: Law = Field(description="s between two submissions; exponential for Poisson arrivals")
+    runtime: Law = Field(description="s at speed 1, or length in NCU where speeds are in NCU/s")
+    promise: Law = Field(default=Constant(value=1.0), description="promised over actual run time")
+    processors: Law = Field(default=Constant(value=1.0), description="slots of each job, rounded up")
+    users: int = Field(default=1, ge=1, description="owners, among whom the jobs are drawn evenly")
+    group: str = Field(default="", description="group of the owners")
+
+    def tasks(self, streams: Streams) -> Iterator[Task]:
+        """The first job is submitted after the first interval."""
+
+        def values(attribute: str, law: Law) -> Iterator[float]:
+            # A stream for each attribute: a law that changes does not disturb the draws of the others.
+            return draws(law, streams.stream(f"workload:{self.name}:{attribute}"))
+
+        names = [f"{self.name}-{k:03}" for k in range(self.users)]
+        owners = streams.stream(f"workload:{self.name}:users")
+        drawn = zip(
+            accumulate(values("interval", self.interval)),
+            values("runtime", self.runtime),
+            values("promise", self.promise),
+            values("processors", self.processors),
+            strict=False,
+        )
+        for submit, runtime, promise, processors in islice(drawn, self.count):
+            user = names[int(owners.integers(self.users))] if self.users > 1 else names[0]
+            yield Task(submit, user, self.group, runtime, max(1, ceil(processors)), promise * runtime)
+
+
+class Campaign(JobWorkload):
+    """A bag of tasks: independent jobs of one user, all there at once."""
+
+    kind: Literal["campaign"]
+    user: str | None = Field(default=None, description="owner; the name of the campaign if left out")
+    count: int = Field(ge=1, description="jobs")
+    submit: float = Field(default=0.0, ge=0, description="s at which they come")
+    runtime: Law = Field(description="s at speed 1, or length in NCU where speeds are in NCU/s")
+    processors: int = Field(default=1, ge=1, description="slots of each job")
+    role: str = "best-effort"
+    best_effort: BestEffortSpec = BestEffortSpec()
+
+    def tasks(self, streams: Streams) -> Iterator[Task]:
+        """All of them at one time."""
+        runtimes = self.runtime.draw(streams.stream(f"workload:{self.name}:runtime"), self.count)
+        for runtime in runtimes.tolist():
+            yield Task(self.submit, self.user or self.name, self.name, runtime, self.processors, runtime)

@@ -1,0 +1,154 @@
+"""Workloads of sequential tasks with deadlines and priorities (RR-5335)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from math import inf
+from typing import Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from gridtune.model.deadline.platform import Task
+from gridtune.model.streams import Streams
+from gridtune.scenarios.fields.laws import Floats, Law
+from gridtune.scenarios.fields.tables import Part, Switchable
+
+
+class Arrival(NamedTuple):
+    """A task that arrives.
+
+    Attributes:
+        time: s.
+        user: owner.
+        runtime: s of computation at speed 1.
+        priority: the larger number wins.
+        deadline: absolute, s.
+        task: what it moves and needs.
+    """
+
+    time: float
+    user: str
+    runtime: float
+    priority: int
+    deadline: float
+    task: Task
+
+
+class Levels(Part):
+    """Whole numbers from low to high, each as likely."""
+
+    low: int
+    high: int
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Levels:
+        if self.high < self.low:
+            raise ValueError(f"high ({self.high}) must not be less than low ({self.low})")
+        return self
+
+
+class TaskWorkload(Switchable):
+    """A workload of tasks."""
+
+    name: str = "workload"
+    role: str = Field(default="task", description="what its tasks are called in results (column `kind`)")
+
+    @abstractmethod
+    def arrivals(self, streams: Streams) -> Sequence[Arrival]:
+        """The tasks of one run, by time."""
+
+
+class GeneratedTasks(TaskWorkload):
+    """What tasks have in common whose deadlines and priorities are generated."""
+
+    priority: int | Levels = Field(
+        default=Levels(low=1, high=10), description="of every task, or {low, high} to draw it from"
+    )
+    deadline_factor: float = Field(
+        default=5.0, gt=0, description="deadline, relative to arrival, over the run time at speed 1"
+    )
+    input: Law = Field(default=0.0, validate_default=True, description="bytes sent to the server")
+    output: Law = Field(default=0.0, validate_default=True, description="bytes sent back")
+    memory: Law = Field(default=0.0, validate_default=True, description="bytes that a server must have")
+    software: str = Field(default="", description="that a server must have")
+
+    def tasks(self, streams: Streams, times: Floats, runtimes: Floats, users: Sequence[str]) -> list[Arrival]:
+        """Tasks with the given times of arrival, run times and owners, and all else drawn."""
+        count = len(times)
+        # Streams of their own: priorities and sizes never change what arrives when, nor each other.
+        rng = streams.stream(f"workload:{self.name}:priority")
+        priorities = (
+            rng.integers(self.priority.low, self.priority.high + 1, count)
+            if isinstance(self.priority, Levels)
+            else np.full(count, self.priority)
+        )
+        rng = streams.stream(f"workload:{self.name}:sizes")
+        sizes = [law.draw(rng, count).tolist() for law in (self.input, self.output, self.memory)]
+        return [
+            Arrival(
+                time,
+                user,
+                runtime,
+                int(priority),
+                time + self.deadline_factor * runtime,
+                Task(sent, returned, memory, self.software),
+            )
+            for time, user, runtime, priority, sent, returned, memory in zip(
+                times.tolist(), users, runtimes.tolist(), priorities, *sizes, strict=True
+            )
+        ]
+
+
+class DrawnTasks(GeneratedTasks):
+    """Tasks whose sizes are drawn and whose arrivals are spread evenly at random over a window."""
+
+    kind: Literal["tasks"]
+    count: int = Field(ge=1, description="tasks")
+    window: float = Field(default=0.0, ge=0, description="s over which they arrive; 0: all at once")
+    users: int = Field(default=10, ge=1, description="owners, to whom tasks are dealt in turn")
+    runtime: Law = Field(description="s of computation at speed 1")
+
+    def arrivals(self, streams: Streams) -> Sequence[Arrival]:
+        """The tasks of one run, by time."""
+        rng = streams.stream(f"workload:{self.name}")
+        runtimes = self.runtime.draw(rng, self.count)
+        times = np.sort(rng.uniform(0.0, self.window, self.count)) if self.window else np.zeros(self.count)
+        users = [f"{self.name}-{k % self.users:03}" for k in range(self.count)]
+        return self.tasks(streams, times, runtimes, users)
+
+
+class ListedTask(Part):
+    """One task, given by the times that it takes on each server (RR-5335, table 1)."""
+
+    arrival: float = Field(default=0.0, ge=0, description="s")
+    user: str = ""
+    priority: int = 0
+    deadline: float = Field(default=inf, gt=0, description="s after its arrival")
+    times: dict[str, float] = Field(
+        min_length=1, description="s of computation by server; no other server can do it"
+    )
+    input: float = Field(default=0.0, ge=0, description="bytes sent to the server")
+    output: float = Field(default=0.0, ge=0, description="bytes sent back")
+
+
+class ListedTasks(TaskWorkload):
+    """Tasks written one by one; at equal times they arrive in the order of the list."""
+
+    kind: Literal["task-list"]
+    tasks: list[ListedTask] = Field(min_length=1)
+
+    def arrivals(self, streams: Streams) -> Sequence[Arrival]:
+        """The tasks, by time; the run time of each is the mean of its times."""
+        return [
+            Arrival(
+                task.arrival,
+                task.user or f"{self.name}-{k}",
+                sum(task.times.values()) / len(task.times),
+                task.priority,
+                task.arrival + task.deadline,
+                Task(task.input, task.output, times=task.times),
+            )
+            for k, task in sorted(enumerate(self.tasks, 1), key=lambda item: item[1].arrival)
+        ]

@@ -1,0 +1,112 @@
+"""Workloads of jobs that were logged somewhere: traces, and schedules that real schedulers made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from math import inf
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from gridtune.model.streams import Streams
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.traces.embedded import embedded_jobs
+from gridtune.scenarios.traces.find import find_trace
+from gridtune.scenarios.traces.reading import read_trace
+from gridtune.scenarios.traces.records import TraceJob
+from gridtune.scenarios.workloads.jobs import JobWorkload, Task
+from gridtune.scenarios.workloads.schedules import read_schedule
+from gridtune.scenarios.workloads.trace_file import TraceFile
+
+EMBEDDED = "embedded"
+
+
+class TraceJobs(JobWorkload):
+    """Jobs as they were logged somewhere."""
+
+    kind: Literal["trace"]
+    trace: TraceFile = Field(
+        description="file in SWF or GWF, plain or compressed; a schedule in CSV (columns id, submit, start, "
+        "end, procs, walltime); or `embedded` for a small generated day of bursts"
+    )
+    first: int = Field(default=1, ge=1, description="number of the first job to replay, by submission")
+    last: int | None = Field(default=None, ge=1, description="number of the last one; all if left out")
+    start: float = Field(default=0.0, ge=0, description="s into the trace; earlier submissions are left out")
+    end: float = Field(default=inf, gt=0, description="s into the trace; later submissions are left out")
+    every: int = Field(
+        default=1, ge=1, description="replay the first of so many jobs each: a sample with all users and days"
+    )
+    compression: float = Field(
+        default=1.0, gt=0, description="factor by which submissions come closer: the load grows by it"
+    )
+
+    prefix: str = Field(default="", description="of the owners' names, so that those of two logs stay apart")
+    queues: list[str] = Field(
+        default_factory=list, description="names or numbers of the queues to replay; all if empty"
+    )
+    shortest: float = Field(default=0.0, ge=0, description="s; jobs with shorter run times are left out")
+    longest: float = Field(default=inf, gt=0, description="s; jobs with longer run times are left out")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> TraceJobs:
+        if self.last is not None and self.last < self.first:
+            raise ValueError(f"last ({self.last}) must not be less than first ({self.first})")
+        if self.end <= self.start:
+            raise ValueError(f"end ({self.end}) must be more than start ({self.start})")
+        return self
+
+    def tasks(self, streams: Streams) -> Iterator[Task]:
+        """The chosen jobs; the run starts with the chosen part of the trace.
+
+        Raises:
+            ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
+        """
+        logged = islice(self._logged(streams), self.first - 1, self.last)
+        chosen = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
+        chosen = chosen[:: self.every]
+        # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
+        # part its queues or run times between them stay in step.
+        origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
+        tasks = [task for task, queue in chosen if self._wanted(task, queue)]
+        if not tasks:
+            raise ScenarioError(
+                f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end, queues, "
+                "shortest and longest"
+            )
+        if origin == 0 and self.compression == 1 and not self.prefix:
+            return iter(tasks)
+        return (
+            task._replace(submit=(task.submit - origin) / self.compression, user=self.prefix + task.user)
+            for task in tasks
+        )
+
+    def _wanted(self, task: Task, queue: str | None) -> bool:
+        """Whether a job of the chosen part is replayed."""
+        return self.shortest <= task.runtime <= self.longest and (not self.queues or queue in self.queues)
+
+    def provenance(self) -> str:
+        """The file that is replayed."""
+        return (
+            "a small generated workload" if self.trace == EMBEDDED else f"the trace {find_trace(self.trace)}"
+        )
+
+    def _logged(self, streams: Streams) -> Iterator[tuple[Task, str | None]]:
+        """All jobs of the trace with their queues, by submission."""
+        if self.trace == EMBEDDED:
+            rows: Iterable[TraceJob] = embedded_jobs(streams.stream(f"workload:{self.name}"))
+        else:
+            path = find_trace(self.trace)
+            if path.suffix == ".csv":
+                for row in read_schedule(path):
+                    yield Task(row.submit, "user", "", row.runtime, row.processors, row.walltime), None
+                return
+            rows = read_trace(path).jobs
+        for job in rows:
+            yield _task(job), job.queue
+
+
+def _task(job: TraceJob) -> Task:
+    """A row of a trace; a run time stands for a promise that is missing."""
+    estimate = job.runtime if job.estimate is None else job.estimate
+    return Task(job.submit, job.user or "unknown", job.group or "", job.runtime, job.processors, estimate)

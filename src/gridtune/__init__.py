@@ -1,0 +1,1 @@
+"""gridtune: simulate grid middleware under scheduling policies, and search the policies' parameters."""
