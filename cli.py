@@ -305,7 +305,7 @@ def sensitivity(
 
     Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
     """
-    from gridtune.optimize.insights import run_sensitivity
+    from gridtune.optimize.analysis_commands import run_sensitivity
 
     found = run_sensitivity(
         subject,
@@ -334,8 +334,8 @@ def explain(
 
     Example: gridtune explain results/egee-week compromise
     """
+    from gridtune.optimize.analysis_commands import run_explain
     from gridtune.optimize.explanation.report import told
-    from gridtune.optimize.insights import run_explain
     from gridtune.scenarios.results.files import to_json
 
     made = run_explain(study, point, replications=replications, jobs=jobs, dask=dask, ablate=ablate)

@@ -1,7 +1,7 @@
 """Who acts: clients, the agents that find servers, servers, batch sites and harvesters."""
 
 from gridtune.agents.batch.batch_site import BatchSite, Rounds, Services
-from gridtune.agents.batch.best_effort import BestEffortQueue, Errand, Manners
+from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest, Preemption
 from gridtune.agents.gridrpc.client import Client, ClientHabits, Session
 from gridtune.agents.gridrpc.hierarchy import EstimationVector, LocalAgent, MasterAgent
 from gridtune.agents.gridrpc.sed import SeD

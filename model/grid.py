@@ -8,7 +8,7 @@ from typing import Any
 import mesa
 
 from gridtune.model.agenda import OBSERVATION, Agenda
-from gridtune.model.collector import without_collector
+from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.model.record import Record
 from gridtune.model.streams import Streams
 
@@ -77,13 +77,13 @@ class Grid(mesa.Model):
     def step(self) -> None:
         """Advance by one `step_length` and fire everything due up to and including its end."""
         self._steps_taken += 1
-        with without_collector():
+        with without_garbage_collection():
             self.agenda.run(min(self._steps_taken * self.step_length, self.horizon))
         self.running = self.agenda.busy and self.now < self.horizon
 
     def run(self) -> None:
         """Fire everything to the end (or the horizon) without stopping at steps."""
-        with without_collector():
+        with without_garbage_collection():
             self.agenda.run(self.horizon)
         self.running = False
 

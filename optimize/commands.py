@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gridtune.optimize.front.choose import recommend
 from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex, to_text
 from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.front.number_format import cell
+from gridtune.optimize.front.recommendations import recommend
 from gridtune.optimize.progress import reporter
 from gridtune.optimize.samplers import samplers
 from gridtune.optimize.search import search

@@ -24,7 +24,7 @@ from gridtune.optimize.search_space.constraints import Cases, Excesses, feasible
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.study.evaluation_store import Entry, Store
-from gridtune.optimize.study.extra_runs import Further
+from gridtune.optimize.study.extra_runs import ExtraRuns
 from gridtune.scenarios.execution.pool import Outcome, Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task
 
@@ -213,7 +213,7 @@ class Exploration:
             if isinstance(part, Failed):
                 where = "on fresh seeds" if first else "on further seeds"
                 self.note(f"note: evaluation {number} failed {where}: {part.reason}")
-            self.store.extend(Further(part, fresh=first > 0))
+            self.store.extend(ExtraRuns(part, fresh=first > 0))
             if phase:
                 self.progress.update(done)
 

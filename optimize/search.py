@@ -22,7 +22,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.local_workers import sigterm_as_interrupt
 from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
-from gridtune.scenarios.fields.tables import SearchSpec
+from gridtune.scenarios.tables.search import SearchSpec
 
 
 @dataclass(frozen=True)

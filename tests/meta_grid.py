@@ -6,8 +6,8 @@ from math import inf
 from typing import NamedTuple
 
 from gridtune.agents.batch.batch_site import BatchSite
-from gridtune.agents.middleware.gateway import Entrance
-from gridtune.agents.middleware.messages import Member
+from gridtune.agents.middleware.gateway import Gateway
+from gridtune.agents.middleware.messages import MemberSite
 from gridtune.model.agenda import ARRIVAL
 from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.nodes import Named
@@ -34,12 +34,12 @@ class Played(NamedTuple):
     """A finished run."""
 
     grid: Grid
-    entrance: Entrance
+    gateway: Gateway
     sites: list[BatchSite]
 
     @property
     def tasks(self):
-        return self.entrance.tasks
+        return self.gateway.tasks
 
     @property
     def counters(self):
@@ -62,10 +62,10 @@ def play(
         for k, count in enumerate(slots)
     ]
     members = [
-        Member(site, delay, frozenset(tags[k]) if tags else frozenset(), limit)
+        MemberSite(site, delay, frozenset(tags[k]) if tags else frozenset(), limit)
         for k, site in enumerate(sites)
     ]
-    entrance = place(grid, MiddlewareSpec(kind=kind, **options), members)
+    gateway = place(grid, MiddlewareSpec(kind=kind, **options), members)
 
     def arrive(task: Task) -> None:
         job = grid.record.job(
@@ -78,12 +78,12 @@ def play(
             processors=task.processors,
             data=task.requires,
         )
-        (entrance if task.site is None else sites[task.site]).submit(job)
+        (gateway if task.site is None else sites[task.site]).submit(job)
 
     ordered = sorted(tasks, key=lambda task: task.submit)
-    hand_in(grid, entrance, [(task.submit, arrive, task) for task in ordered if task.site is None])
+    hand_in(grid, gateway, [(task.submit, arrive, task) for task in ordered if task.site is None])
     for task in ordered:
         if task.site is not None:
             grid.agenda.at(task.submit, arrive, task, ARRIVAL)
     grid.run()
-    return Played(grid, entrance, sites)
+    return Played(grid, gateway, sites)

@@ -145,7 +145,7 @@ def test_each_setting_is_put_back_alone_with_those_that_hang_on_it(kept):
 def test_neighbours_lie_on_either_side_in_every_objective(kept):
     point = members(kept, "ethic")[0]
     found = explained(kept, point.number, ablate=False)
-    around = found.surroundings
+    around = found.neighbourhood
     assert found.on_front
     assert around.beaten_by == around.dominators == ()
     fresh = {m.evaluation.number: m.evaluation.validated for m in front(kept.archive).kept}
@@ -178,14 +178,14 @@ def test_a_point_off_the_front_is_told_what_beats_it(kept):
         for e in kept.archive.evaluations[:12]
         if e.number not in on_front
     ]
-    assert any(found.surroundings.beaten_by for found in beaten)
+    assert any(found.neighbourhood.beaten_by for found in beaten)
     for found in beaten:
         assert not found.on_front
-        for one in found.surroundings.dominators:
+        for one in found.neighbourhood.dominators:
             assert all(change.better or change.difference.mean == 0 for change in one.changes)
             assert any(change.better for change in one.changes)
         text = told(found)
-        for number in found.surroundings.beaten_by or found.surroundings.beaten_in_search:
+        for number in found.neighbourhood.beaten_by or found.neighbourhood.beaten_in_search:
             assert str(number) in text.splitlines()[1]
 
 
@@ -265,10 +265,10 @@ def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
 def test_an_unvalidated_front_is_run_on_fresh_seeds_now(tmp_path):
     kept = searched(tmp_path, validation_replications=0)
     found = explained(kept, "knee", ablate=False)
-    assert found.surroundings.neighbours
-    assert found.runs == 5 * (2 + len(found.surroundings.neighbours))
+    assert found.neighbourhood.neighbours
+    assert found.runs == 5 * (2 + len(found.neighbourhood.neighbours))
     assert all(
-        change.difference.pairs == 5 for one in found.surroundings.neighbours for change in one.changes
+        change.difference.pairs == 5 for one in found.neighbourhood.neighbours for change in one.changes
     )
 
 

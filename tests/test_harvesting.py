@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.agents.batch.batch_site import BatchSite, Rounds
-from gridtune.agents.batch.best_effort import BestEffortQueue, Manners
+from gridtune.agents.batch.best_effort import BestEffortQueue, Preemption
 from gridtune.agents.harvest.bags import Bag, Bags
 from gridtune.agents.harvest.harvester import Harvester
 from gridtune.model.batch.file_system import FileSystem
@@ -32,7 +32,7 @@ def harvest(
     nodes=None,
     cycle=5.0,
     control="tap",
-    manners=None,
+    preemption=None,
     rounds=None,
     threads=None,
 ):
@@ -55,7 +55,12 @@ def harvest(
     if tasks:
         bags = Bags(lambda: grid.now)
         Harvester(
-            grid, "h", BestEffortQueue(site, manners or Manners()), bags, make("control", control), cycle
+            grid,
+            "h",
+            BestEffortQueue(site, preemption or Preemption()),
+            bags,
+            make("control", control),
+            cycle,
         )
         bag_of = {user: Bag(user, io_share=0.5 if user == "a" else 0.25) for _, _, _, user in tasks}
 
@@ -83,7 +88,7 @@ controllers = st.sampled_from(
     ["tap", "wait-batch", {"kind": "p", "reference": 9.0, "kp": 1.0}, {"kind": "pi", "reference": 6.0}]
 )
 civil = st.builds(
-    Manners,
+    Preemption,
     grace=st.sampled_from([0.0, 3.0]),
     lifetime=st.sampled_from([0.0, 8.0]),
     start_delay=st.sampled_from([0.0, 7.0]),
@@ -105,15 +110,15 @@ def test_premium_jobs_start_and_end_as_if_nobody_harvested(policy, works, tasks,
     works=premium_works,
     tasks=best_effort_tasks,
     control=controllers,
-    manners=civil,
+    preemption=civil,
     rounds=st.sampled_from([None, Rounds(gap=5.0, period=60.0), Rounds(5.0, 60.0, lambda: 4.0)]),
     named=st.booleans(),
     threads=st.sampled_from([None, 0.5, 2.0]),
 )
-def test_no_job_is_lost_and_no_slot_is_held_twice(works, tasks, control, manners, rounds, named, threads):
+def test_no_job_is_lost_and_no_slot_is_held_twice(works, tasks, control, preemption, rounds, named, threads):
     nodes = Named("site", [1.0] * 4) if named else None
     grid = harvest(
-        works, tasks, nodes=nodes, control=control, manners=manners, rounds=rounds, threads=threads
+        works, tasks, nodes=nodes, control=control, preemption=preemption, rounds=rounds, threads=threads
     )
     jobs = grid.record.jobs
     assert len(jobs) == len(works) + len(tasks)
@@ -149,16 +154,16 @@ def test_no_job_is_lost_and_no_slot_is_held_twice(works, tasks, control, manners
 
 
 @settings(max_examples=100, deadline=None)
-@given(works=premium_works, tasks=best_effort_tasks, manners=civil)
-def test_nobody_is_killed_before_the_guaranteed_lifetime_or_without_notice(works, tasks, manners):
-    grid = harvest(works, tasks, manners=manners)
+@given(works=premium_works, tasks=best_effort_tasks, preemption=civil)
+def test_nobody_is_killed_before_the_guaranteed_lifetime_or_without_notice(works, tasks, preemption):
+    grid = harvest(works, tasks, preemption=preemption)
     begun = {}
     for time, event, number, _, _ in grid.record.journal:
         if event == "started":
             begun[number] = time
         elif event == "killed":
-            assert time - begun[number] >= max(manners.lifetime, manners.grace) - 1e-9
-            assert any(submit <= time - manners.grace for submit, *_ in works)
+            assert time - begun[number] >= max(preemption.lifetime, preemption.grace) - 1e-9
+            assert any(submit <= time - preemption.grace for submit, *_ in works)
 
 
 def test_the_youngest_make_way():
@@ -174,14 +179,14 @@ def test_the_youngest_make_way():
 
 def test_a_kill_delays_the_execution_of_the_premium_job():
     works, tasks = [(7.0, 10.0, 4, 10.0)], [(0.0, 100.0, 1, "a")]
-    grid = harvest(works, tasks, manners=Manners(kill_delay=lambda: 3.0))
+    grid = harvest(works, tasks, preemption=Preemption(kill_delay=lambda: 3.0))
     premium = next(job for job in grid.record.jobs if job.kind == "premium")
     assert (premium.start, premium.end) == (7.0, 20.0)
 
 
 def test_a_job_that_ends_within_its_grace_is_not_lost():
     works, tasks = [(7.0, 10.0, 4, 10.0)], [(0.0, 9.0, 1, "a")]
-    grid = harvest(works, tasks, manners=Manners(grace=5.0))
+    grid = harvest(works, tasks, preemption=Preemption(grace=5.0))
     task = next(job for job in grid.record.jobs if job.kind == "task")
     premium = next(job for job in grid.record.jobs if job.kind == "premium")
     assert (task.kills, task.end) == (0, 9.0)

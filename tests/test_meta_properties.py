@@ -61,8 +61,8 @@ def test_every_task_is_done_once_and_no_slot_is_taken_twice(kind, extra, world):
     assert len(jobs) == len(tasks)
     assert {job.state for job in jobs} == {State.DONE}
     assert all(job.end - job.start == pytest.approx(job.runtime) and job.start >= job.submit for job in jobs)
-    assert played.entrance.waiting == 0
-    assert played.entrance.unfinished == 0
+    assert played.gateway.waiting == 0
+    assert played.gateway.unfinished == 0
     placeholders = played.grid.record.placeholders
     for site, count in zip(played.sites, slots, strict=True):
         ran = [(job.start, job.end) for job in jobs if job.site == site.name]

@@ -4,7 +4,7 @@ import pytest
 
 from gridtune.optimize.front.front import front
 from gridtune.optimize.visualization import PLOTS, draw, save
-from gridtune.optimize.visualization.cloud import parameter_axis, short_path, view
+from gridtune.optimize.visualization.points import parameter_axis, short_path, view
 from gridtune.scenarios.plots.style import PlotError
 from tests.fronts import COMPLETED, THREE, UNFAIR, archive, search
 

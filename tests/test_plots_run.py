@@ -11,9 +11,9 @@ from matplotlib.collections import PolyCollection
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.plots import KINDS, PlotError, draw_run, draw_run_picture, picture_format, read_run
 from gridtune.scenarios.plots.gantt import pack
-from gridtune.scenarios.plots.series import running_changes, waiting_changes
+from gridtune.scenarios.plots.messages import bin_width, group_of
 from gridtune.scenarios.plots.style import time_unit
-from gridtune.scenarios.plots.traffic import bin_width, group_of
+from gridtune.scenarios.plots.time_series import running_changes, waiting_changes
 from tests.runs import KILLED, classes, jobs, messages, nan, signals, tables, users, write
 
 

@@ -10,11 +10,11 @@ from gridtune.model.metrics.registry import METRICS, Metric
 from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
-from gridtune.optimize.importance.simulator import simulated_sensitivity
+from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Parameter, Space
-from gridtune.optimize.study.study import Kept
+from gridtune.optimize.study.study import StoredStudy
 from gridtune.optimize.visualization.sensitivity import draw_sensitivity
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
@@ -220,7 +220,7 @@ def kept(found):
         Parameter("client.spacing", (), 1e-4, 1e-2),
         Parameter("sed.strict", (True, False)),
     ]
-    return Kept(settings(Space(tuple(space)), found.objectives), found)
+    return StoredStudy(settings(Space(tuple(space)), found.objectives), found)
 
 
 def settings(space, objectives):
@@ -243,7 +243,7 @@ def test_importances_name_what_a_search_depended_on():
 
 def test_a_constant_objective_of_a_study_has_no_importances():
     space = Space((Parameter("client.n_submit", (), 0, 29, whole=True),))
-    study = Kept(settings(space, THREE[:2]), archive(THREE[:2], *[(0.0, float(k)) for k in range(30)]))
+    study = StoredStudy(settings(space, THREE[:2]), archive(THREE[:2], *[(0.0, float(k)) for k in range(30)]))
     found = study_sensitivity(study, THREE[:2])
     assert "0 in every evaluation" in found.rankings[0].reason
     assert found.rankings[1].effects[0].path == "client.n_submit"

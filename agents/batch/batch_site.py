@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import mesa
 
-from gridtune.agents.batch.displacement import Guests
+from gridtune.agents.batch.preemption import PreemptibleJobs
 from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION
 from gridtune.model.batch.cluster import Cluster, Queue
 from gridtune.model.batch.file_system import FileSystem, Timer
@@ -118,7 +118,7 @@ class BatchSite(mesa.Agent):
         io_share: of its time that a job of the site would spend on the file system if it were alone.
 
     Attributes:
-        guests: best-effort jobs in the holes of the schedule, if any. The local scheduler plans as if they
+        best_effort: jobs in the holes of the schedule, if any. The local scheduler plans as if they
             were not there.
     """
 
@@ -151,7 +151,7 @@ class BatchSite(mesa.Agent):
         self.rounds = rounds
         self.file_system = file_system
         self.timer: Timer = file_system.lane(io_share) if file_system is not None else grid.agenda
-        self.guests: Guests | None = None
+        self.best_effort: PreemptibleJobs | None = None
         self._reservations: deque[Reservation] = deque()
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
@@ -296,20 +296,20 @@ class BatchSite(mesa.Agent):
     def _tick(self, _: object) -> None:
         """A period is over: have a round for whatever waits, even if nothing has happened."""
         self._call_scheduler()
-        if self._pass_due or (self.guests is not None and self.guests.depth):
+        if self._pass_due or (self.best_effort is not None and self.best_effort.depth):
             self.call_round()
 
     def _schedule(self, _: object) -> None:
         """One scheduling round: start what the policy chooses, and best-effort jobs on what is left."""
         starts: Sequence[Job] = ()
-        # Guests call for rounds too, but the policy is asked only when it would be without them.
+        # They call for rounds too, but the policy is asked only when it would be without them.
         if self._pass_due:
             starts = self.policy.starts(self.cluster, self.grid.now)
             self.cluster.settle()
         self._pass_due = self._round_due = False
         chosen: Sequence[Job] = ()
-        if self.guests is not None:
-            chosen = self.guests.choose(self.guests.idle - sum(job.processors for job in starts))
+        if self.best_effort is not None:
+            chosen = self.best_effort.choose(self.best_effort.idle - sum(job.processors for job in starts))
         duration = self.rounds.duration()
         self._next_round = self.grid.now + max(self.rounds.gap, duration)
         if duration > 0:
@@ -323,17 +323,17 @@ class BatchSite(mesa.Agent):
         for job in starts:
             if job.state is QUEUED and job in self.cluster:
                 self._start(job)
-        if self.guests is not None:
+        if self.best_effort is not None:
             for job in chosen:
-                self.guests.start(job)
+                self.best_effort.start(job)
 
     def _start(self, job: Job) -> None:
-        """Start a job of the site, or have it start once guests have made room for it."""
-        if self.guests is None:
+        """Start a job of the site, or have it start once best-effort jobs have made room for it."""
+        if self.best_effort is None:
             self._run(job, 0.0)
             return
-        cleaning = self.guests.make_room(job.processors)
-        if self.guests.idle >= job.processors:
+        cleaning = self.best_effort.make_room(job.processors)
+        if self.best_effort.idle >= job.processors:
             self._run(job, cleaning)
         else:
             planned_end = self.grid.now + self.cluster.duration(job)
@@ -384,17 +384,17 @@ class BatchSite(mesa.Agent):
             execution.timer.cancel(execution.event)
 
     def processors_came_free(self) -> None:
-        """Start the jobs that waited for processors that somebody has left, then see to the guests."""
-        if self.guests is None:
+        """Start the jobs that waited for processors that somebody has left, then see to best-effort jobs."""
+        if self.best_effort is None:
             return
         waiting = self._reservations
         while waiting:
             reserved = sum(reservation.job.processors for reservation in waiting)
-            if self.guests.idle + reserved < waiting[0].job.processors:
+            if self.best_effort.idle + reserved < waiting[0].job.processors:
                 break
             first = waiting.popleft()
             self._run(first.job, first.cleaning, first.planned_end)
-        if self.guests.depth:
+        if self.best_effort.depth:
             self.call_round()
 
     def _complete(self, job: Job) -> None:

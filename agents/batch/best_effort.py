@@ -15,7 +15,7 @@ from gridtune.model.batch.nodes import Placement
 from gridtune.model.job import Job
 
 
-class Errand(NamedTuple):
+class BestEffortRequest(NamedTuple):
     """A best-effort job at a site.
 
     Attributes:
@@ -34,16 +34,16 @@ class Errand(NamedTuple):
     ended: Callable[[Job, float], object]
 
 
-class Guest(NamedTuple):
+class BestEffortExecution(NamedTuple):
     """A best-effort job on its processors."""
 
-    errand: Errand
+    request: BestEffortRequest
     placement: Placement
     event: int
 
 
 @dataclass(frozen=True)
-class Manners:
+class Preemption:
     """How best-effort jobs give way.
 
     Attributes:
@@ -68,29 +68,29 @@ class BestEffortQueue:
 
     Args:
         site: whose processors; all of equal speed.
-        manners: how they give way.
+        preemption: how they give way.
 
     Attributes:
         waiting: processors asked for by the jobs that wait.
         held: processors held.
     """
 
-    def __init__(self, site: BatchSite, manners: Manners) -> None:
+    def __init__(self, site: BatchSite, preemption: Preemption) -> None:
         self.site = site
         self.agenda = site.grid.agenda
-        self.manners = manners
+        self.preemption = preemption
         self.waiting = 0
         self.held = 0
-        self._queue: deque[Errand] = deque()
-        self._guests: dict[int, Guest] = {}  # by job, oldest start first
+        self._queue: deque[BestEffortRequest] = deque()
+        self._executions: dict[int, BestEffortExecution] = {}  # by job, oldest start first
         self._leaving: set[int] = set()
         self._leaving_processors = 0
         self._opens: float | None = None
-        site.guests = self
+        site.best_effort = self
 
     @property
     def idle(self) -> int:
-        """Processors that nobody holds or waits for; negative while guests have to leave."""
+        """Processors that nobody holds or waits for; negative while such jobs have to leave."""
         return self.site.cluster.free - self.held
 
     @property
@@ -101,21 +101,21 @@ class BestEffortQueue:
     @property
     def running(self) -> int:
         """Jobs that hold processors."""
-        return len(self._guests)
+        return len(self._executions)
 
     @property
     def used(self) -> int:
         """Processors held by anybody."""
         return self.site.nodes.slots - self.site.cluster.free + self.held
 
-    def submit(self, errand: Errand) -> None:
+    def submit(self, request: BestEffortRequest) -> None:
         """Let a job wait for a hole."""
         now = self.agenda.now
-        errand.job.queue(now, self.site.name)
-        self._queue.append(errand)
-        self.waiting += errand.job.processors
+        request.job.queue(now, self.site.name)
+        self._queue.append(request)
+        self.waiting += request.job.processors
         if self._opens is None:
-            self._opens = now + self.manners.start_delay
+            self._opens = now + self.preemption.start_delay
             if self._opens > now:
                 self.agenda.at(self._opens, self._open, None, DECISION)
         if now >= self._opens:
@@ -131,90 +131,90 @@ class BestEffortQueue:
         missing = processors - self.idle - self._leaving_processors
         if missing <= 0:
             return 0.0
-        for guest, notice in self._victims(missing):
-            job = guest.errand.job
+        for execution, notice in self._victims(missing):
+            job = execution.request.job
             if notice > 0:
                 self._leaving.add(job.id)
                 self._leaving_processors += job.processors
                 self.agenda.after(notice, self._time_is_up, (job, job.kills), COMPLETION)
             else:
-                self._kill(guest)
+                self._kill(execution)
         if self._queue:
             self.site.call_round()
-        return self.manners.kill_delay()
+        return self.preemption.kill_delay()
 
     def choose(self, idle: int) -> Sequence[Job]:
         """The jobs at the head of the queue that fit into the idle processors."""
         if self._opens is None or self.agenda.now < self._opens:
             return ()
         chosen: list[Job] = []
-        for errand in self._queue:
-            idle -= errand.job.processors
+        for request in self._queue:
+            idle -= request.job.processors
             if idle < 0:
                 break
-            chosen.append(errand.job)
+            chosen.append(request.job)
         return chosen
 
     def start(self, job: Job) -> None:
         """Start the job at the head of the queue."""
-        errand = self._queue.popleft()
-        assert errand.job is job
+        request = self._queue.popleft()
+        assert request.job is job
         self.waiting -= job.processors
         self.held += job.processors
         placement = self.site.nodes.take(job.processors)
         job.begin(self.agenda.now, placement.nodes)
-        duration = errand.overhead + job.runtime / placement.speed
-        event = errand.timer.after(duration, self._complete, job, COMPLETION)
-        self._guests[job.id] = Guest(errand, placement, event)
-        errand.started(job)
+        duration = request.overhead + job.runtime / placement.speed
+        event = request.timer.after(duration, self._complete, job, COMPLETION)
+        self._executions[job.id] = BestEffortExecution(request, placement, event)
+        request.started(job)
 
     def _open(self, _: object) -> None:
         self.site.call_round()
 
-    def _victims(self, missing: int) -> Sequence[tuple[Guest, float]]:
+    def _victims(self, missing: int) -> Sequence[tuple[BestEffortExecution, float]]:
         """Who must leave to free so many processors, with the s of notice that each is given."""
-        now, manners = self.agenda.now, self.manners
-        victims: Iterable[tuple[Guest, float]] = (
-            (guest, max(manners.grace, guest.errand.job.start + manners.lifetime - now))
-            for guest in reversed(self._guests.values())
-            if guest.errand.job.id not in self._leaving
+        now, preemption = self.agenda.now, self.preemption
+        victims: Iterable[tuple[BestEffortExecution, float]] = (
+            (execution, max(preemption.grace, execution.request.job.start + preemption.lifetime - now))
+            for execution in reversed(self._executions.values())
+            if execution.request.job.id not in self._leaving
         )
-        if manners.lifetime:
+        if preemption.lifetime:
             victims = sorted(victims, key=itemgetter(1))
-        chosen: list[tuple[Guest, float]] = []
-        for guest, notice in victims:
-            chosen.append((guest, notice))
-            missing -= guest.errand.job.processors
+        chosen: list[tuple[BestEffortExecution, float]] = []
+        for execution, notice in victims:
+            chosen.append((execution, notice))
+            missing -= execution.request.job.processors
             if missing <= 0:
                 break
         return chosen
 
     def _time_is_up(self, notice: tuple[Job, int]) -> None:
         job, kills = notice
-        guest = self._guests.get(job.id)
-        if guest is not None and job.id in self._leaving and job.kills == kills:
-            self._kill(guest)
+        execution = self._executions.get(job.id)
+        if execution is not None and job.id in self._leaving and job.kills == kills:
+            self._kill(execution)
             self.site.processors_came_free()
 
-    def _kill(self, guest: Guest) -> None:
+    def _kill(self, execution: BestEffortExecution) -> None:
         """End an execution and hand the job back to its owner."""
-        guest.errand.timer.cancel(guest.event)
-        job = guest.errand.job
+        execution.request.timer.cancel(execution.event)
+        job = execution.request.job
         begun = job.start
         job.kill(self.agenda.now)
-        self._leave(guest, begun)
+        self._leave(execution, begun)
 
     def _complete(self, job: Job) -> None:
         job.finish(self.agenda.now)
-        self._leave(self._guests[job.id], job.start)
+        self._leave(self._executions[job.id], job.start)
         self.site.processors_came_free()
 
-    def _leave(self, guest: Guest, begun: float) -> None:
-        job = guest.errand.job
-        del self._guests[job.id]
+    def _leave(self, execution: BestEffortExecution, begun: float) -> None:
+        job = execution.request.job
+        del self._executions[job.id]
         if job.id in self._leaving:
             self._leaving.remove(job.id)
             self._leaving_processors -= job.processors
-        self.site.nodes.give_back(guest.placement)
+        self.site.nodes.give_back(execution.placement)
         self.held -= job.processors
-        guest.errand.ended(job, begun)
+        execution.request.ended(job, begun)

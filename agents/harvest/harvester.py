@@ -6,7 +6,7 @@ from math import floor, nan, sqrt
 
 import mesa
 
-from gridtune.agents.batch.best_effort import BestEffortQueue, Errand
+from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest
 from gridtune.agents.harvest.bags import Bag, Bags
 from gridtune.model.agenda import DECISION
 from gridtune.model.batch.file_system import Timer
@@ -135,4 +135,4 @@ class Harvester(mesa.Agent):
     def _submit(self, bag: Bag, job: Job, overhead: float) -> None:
         system = self.queue.site.file_system
         timer: Timer = self.grid.agenda if system is None else system.lane(bag.io_share)
-        self.queue.submit(Errand(job, timer, overhead, self.bags.started, self.bags.ended))
+        self.queue.submit(BestEffortRequest(job, timer, overhead, self.bags.started, self.bags.ended))

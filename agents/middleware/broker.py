@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from gridtune.agents.middleware.gateway import Entrance
-from gridtune.agents.middleware.messages import Member, Post
-from gridtune.agents.middleware.resource import Place
+from gridtune.agents.middleware.gateway import Gateway
+from gridtune.agents.middleware.messages import MemberSite, MessageChannel
+from gridtune.agents.middleware.resource import SiteResource
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.middleware.routing import Routing, SiteView
 
 
-class Broker(Entrance):
+class Broker(Gateway):
     """Central scheduling on the snapshot of an information system (RR-5576, sections 2 and 7).
 
     Every `period` seconds each site reports its state; in between the broker goes by the last report.
@@ -24,17 +24,22 @@ class Broker(Entrance):
         routing: chooses among them.
         period: s between two reports; with 0 every site is asked at every decision, with infinity none
             ever reports and all are taken to be as at the start.
-        post: carries its messages.
+        channel: carries its messages.
     """
 
     def __init__(
-        self, grid: Grid, members: Sequence[Member], routing: Routing, period: float, post: Post
+        self,
+        grid: Grid,
+        members: Sequence[MemberSite],
+        routing: Routing,
+        period: float,
+        channel: MessageChannel,
     ) -> None:
         super().__init__(grid)
         self.members = members
         self.routing = routing
         self.period = period
-        self.post = post
+        self.channel = channel
         self.views = [self._measure(k) for k in range(len(members))]
         self._eligible: dict[tuple[int, frozenset[str] | None], list[int]] = {}
         self._everywhere = list(range(len(members)))
@@ -62,16 +67,16 @@ class Broker(Entrance):
             self.refuse(task)
             return
         if self.period == 0:
-            self.post.count("information", 2 * len(sites))
+            self.channel.count("information", 2 * len(sites))
             for k in sites:
                 self._refresh(k)
         views = self.views if len(sites) == len(self.views) else [self.views[k] for k in sites]
         chosen = self.routing.choose(views, task, self._promised / len(self.tasks), self._rng)
         self.views[chosen.site] = chosen._replace(sent=chosen.sent + 1)
         member = self.members[chosen.site]
-        self.post.send("submit", member.delay, self._deliver, (member.site, task))
+        self.channel.send("submit", member.delay, self._deliver, (member.site, task))
 
-    def _deliver(self, what: tuple[Place, Job]) -> None:
+    def _deliver(self, what: tuple[SiteResource, Job]) -> None:
         site, task = what
         site.submit(task, self.ended)
 
@@ -93,7 +98,9 @@ class Broker(Entrance):
     def _report(self, _: object) -> None:
         """Every site sends its state; the news of those that are equally far arrives at once."""
         for delay, sites in self._by_distance.items():
-            self.post.send_all("information", delay, len(sites), self._hear, list(map(self._measure, sites)))
+            self.channel.send_all(
+                "information", delay, len(sites), self._hear, list(map(self._measure, sites))
+            )
 
     def _hear(self, views: Sequence[SiteView]) -> None:
         for view in views:

@@ -11,7 +11,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 
 
-class Entrance(mesa.Agent):
+class Gateway(mesa.Agent):
     """Takes tasks in and counts those that are still to be done.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gridtune.agents.middleware.gateway import Entrance
+from gridtune.agents.middleware.gateway import Gateway
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
@@ -30,7 +30,7 @@ class Query(NamedTuple):
     reply: Callable[[Job | None], object]
 
 
-class MatchMaker(Entrance):
+class MatchMaker(Gateway):
     """Central service of DIRAC: job queues, and a match for whoever asks (RR-5576, section 3.1).
 
     Args:

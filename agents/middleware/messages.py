@@ -1,11 +1,11 @@
-"""What lies between sites and central services: the sites as seen from there, and the post."""
+"""What lies between sites and central services: the sites as seen from there, and the channel."""
 
 from __future__ import annotations
 
 from math import inf
 from typing import Any, NamedTuple
 
-from gridtune.agents.middleware.resource import Place
+from gridtune.agents.middleware.resource import SiteResource
 from gridtune.model.agenda import ARRIVAL, Action
 from gridtune.model.grid import Grid
 from gridtune.model.metrics.registry import define
@@ -15,7 +15,7 @@ define("messages", "messages", "minimize", "control messages of the middleware")
 define("message_bytes", "B", "minimize", "size of the middleware's control messages in all")
 
 
-class Member(NamedTuple):
+class MemberSite(NamedTuple):
     """A site of the grid, as its middleware knows it.
 
     Attributes:
@@ -25,7 +25,7 @@ class Member(NamedTuple):
         limit: s that a job may run there.
     """
 
-    site: Place
+    site: SiteResource
     delay: float = 0.0
     tags: frozenset[str] = NOTHING
     limit: float = inf
@@ -37,7 +37,7 @@ class Member(NamedTuple):
         return Resource(site.name, site.widest, site.pace, self.limit, self.tags)
 
 
-class Post:
+class MessageChannel:
     """Carries control messages of one size.
 
     Args:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 
 from gridtune.agents.middleware.matchmaker import MatchMaker, Query
-from gridtune.agents.middleware.messages import Member, Post
+from gridtune.agents.middleware.messages import MemberSite, MessageChannel
 from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
@@ -39,11 +39,11 @@ class PilotHabits:
     retry: float = 20.0
     cap: float = inf
 
-    def allowed(self, member: Member) -> float:
+    def allowed(self, member: MemberSite) -> float:
         """Seconds that a pilot may live at a site."""
         return min(self.lifetime, member.limit)
 
-    def resource(self, member: Member) -> Resource:
+    def resource(self, member: MemberSite) -> Resource:
         """What a pilot that has just started offers, whichever node it gets.
 
         Its first question and the answer take three messages' time from its start at most.
@@ -100,7 +100,7 @@ class Pilot:
 
     def _ask(self, _: object) -> None:
         self._event = None
-        self.agent.post.send("request", self.agent.member.delay, self._request, None)
+        self.agent.channel.send("request", self.agent.member.delay, self._request, None)
 
     def _request(self, _: object) -> None:
         member = self.agent.member
@@ -109,7 +109,7 @@ class Pilot:
         self.agent.match_maker.request(Query(resource, self._reply))
 
     def _reply(self, task: Job | None) -> None:
-        self.agent.post.send("answer", self.agent.member.delay, self._answered, task)
+        self.agent.channel.send("answer", self.agent.member.delay, self._answered, task)
 
     def _answered(self, task: Job | None) -> None:
         """Run the task; without one give up, or ask again later."""
@@ -166,20 +166,20 @@ class PilotAgent(SiteAgent):
     """Asks whether there is work, and submits a pilot to its site for it (RR-5576, section 7).
 
     Args:
-        grid, member, match_maker, epsilon, post: as for any site agent.
+        grid, member, match_maker, epsilon, channel: as for any site agent.
         habits: of its pilots.
     """
 
     def __init__(
         self,
         grid: Grid,
-        member: Member,
+        member: MemberSite,
         match_maker: MatchMaker,
         epsilon: float,
-        post: Post,
+        channel: MessageChannel,
         habits: PilotHabits,
     ) -> None:
-        super().__init__(grid, member, match_maker, epsilon, post)
+        super().__init__(grid, member, match_maker, epsilon, channel)
         self.habits = habits
         self.resource = habits.resource(member)
         self.waiting = 0  # pilots that have not started

@@ -11,7 +11,7 @@ from gridtune.model.job import Job
 from gridtune.model.vres import SlotClass
 
 
-class Place(Protocol):
+class SiteResource(Protocol):
     """Where a middleware can bring tasks and pilots; a `BatchSite` is one.
 
     Attributes:
@@ -55,7 +55,7 @@ class Place(Protocol):
         """A running placeholder has done all its work."""
 
 
-class VresPlace:
+class VresResource:
     """The class of a site with virtual reservations that takes a middleware's tasks.
 
     Pilots enter it too, whatever kinds of jobs it admits: they come in place of the tasks.
@@ -91,9 +91,9 @@ class VresPlace:
             self.site.submit(job, done, lambda begun, _site: started(begun, self.pace))
 
     def compute(self, job: Job, work: float, then: Callable[[Job], object]) -> None:
-        """See `Place`: the processor is shared with whatever else is active there."""
+        """See `SiteResource`: the processor is shared with whatever else is active there."""
         self.site.compute(job, work, then)
 
     def finish(self, job: Job) -> None:
-        """See `Place`."""
+        """See `SiteResource`."""
         self.site.finish(job)

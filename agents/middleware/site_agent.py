@@ -5,7 +5,7 @@ from __future__ import annotations
 import mesa
 
 from gridtune.agents.middleware.matchmaker import MatchMaker, Query
-from gridtune.agents.middleware.messages import Member, Post
+from gridtune.agents.middleware.messages import MemberSite, MessageChannel
 from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.job import CREATED, QUEUED, Job
@@ -23,18 +23,18 @@ class SiteAgent(mesa.Agent):
         member: its site.
         match_maker: whom it asks.
         epsilon: criterion of availability.
-        post: carries its messages.
+        channel: carries its messages.
     """
 
     def __init__(
-        self, grid: Grid, member: Member, match_maker: MatchMaker, epsilon: float, post: Post
+        self, grid: Grid, member: MemberSite, match_maker: MatchMaker, epsilon: float, channel: MessageChannel
     ) -> None:
         super().__init__(grid)
         self.grid = grid
         self.member = member
         self.site = member.site
         self.match_maker = match_maker
-        self.post = post
+        self.channel = channel
         self.resource = member.resource
         self.room = epsilon * member.site.slots
         self._travelling: list[Job] = []
@@ -58,13 +58,13 @@ class SiteAgent(mesa.Agent):
         """Ask, if there is room."""
         self._looking = self.available
         if self._looking:
-            self.post.send("query", self.member.delay, self._ask, None)
+            self.channel.send("query", self.member.delay, self._ask, None)
 
     def _ask(self, _: object) -> None:
         self.match_maker.probe(Query(self.resource, self._reply))
 
     def _reply(self, task: Job | None) -> None:
-        self.post.send("answer", self.member.delay, self._answered, task)
+        self.channel.send("answer", self.member.delay, self._answered, task)
 
     def _answered(self, task: Job | None) -> None:
         """Submit a task locally, and look again once the local scheduler has had its say."""

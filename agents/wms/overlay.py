@@ -80,15 +80,15 @@ class Master(mesa.Agent):
         grid: where it lives.
         tasks: to be done, each released at its `submit` time, in this order.
         habits: how it works.
-        entrance: where workers are submitted.
+        gateway: where workers are submitted.
     """
 
-    def __init__(self, grid: Grid, tasks: Sequence[Job], habits: MasterHabits, entrance: Submits) -> None:
+    def __init__(self, grid: Grid, tasks: Sequence[Job], habits: MasterHabits, gateway: Submits) -> None:
         super().__init__(grid)
         self.grid = grid
         self.tasks = tasks
         self.habits = habits
-        self.entrance = entrance
+        self.gateway = gateway
         self.workers: dict[int, Worker] = {}
         self.submitted: list[Job] = []  # workers as jobs of the grid
         self.left = len(tasks)
@@ -142,7 +142,7 @@ class Master(mesa.Agent):
             self.submitted.append(job)
             self._pending += 1
             self.grid.record.counters["workers_submitted"] += 1
-            self.entrance.submit(job, self._worker_ended, self._worker_started)
+            self.gateway.submit(job, self._worker_ended, self._worker_started)
         if habits.watch > 0:
             self.grid.agenda.after(habits.watch, self._replace, None, DECISION)
 
@@ -245,15 +245,15 @@ class PlainUser(mesa.Agent):
     Args:
         grid: where it lives.
         tasks: to be done.
-        entrance: where they are submitted.
+        gateway: where they are submitted.
         window: of them in the grid at once; 0 for all.
     """
 
-    def __init__(self, grid: Grid, tasks: Sequence[Job], entrance: Submits, window: int) -> None:
+    def __init__(self, grid: Grid, tasks: Sequence[Job], gateway: Submits, window: int) -> None:
         super().__init__(grid)
         self.grid = grid
         self.tasks = tasks
-        self.entrance = entrance
+        self.gateway = gateway
         self.window = window or len(tasks)
         self.told: dict[int, tuple[float, float]] = {}
         self._next = 0
@@ -274,7 +274,7 @@ class PlainUser(mesa.Agent):
         task = self.tasks[self._next]
         self._next += 1
         self._sent[task.id] = self.grid.now
-        self.entrance.submit(task, self._hear)
+        self.gateway.submit(task, self._hear)
 
     def _hear(self, task: Job) -> None:
         self.told[task.id] = self._sent.pop(task.id), self.grid.now

@@ -13,15 +13,15 @@ from typing import Any
 
 from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
 from gridtune.optimize.explanation.changes import Change, changes, other_changes
-from gridtune.optimize.explanation.neighbours import Surroundings, surroundings
-from gridtune.optimize.front.choose import Recommendation, recommend
+from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
 from gridtune.optimize.front.front import Front, Member, comparable, front
+from gridtune.optimize.front.recommendations import Recommendation, recommend
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Value
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.optimize.search_space.constraints import tightest
-from gridtune.optimize.study.study import Kept
+from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.pool import Pool
@@ -91,7 +91,7 @@ class Explanation:
         settings: what it sets.
         changes: from the scenario as it stands to the point, in each objective; empty if that fails.
         other_changes: clear ones in other metrics, the largest first.
-        surroundings: where it lies.
+        neighbourhood: where it lies.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
         replications: fresh runs behind each point.
         runs: simulations that the explanation took.
@@ -106,7 +106,7 @@ class Explanation:
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
     other_changes: tuple[Change, ...]
-    surroundings: Surroundings
+    neighbourhood: Neighbourhood
     ablations: tuple[Ablation, ...] | None
     replications: int
     runs: int
@@ -119,7 +119,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON."""
-        member, around = self.member, self.surroundings
+        member, around = self.member, self.neighbourhood
         return {
             "study": self.front.archive.study,
             "scenario": self.front.archive.scenario,
@@ -152,7 +152,7 @@ class Explanation:
 
 
 def explain(
-    kept: Kept,
+    kept: StoredStudy,
     point: str,
     *,
     replications: int | None = None,
@@ -185,7 +185,7 @@ def explain(
     here, base, *rest = fresh.run(asked)
     if isinstance(here, str):
         raise ScenarioError(f"{found.archive.study}: point {number} fails on fresh seeds: {here}")
-    around = surroundings(found, evaluation, here.values, fresh)
+    around = neighbourhood(found, evaluation, here.values, fresh)
     start = {} if isinstance(base, str) else base.values
     notes = [f"the scenario as it stands fails: {base}"] if isinstance(base, str) else []
     changed = scenario.override(evaluation.values)

@@ -50,7 +50,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class Neighbourhood:
     """Where a point lies.
 
     Attributes:
@@ -68,7 +68,7 @@ class Surroundings:
     failures: tuple[str, ...]
 
 
-def surroundings(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshRuns) -> Surroundings:
+def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshRuns) -> Neighbourhood:
     """Where a point lies in the front.
 
     Distances are Euclidean, each objective in shares of its span over the front. Points of the front that the
@@ -84,7 +84,7 @@ def surroundings(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshR
 
     others = [m for m in found.kept if evaluation.number not in (m.evaluation.number, *m.equivalents)]
     if not others:
-        return Surroundings((), (), (), (), ())
+        return Neighbourhood((), (), (), (), ())
     places, place = _places(found, others, evaluation, here)
     span = np.ptp(np.vstack([places, place]), axis=0)
     gaps = (places - place) / np.where(span > 0, span, 1.0)
@@ -115,7 +115,7 @@ def surroundings(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshR
                 _differs(evaluation, other),
             )
         )
-    return Surroundings(
+    return Neighbourhood(
         tuple(points) if beating else (),
         tuple(others[k].evaluation.number for k in beating),
         tuple(others[k].evaluation.number for k in near if _beats(before[k] - before[-1])),

@@ -31,7 +31,7 @@ def _where(found: Explanation) -> Iterator[str]:
     for one in found.bounds:
         where = f" in {one.case}" if len(archive.cases) > 1 else ""
         yield f"It {'keeps' if one.holds else 'breaks'} {one.constraint}: {estimated(one.value)}{where}."
-    member, around = found.member, found.surroundings
+    member, around = found.member, found.neighbourhood
     rivals = around.beaten_in_search
     if around.beaten_by:
         yield f"Not on the front: on the same fresh seeds it is beaten by {_points(around.beaten_by)}."
@@ -93,7 +93,7 @@ def _against_default(found: Explanation) -> Iterator[str]:
 
 
 def _around(found: Explanation) -> Iterator[str]:
-    around = found.surroundings
+    around = found.neighbourhood
     if around.dominators:
         yield "Points that beat it, the nearest first" if len(around.dominators) > 1 else "What beats it"
     elif around.neighbours:

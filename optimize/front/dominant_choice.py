@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gridtune.optimize.front.choose import balance
 from gridtune.optimize.front.front import Front, comparable
+from gridtune.optimize.front.recommendations import balance
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.search_space.constraints import feasible
 
 
 @dataclass(frozen=True)
-class Loser:
+class Alternative:
     """A kind of system that the search tried and no point of the front has.
 
     Attributes:
@@ -36,18 +36,18 @@ class Loser:
 
 
 @dataclass(frozen=True)
-class Settled:
+class DominantChoice:
     """A choice that all points of the front share although the search tried others.
 
     Attributes:
         path: of the parameter.
         value: that the front has.
-        losers: the other values, by name.
+        alternatives: the other values, by name.
     """
 
     path: str
     value: Value
-    losers: tuple[Loser, ...]
+    alternatives: tuple[Alternative, ...]
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
@@ -62,17 +62,17 @@ class Settled:
                     "beaten_by": one.winner.number if one.winner else None,
                     "fresh": one.fresh,
                 }
-                for one in self.losers
+                for one in self.alternatives
             ],
         }
 
     def __str__(self) -> str:
         return " ".join(
-            [f"Every point of the front has {self.path} {self.value}.", *map(_words, self.losers)]
+            [f"Every point of the front has {self.path} {self.value}.", *map(_words, self.alternatives)]
         )
 
 
-def settled(front: Front) -> list[Settled]:
+def dominant_choices(front: Front) -> list[DominantChoice]:
     """Choices between kinds of systems in which all points agree that stay on the front.
 
     A parameter chooses between kinds if its values bring different parameters along. Where fresh seeds
@@ -87,8 +87,8 @@ def settled(front: Front) -> list[Settled]:
         if len(values) == 1 and None not in values and others:
             (value,) = values
             assert value is not None
-            losers = [_loser(front, tried, path, other) for other in sorted(others, key=str)]
-            found.append(Settled(path, value, tuple(losers)))
+            losers = [_alternative(front, tried, path, other) for other in sorted(others, key=str)]
+            found.append(DominantChoice(path, value, tuple(losers)))
     return found
 
 
@@ -111,7 +111,7 @@ def _choices(tried: Sequence[Evaluation]) -> list[str]:
     )
 
 
-def _loser(front: Front, tried: Sequence[Evaluation], path: str, value: Value) -> Loser:
+def _alternative(front: Front, tried: Sequence[Evaluation], path: str, value: Value) -> Alternative:
     """Why no point of the front has a value."""
     having = [e for e in tried if e.values.get(path) == value]
     members = {member.evaluation.number: member for member in front.members}
@@ -124,12 +124,12 @@ def _loser(front: Front, tried: Sequence[Evaluation], path: str, value: Value) -
         losers = [e for e in allowed if e.values.get(path) == value and e.number not in members]
         rivals = [e for e in allowed if e.values.get(path) != value]
     if not losers:
-        return Loser(value, len(having))
+        return Alternative(value, len(having))
     nearest, winner = _nearest(front, losers, rivals, fresh=fresh)
     if winner is None:
-        return Loser(value, len(having), nearest)
+        return Alternative(value, len(having), nearest)
     text = balance(_seen(winner, fresh), _seen(nearest, fresh), front.objectives, lambda worse: worse < 0)
-    return Loser(value, len(having), nearest, winner, fresh, text)
+    return Alternative(value, len(having), nearest, winner, fresh, text)
 
 
 def _nearest(
@@ -159,7 +159,7 @@ def _seen(evaluation: Evaluation, fresh: bool) -> dict[str, Estimate]:
     return (fresh and evaluation.validated) or evaluation.objectives
 
 
-def _words(one: Loser) -> str:
+def _words(one: Alternative) -> str:
     count = f"Of {one.evaluations} evaluations" if one.evaluations > 1 else "Of the only evaluation"
     if one.nearest is None:
         return f"{count} with {one.value} none keeps the constraints."

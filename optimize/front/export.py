@@ -19,10 +19,10 @@ from gridtune.optimize.front.breakdown import (
     titled,
     totals,
 )
-from gridtune.optimize.front.choose import Recommendation, recommend
-from gridtune.optimize.front.dominant_choice import settled
+from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell, estimated, plain
+from gridtune.optimize.front.recommendations import Recommendation, recommend
 from gridtune.optimize.records.evaluations import Archive, Estimate
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
         "replications": _effort(front.archive),
         "front": [_entry(member) | entry(member, front.archive) for member in front.members],
         "recommendations": [_advice(item) for item in recommend(front, order=order)],
-        "settled": [one.as_json() for one in settled(front)],
+        "settled": [one.as_json() for one in dominant_choices(front)],
         **totals(front),
     }
 
@@ -161,7 +161,7 @@ def summary(front: Front) -> list[str]:
         said.append(f"Hypervolume {plain(front.hypervolume)}.")
     if front.unvalidated:
         said.append(f"{front.unvalidated} more looked non-dominated in the search but have no fresh seeds.")
-    said += map(str, settled(front))
+    said += map(str, dominant_choices(front))
     return said
 
 

@@ -17,7 +17,7 @@ from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivit
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.space import Space
-from gridtune.optimize.study.study import Kept
+from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ RESAMPLES = 60  # behind the intervals
 MIDDLE = (0.025, 0.975)  # quantiles of a 95 % interval
 
 
-def study_sensitivity(kept: Kept, objectives: Sequence[Objective], seed: int = 1) -> Sensitivity:
+def study_sensitivity(kept: StoredStudy, objectives: Sequence[Objective], seed: int = 1) -> Sensitivity:
     """Importance of every parameter for every objective, over the evaluations of a search.
 
     Importances of an objective add up to 1. Their intervals come from a bootstrap over the evaluations.

@@ -1,6 +1,16 @@
 """Samplers: ways to choose the points that a search evaluates."""
 
-from gridtune.optimize.samplers import evolution, filling, nsga, surrogate
+from gridtune.optimize.samplers import optuna_genetic, optuna_surrogate, pymoo_genetic, space_filling
 from gridtune.optimize.samplers.base import Result, Sampler, find, register, samplers
 
-__all__ = ["Result", "Sampler", "evolution", "filling", "find", "nsga", "register", "samplers", "surrogate"]
+__all__ = [
+    "Result",
+    "Sampler",
+    "find",
+    "optuna_genetic",
+    "optuna_surrogate",
+    "pymoo_genetic",
+    "register",
+    "samplers",
+    "space_filling",
+]

@@ -12,7 +12,7 @@ from gridtune.optimize.search_space.objectives import check_measured, objectives
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.fields.tables import SearchSpec
+from gridtune.scenarios.tables.search import SearchSpec
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from gridtune.optimize.records.evaluations import Value
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.sweep import Bounds, parse_variation
-from gridtune.scenarios.fields.tables import Choices, Range, SearchSpec
+from gridtune.scenarios.tables.search import Choices, Range, SearchSpec
 
 Point = dict[str, Value]
 

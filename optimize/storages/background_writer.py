@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Recorder(Generic[T]):
+class BackgroundWriter(Generic[T]):
     """A thread that writes what it is given, in order, all that is waiting at once.
 
     Args:

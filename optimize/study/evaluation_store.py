@@ -12,11 +12,11 @@ from gridtune.optimize.replication.run_cache import Run
 from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
-from gridtune.optimize.storages.background_writer import Recorder
+from gridtune.optimize.storages.background_writer import BackgroundWriter
 from gridtune.optimize.storages.rdb import reason
 from gridtune.optimize.storages.storage import Opened, open_for_writing, shown
 from gridtune.optimize.study.extra_runs import (
-    Further,
+    ExtraRuns,
     joined,
     keep_further,
     keep_runs,
@@ -67,7 +67,7 @@ class Store:
         self.known[key(entry.values)] = entry
         self.next_number = max(self.next_number, entry.number + 1)
 
-    def extend(self, further: Further) -> None:
+    def extend(self, further: ExtraRuns) -> None:
         """Keep further replications of a point that is known."""
         name = key(further.part.values)
         entry = self.known[name]
@@ -114,7 +114,7 @@ class StudyStore(Store):
             self._opened.close()
             raise
         self._parts = kept_further(self._study)
-        self._recorder: Recorder[Entry | Further] = Recorder(self._write)
+        self._recorder: BackgroundWriter[Entry | ExtraRuns] = BackgroundWriter(self._write)
 
     def add(self, entry: Entry) -> None:
         """Keep what became of a point; written soon.
@@ -126,7 +126,7 @@ class StudyStore(Store):
         with self._one_line():
             self._recorder.put(entry)
 
-    def extend(self, further: Further) -> None:
+    def extend(self, further: ExtraRuns) -> None:
         """Keep further replications of a point that is known; written soon.
 
         Raises:
@@ -176,9 +176,9 @@ class StudyStore(Store):
         self.next_number = len(study.get_trials(deepcopy=False))
         return study
 
-    def _write(self, items: Sequence[Entry | Further]) -> None:
-        entries = [item for item in items if not isinstance(item, Further)]
-        further = [item for item in items if isinstance(item, Further)]
+    def _write(self, items: Sequence[Entry | ExtraRuns]) -> None:
+        entries = [item for item in items if not isinstance(item, ExtraRuns)]
+        further = [item for item in items if isinstance(item, ExtraRuns)]
         trials = [trial_of(entry, self.settings, self._distributions) for entry in entries]
         self._opened.add_trials(self._study, trials)
         if further:

@@ -27,7 +27,7 @@ RUNS = "runs"
 
 
 @dataclass(frozen=True)
-class Further:
+class ExtraRuns:
     """Further replications of a point.
 
     Attributes:
@@ -44,7 +44,7 @@ class Further:
         return self.part.number
 
 
-def joined(entry: Evaluation, further: Further) -> Evaluation | Failed:
+def joined(entry: Evaluation, further: ExtraRuns) -> Evaluation | Failed:
     """A point with further replications; failed if they did, except on fresh seeds."""
     part = further.part
     if further.fresh:
@@ -71,7 +71,7 @@ def joined(entry: Evaluation, further: Further) -> Evaluation | Failed:
     )
 
 
-def keep_further(study: Study, further: Sequence[Further], at: int) -> None:
+def keep_further(study: Study, further: Sequence[ExtraRuns], at: int) -> None:
     """Write further replications as the attribute with that number."""
     study.set_user_attr(f"{FURTHER}{at:06}", [_as_json(one) for one in further])
 
@@ -124,11 +124,11 @@ def _concatenated_cases(
     return {case: _concatenated(first.get(case, {}), estimates) for case, estimates in then.items()}
 
 
-def _as_json(further: Further) -> dict[str, Any]:
+def _as_json(further: ExtraRuns) -> dict[str, Any]:
     part = further.part
     stored = {"number": part.number, "fresh": further.fresh} | entry_as_json(part)
     return stored | {"metrics": {}} if further.fresh and isinstance(part, Evaluation) else stored
 
 
-def _further(entry: Evaluation, stored: Mapping[str, Any]) -> Further:
-    return Further(entry_of(entry.number, entry.values, stored), stored["fresh"])
+def _further(entry: Evaluation, stored: Mapping[str, Any]) -> ExtraRuns:
+    return ExtraRuns(entry_of(entry.number, entry.values, stored), stored["fresh"])

@@ -138,7 +138,7 @@ def archive_of(
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredStudy:
     """What a search has left in a storage.
 
     Attributes:
@@ -155,7 +155,7 @@ def load_archive(study: str | Path, name: str | None = None) -> Archive:
     return load(study, name).archive
 
 
-def load(study: str | Path, name: str | None = None) -> Kept:
+def load(study: str | Path, name: str | None = None) -> StoredStudy:
     """What a search has left in a storage.
 
     Args:
@@ -185,7 +185,7 @@ def load(study: str | Path, name: str | None = None) -> Kept:
         kept = optuna.load_study(study_name=name, storage=storage)
         entries = with_further(entries_of(kept), kept)
         stored = found[name]
-        return Kept(Settings.of_json(stored), archive_of(name, stored, entries, stored["budget"]))
+        return StoredStudy(Settings.of_json(stored), archive_of(name, stored, entries, stored["budget"]))
     finally:
         storage.remove_session()
 

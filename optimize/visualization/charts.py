@@ -15,7 +15,7 @@ from gridtune.optimize.front.export import parameters
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.number_format import cell, estimated, plain
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.visualization.cloud import (
+from gridtune.optimize.visualization.points import (
     BEATEN,
     BROKEN,
     ON_FRONT,

@@ -7,10 +7,10 @@ from importlib.resources import files
 from typing import Any
 
 from gridtune.optimize.front.breakdown import scenario_header, scenario_rows
-from gridtune.optimize.front.choose import recommend
 from gridtune.optimize.front.export import header, numeric_header, rows, summary
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.number_format import cell
+from gridtune.optimize.front.recommendations import recommend
 
 
 def page(front: Front) -> str:

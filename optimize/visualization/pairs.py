@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.visualization.cloud import (
+from gridtune.optimize.visualization.points import (
     MARKS,
     draw_cloud,
     draw_mark,

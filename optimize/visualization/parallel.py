@@ -9,7 +9,7 @@ from gridtune.optimize.front.export import parameters
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import plain, spoken
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.visualization.cloud import (
+from gridtune.optimize.visualization.points import (
     ParameterAxis,
     draw_mark,
     marked,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from gridtune.optimize.front.export import parameters
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.visualization.cloud import (
+from gridtune.optimize.visualization.pairs import handles
+from gridtune.optimize.visualization.points import (
     ParameterAxis,
     draw_cloud,
     draw_mark,
@@ -23,14 +24,13 @@ from gridtune.optimize.visualization.cloud import (
     short_path,
     view,
 )
-from gridtune.optimize.visualization.pairs import handles
 from gridtune.scenarios.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from gridtune.optimize.visualization.cloud import Array
+    from gridtune.optimize.visualization.points import Array
 
 ACROSS = 5  # panels side by side
 WIDTH = 16  # letters of a label beside a panel

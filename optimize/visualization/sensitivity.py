@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.importance.sensitivity import METHODS, Method, Ranking, Sensitivity
-from gridtune.optimize.visualization.cloud import objective_label, short_path
+from gridtune.optimize.visualization.points import objective_label, short_path
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
-from gridtune.scenarios.fields.tables import Switchable
+from gridtune.scenarios.fields.table import Switchable
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
 
-def standing(spec: ScenarioSpec) -> ScenarioSpec:
+def active(spec: ScenarioSpec) -> ScenarioSpec:
     """The scenario without what is switched off, and with fewer nodes at the sites that lend some.
 
     A site that is switched off lends nothing: its borrowers stand on nodes of their own.

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, get_args, get_type_hints
 
-import gridtune.scenarios.systems.order  # noqa: F401 - importing the systems registers every policy of ours
+import gridtune.scenarios.systems.registry  # noqa: F401 - importing the systems registers every policy of ours
 from gridtune.model.policy import FAMILIES, Policy, PolicyError, policies
 from gridtune.scenarios.errors import ScenarioError
 

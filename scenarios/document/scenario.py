@@ -16,10 +16,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gridtune.model.policy import PolicyError, load_file
-from gridtune.scenarios.document.active_parts import standing
+from gridtune.scenarios.document.active_parts import active
 from gridtune.scenarios.document.paths import Document, value_at, with_values
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.systems.order import SYSTEMS
+from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.tables.schema import ARRAYS, ScenarioSpec
 
 SHIPPED = Path(str(files("gridtune.scenarios"))) / "shipped"
@@ -46,14 +46,14 @@ class Scenario:
         Raises:
             ScenarioError: with every fault of the document, or the first by which its tables do not fit.
         """
-        _ = self.standing
+        _ = self.active
         return self._tables
 
     @cached_property
-    def standing(self) -> ScenarioSpec:
+    def active(self) -> ScenarioSpec:
         """What of the tables stands in the grid; see `scenarios.document.active_parts`."""
         try:
-            present = standing(self._tables)
+            present = active(self._tables)
             for system in SYSTEMS:
                 system.check(present)
         except ScenarioError:

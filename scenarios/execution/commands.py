@@ -110,7 +110,7 @@ def run_scenario(
         "metrics": {name: summary.as_json() for name, summary in summarise(runs).items()},
         "out": None if folder is None else str(folder),
     }
-    if classes := classes_of(scenario.standing):
+    if classes := classes_of(scenario.active):
         made["classes"] = by_class(made["metrics"], classes)
     if folder is not None:
         about = manifest(scenario, seed, replications, folder)

@@ -97,7 +97,7 @@ def identify(
     Raises:
         ScenarioError: no such harvester, or a run that tells nothing (too few jobs, nothing measured).
     """
-    named = {part.name: part for part in scenario.standing.harvester}
+    named = {part.name: part for part in scenario.active.harvester}
     name = harvester or next(iter(named), "")
     if name not in named or (harvester is None and len(named) > 1):
         known = ", ".join(named) or "none"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import inf
 
-from gridtune.model.collector import without_collector
+from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.model.grid import Grid
 from gridtune.model.metrics.summary import summarise
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.execution.classes import announce
 from gridtune.scenarios.results.run import Run
-from gridtune.scenarios.systems.order import SYSTEMS
+from gridtune.scenarios.systems.registry import SYSTEMS
 
 
 def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Grid:
@@ -25,7 +25,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
     Raises:
         ScenarioError: a file that the scenario names cannot be used.
     """
-    spec = scenario.standing
+    spec = scenario.active
     grid = Grid(
         seed,
         replication,
@@ -43,7 +43,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
 
 def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Run:
     """Build a scenario, run it to its end and sum it up; see `build`."""
-    with build(scenario, seed, replication, keep_events=keep_events) as grid, without_collector():
+    with build(scenario, seed, replication, keep_events=keep_events) as grid, without_garbage_collection():
         grid.run()
         readings = scenario.spec.metrics
         metrics, users = summarise(grid, allocated=readings.allocated, deserved=readings.deserved)

@@ -10,12 +10,12 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune.model.deadline.platform import Steps
 from gridtune.scenarios.fields.laws import Law
-from gridtune.scenarios.fields.tables import Part
+from gridtune.scenarios.fields.table import Table
 
 BLOCK = 64  # values drawn at once
 
 
-class Fixed(Part):
+class Fixed(Table):
     """A value that is drawn once for each server and then stays."""
 
     course: Literal["fixed"] = "fixed"
@@ -26,7 +26,7 @@ class Fixed(Part):
         return Steps.constant(min(max(float(self.value.draw(rng, 1)[0]), low), high))
 
 
-class Drawn(Part):
+class Drawn(Table):
     """Values that are drawn one after the other, each held for a time that is drawn as well."""
 
     course: Literal["drawn"]
@@ -46,7 +46,7 @@ class Drawn(Part):
                 time += max(float(hold), 0.001)
 
 
-class Listed(Part):
+class Listed(Table):
     """Values from given times on, e.g. `steps = [[0, 1.0], [3600, 0.5]]`."""
 
     course: Literal["listed"]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.classes import draw_classes
 from gridtune.scenarios.plots.gantt import draw_gantt
-from gridtune.scenarios.plots.people import draw_users
-from gridtune.scenarios.plots.series import draw_queues, draw_signals
+from gridtune.scenarios.plots.messages import draw_messages
 from gridtune.scenarios.plots.style import PlotError, picture_format, save
 from gridtune.scenarios.plots.tables import RunTables, read_run
-from gridtune.scenarios.plots.traffic import draw_messages
-from gridtune.scenarios.plots.waits import draw_waits
+from gridtune.scenarios.plots.time_series import draw_queues, draw_signals
+from gridtune.scenarios.plots.users import draw_users
+from gridtune.scenarios.plots.waiting_times import draw_waits
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -39,6 +39,6 @@ def notes(scenario: Scenario) -> list[str]:
     """What a user should know of where the workloads come from, a line each."""
     return [
         f"workload {workload.name}: {workload.provenance()}"
-        for workload in scenario.standing.workload
+        for workload in scenario.active.workload
         if isinstance(workload, FromTrace)
     ]

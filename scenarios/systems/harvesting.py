@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import nan
 
 import gridtune.model.harvest  # noqa: F401 - importing it registers the controllers
-from gridtune.agents.batch.best_effort import BestEffortQueue, Manners
+from gridtune.agents.batch.best_effort import BestEffortQueue, Preemption
 from gridtune.agents.harvest.bags import Bag, Bags
 from gridtune.agents.harvest.harvester import Harvester
 from gridtune.model.agenda import Action
@@ -98,13 +98,13 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     for part in spec.harvester:
         for site in _harvested_sites(part, declared):
             name = part.name if part.site != EVERY else f"{part.name}-{site}"
-            manners = Manners(
+            preemption = Preemption(
                 delay(part.kill_delay, grid, f"kill_delay:{name}"),
                 part.grace,
                 part.lifetime,
                 part.start_delay,
             )
-            queue = BestEffortQueue(sites[site], manners)
+            queue = BestEffortQueue(sites[site], preemption)
             control: Control = part.controller
             harvesters.append(Harvester(grid, name, queue, bags, control, part.cycle))
     room = min(harvester.queue.site.nodes.slots for harvester in harvesters)

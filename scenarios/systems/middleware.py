@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gridtune.agents.middleware.broker import Broker
-from gridtune.agents.middleware.gateway import Entrance
+from gridtune.agents.middleware.gateway import Gateway
 from gridtune.agents.middleware.matchmaker import MatchMaker
-from gridtune.agents.middleware.messages import Member, Post
+from gridtune.agents.middleware.messages import MemberSite, MessageChannel
 from gridtune.agents.middleware.pilot import PilotAgent, PilotHabits
-from gridtune.agents.middleware.resource import Place, VresPlace
+from gridtune.agents.middleware.resource import SiteResource, VresResource
 from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.model.agenda import Action
 from gridtune.model.grid import Grid
@@ -45,62 +45,64 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     middleware = spec.middleware
     if middleware is None:
         return
-    entrance = place(grid, middleware, members_of(grid, spec))
+    gateway = place(grid, middleware, members_of(grid, spec))
     record = grid.record
 
     def in_state(*states: object) -> int:
-        return sum(task.state in states for task in entrance.tasks)
+        return sum(task.state in states for task in gateway.tasks)
 
     record.probe("meta.running", lambda: in_state(RUNNING))
     record.probe("meta.done", lambda: in_state(DONE))
-    record.probe("meta.unmatched", lambda: entrance.waiting)
-    record.measures.update(measures(entrance.tasks, record.jobs))
-    streams = [arrivals(grid, workload, entrance) for workload in workloads_for(spec, "middleware")]
-    hand_in(grid, entrance, merged(streams))
+    record.probe("meta.unmatched", lambda: gateway.waiting)
+    record.measures.update(measures(gateway.tasks, record.jobs))
+    streams = [arrivals(grid, workload, gateway) for workload in workloads_for(spec, "middleware")]
+    hand_in(grid, gateway, merged(streams))
 
 
-def hand_in(grid: Grid, entrance: Entrance, tasks: Iterable[tuple[float, Action, Any]]) -> None:
+def hand_in(grid: Grid, gateway: Gateway, tasks: Iterable[tuple[float, Action, Any]]) -> None:
     """Have tasks handed in as they come; after the last one the middleware knows that it was the last."""
 
     def stream() -> Iterator[tuple[float, Action, Any]]:
         yield from tasks
-        entrance.open = False
+        gateway.open = False
 
     grid.agenda.feed(stream())
 
 
-def members_of(grid: Grid, spec: ScenarioSpec) -> list[Member]:
+def members_of(grid: Grid, spec: ScenarioSpec) -> list[MemberSite]:
     """All sites as the middleware knows them: of those with virtual reservations the class for its tasks."""
     size = spec.middleware.message_size if spec.middleware is not None else 0.0
     roles = {workload.role for workload in workloads_for(spec, "middleware")}
-    places: dict[str, tuple[Place, float]] = {
+    resources: dict[str, tuple[SiteResource, float]] = {
         name: (site, limit_of(site)) for name, site in sites_of(grid).items()
     }
     for name, reserved in vres_sites(grid).items():
         taken = next((known for known in reserved.classes if known.rules.takes(roles)), None)
         if taken is not None and taken.slots > 0:
-            places[name] = VresPlace(reserved, taken), taken.rules.wall_limit
+            resources[name] = VresResource(reserved, taken), taken.rules.wall_limit
     tags = {site.name: frozenset(site.tags) for site in spec.site}
     if spec.platform is not None:
         tags.update((name, spec.platform.tags_of(k)) for k, name in enumerate(spec.platform.names))
     routes = routes_of(spec, grid.streams)
     return [
-        Member(site, routes[name].delay(size), tags[name], limit)
-        for name, (site, limit) in places.items()
+        MemberSite(site, routes[name].delay(size), tags[name], limit)
+        for name, (site, limit) in resources.items()
         if name in routes
     ]
 
 
-def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Entrance:
+def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> Gateway:
     """Put the actors of the chosen kind on the grid; whom tasks are handed in to."""
-    post = Post(grid, spec.message_size)
+    channel = MessageChannel(grid, spec.message_size)
     if spec.kind == "push":
-        return Broker(grid, members, spec.routing, spec.update_period, post)
+        return Broker(grid, members, spec.routing, spec.update_period, channel)
     queues = TaskQueues(spec.queues)
     agents: list[SiteAgent]
     if spec.kind == "pull":
         match_maker = MatchMaker(grid, spec.matching, queues, [member.resource for member in members])
-        agents = [SiteAgent(grid, member, match_maker, spec.availability_epsilon, post) for member in members]
+        agents = [
+            SiteAgent(grid, member, match_maker, spec.availability_epsilon, channel) for member in members
+        ]
     else:
         habits = PilotHabits(
             PilotMode(spec.pilot_mode, spec.pilot_longest),
@@ -111,7 +113,7 @@ def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[Member]) -> Entran
         )
         match_maker = MatchMaker(grid, spec.matching, queues, [habits.resource(member) for member in members])
         agents = [
-            PilotAgent(grid, member, match_maker, spec.availability_epsilon, post, habits)
+            PilotAgent(grid, member, match_maker, spec.availability_epsilon, channel, habits)
             for member in members
         ]
         grid.record.measures["pilot_idle"] = lambda: _idle(grid, match_maker.tasks)

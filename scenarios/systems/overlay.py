@@ -34,8 +34,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put the user-level schedulers of a scenario on the grid."""
     if not spec.overlay:
         return
-    entrance: Submits = wms_of(grid) or next(iter(vres_sites(grid).values()))
-    users = [_place(grid, part, entrance) for part in spec.overlay]
+    gateway: Submits = wms_of(grid) or next(iter(vres_sites(grid).values()))
+    users = [_place(grid, part, gateway) for part in spec.overlay]
 
     def efficiency() -> float:
         work, held = (sum(values) for values in zip(*(user.efficiency() for user in users), strict=True))
@@ -47,7 +47,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     )
 
 
-def _place(grid: Grid, part: OverlaySpec, entrance: Submits) -> Master | PlainUser:
+def _place(grid: Grid, part: OverlaySpec, gateway: Submits) -> Master | PlainUser:
     stream = grid.streams.stream(f"workload:{part.name}:runtime")
     first = part.start + part.first_task
     plain = part.mode == "plain"
@@ -62,9 +62,9 @@ def _place(grid: Grid, part: OverlaySpec, entrance: Submits) -> Master | PlainUs
         for k, runtime in enumerate(part.runtime.draw(stream, part.tasks).tolist())
     ]
     if plain:
-        user: Master | PlainUser = PlainUser(grid, tasks, entrance, part.window)
+        user: Master | PlainUser = PlainUser(grid, tasks, gateway, part.window)
     else:
-        user = master = Master(grid, tasks, _habits(grid, part), entrance)
+        user = master = Master(grid, tasks, _habits(grid, part), gateway)
         grid.record.probe(f"{part.name}.busy", lambda: master.busy)
         grid.record.probe(f"{part.name}.pool", lambda: len(master.workers))
     grid.agenda.at(part.start, user.begin)

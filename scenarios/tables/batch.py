@@ -11,11 +11,12 @@ from gridtune.agents.batch.batch_site import (
     Overrun,
 )
 from gridtune.scenarios.fields.laws import Constant, Law
-from gridtune.scenarios.fields.tables import Part, one_or_more, policy_of
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.vres import VresFields
 
 
-class QueueSpec(Part):
+class QueueSpec(Table):
     """A queue of a site: jobs enter the first one whose limits they keep."""
 
     name: str
@@ -25,7 +26,7 @@ class QueueSpec(Part):
     max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
 
 
-class RoundsSpec(Part):
+class RoundsSpec(Table):
     """Scheduling rounds: jobs that come in while one lasts wait for the next (OAR; BatCiGri, section 4.5)."""
 
     gap: float = Field(default=5.0, ge=0, description="s between the beginnings of two rounds, at least")
@@ -35,7 +36,7 @@ class RoundsSpec(Part):
     duration: Law = Field(default=Constant(value=0.0), description="s until its decisions take effect")
 
 
-class FileSystemSpec(Part):
+class FileSystemSpec(Table):
     """A file server shared by all jobs of a site."""
 
     threads: float = Field(

@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from gridtune.scenarios.fields.laws import Constant, Law
-from gridtune.scenarios.fields.tables import Switchable, policy_of
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Switchable
 from gridtune.scenarios.fields.time_varying import Course
 
 

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from gridtune.scenarios.fields.tables import Part, Switchable, policy_of
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Switchable, Table
 
 
 class SedSpec(Switchable):
@@ -28,7 +29,7 @@ class SedSpec(Switchable):
     )
 
 
-class HierarchySpec(Part):
+class HierarchySpec(Table):
     """The tree between clients and servers: a master agent over `depth` levels of local agents."""
 
     depth: int = Field(

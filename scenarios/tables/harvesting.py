@@ -7,7 +7,8 @@ from pydantic import Field
 import gridtune.model.harvest  # noqa: F401 - importing it registers the controllers
 from gridtune.agents.harvest.bags import Sharing
 from gridtune.scenarios.fields.laws import Constant, Law
-from gridtune.scenarios.fields.tables import Part, Switchable, policy_of
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Switchable, Table
 
 
 class HarvesterSpec(Switchable):
@@ -34,7 +35,7 @@ class HarvesterSpec(Switchable):
     lifetime: float = Field(default=0.0, ge=0, description="s from its start in which a job is not killed")
 
 
-class BagsSpec(Part):
+class BagsSpec(Table):
     """How the bags of tasks are emptied."""
 
     sharing: Sharing = Field(

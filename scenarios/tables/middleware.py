@@ -10,7 +10,8 @@ from pydantic import Field
 from gridtune.model.middleware.matching import RoundRobin
 from gridtune.model.middleware.pilots import Mode
 from gridtune.model.middleware.routing import LeastDepth
-from gridtune.scenarios.fields.tables import Switchable, policy_of
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Switchable
 
 
 class MiddlewareSpec(Switchable):

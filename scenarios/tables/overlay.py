@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.scenarios.fields.laws import Law
-from gridtune.scenarios.fields.tables import Switchable
+from gridtune.scenarios.fields.table import Switchable
 
 
 class OverlaySpec(Switchable):

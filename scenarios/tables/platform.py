@@ -10,19 +10,20 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune.model.batch.policies import Fcfs
 from gridtune.scenarios.fields.laws import Constant, Law
-from gridtune.scenarios.fields.tables import Part, Switchable, one_or_more, policy_of
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Switchable, Table, one_or_more
 
 OBSERVED = "peak_concurrent_if_started_at_submit"
 
 
-class ClassSpec(Part):
+class ClassSpec(Table):
     """A kind of node."""
 
     speed: float = Field(gt=0, description="work per s (NCU/s)")
     weight: float = Field(default=1.0, gt=0, description="share of the nodes, relative to the other kinds")
 
 
-class TopologySpec(Part):
+class TopologySpec(Table):
     """The network: routers of a wide area, and a local area at each site."""
 
     routers: int = Field(default=1, ge=1, description="of the wide area; 1 for a star")

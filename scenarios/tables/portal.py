@@ -5,7 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from gridtune.model.wms.arbitration import DeadlineFair
-from gridtune.scenarios.fields.tables import Switchable, policy_of
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Switchable
 
 
 class PortalSpec(Switchable):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from gridtune.scenarios.fields.tables import Switchable
+from gridtune.scenarios.fields.table import Switchable
 
 
 class QueueingSpec(Switchable):

@@ -6,16 +6,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from gridtune.scenarios.fields.tables import (
-    MetricsSpec,
-    NetworkSpec,
-    Part,
-    RecordSpec,
-    SearchSpec,
-    one_or_more,
-)
+from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
+from gridtune.scenarios.tables.general import MetricsSpec, NetworkSpec, RecordSpec
 from gridtune.scenarios.tables.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from gridtune.scenarios.tables.harvesting import BagsSpec, HarvesterSpec
 from gridtune.scenarios.tables.middleware import MiddlewareSpec
@@ -23,6 +17,7 @@ from gridtune.scenarios.tables.overlay import OverlaySpec
 from gridtune.scenarios.tables.platform import PlatformSpec
 from gridtune.scenarios.tables.portal import PortalSpec
 from gridtune.scenarios.tables.queueing import QueueingSpec
+from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.tables.wms import WmsSpec
 from gridtune.scenarios.workloads.burst_sessions import BurstSessions
 from gridtune.scenarios.workloads.jobs import Campaign, GeneratedJobs
@@ -41,7 +36,7 @@ Workload = Annotated[
 ]  # fmt: skip
 
 
-class ScenarioSpec(Part):
+class ScenarioSpec(Table):
     """A scenario: what stands in the grid, what it is asked to do, and what to look at."""
 
     title: str = Field(description="one line")

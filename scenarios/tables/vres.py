@@ -8,10 +8,10 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.model.vres import ClassRules
-from gridtune.scenarios.fields.tables import Part, Switchable
+from gridtune.scenarios.fields.table import Switchable, Table
 
 
-class ClassSpec(Part):
+class ClassSpec(Table):
     """What a site grants to a class of jobs."""
 
     name: str

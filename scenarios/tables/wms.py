@@ -9,7 +9,8 @@ from pydantic import Field, field_validator
 from gridtune.model.wms.expression import ExpressionError
 from gridtune.model.wms.ranking import LeastTraversalTime, formula
 from gridtune.scenarios.fields.laws import Constant, Law
-from gridtune.scenarios.fields.tables import Switchable, policy_of
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Switchable
 
 NONE = Constant(value=0.0)
 

@@ -7,4 +7,4 @@ from gridtune.scenarios.traces.header import TraceHeader
 from gridtune.scenarios.traces.reading import TraceStream, iter_trace, read_trace
 from gridtune.scenarios.traces.records import Keep, Tally, Trace, TraceError, TraceJob, TraceReport
 from gridtune.scenarios.traces.summary import TraceSummary, summarise
-from gridtune.scenarios.traces.table import summary_lines
+from gridtune.scenarios.traces.summary_text import summary_lines

@@ -8,7 +8,7 @@ from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 
-from gridtune.model.collector import without_collector
+from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.scenarios.traces.gwf import GWF
 from gridtune.scenarios.traces.header import TraceHeader
 from gridtune.scenarios.traces.records import Keep, Trace, TraceError, TraceJob, TraceReport
@@ -151,7 +151,7 @@ def _read(path: Path, keep: Keep) -> Trace:
     jobs: list[TraceJob] = []
     unsorted: list[int] = []
     last = 0.0
-    with without_collector():
+    with without_garbage_collection():
         for line, job in stream.numbered():
             if job.submit < last:
                 unsorted.append(line)

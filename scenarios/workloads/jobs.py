@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Constant, Law, draws
-from gridtune.scenarios.fields.tables import Part, Switchable
+from gridtune.scenarios.fields.table import Switchable, Table
 
 EVERY = "*"  # as the site of a workload: each site has its own
 
@@ -36,7 +36,7 @@ class Task(NamedTuple):
     estimate: float
 
 
-class BestEffortSpec(Part):
+class BestEffortSpec(Table):
     """What makes jobs best-effort: they wait in bags, run in holes, and make way for premium jobs."""
 
     overhead: Law = Field(
@@ -51,7 +51,7 @@ class BestEffortSpec(Part):
     weight: float = Field(default=1.0, gt=0, description="of its campaign where the harvest is shared")
 
 
-class ResponseBound(Part):
+class ResponseBound(Table):
     """How long a job may take from submission to its end: max(least, factor x run time)."""
 
     factor: float = Field(

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Law
-from gridtune.scenarios.fields.tables import Switchable
+from gridtune.scenarios.fields.table import Switchable
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
 DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))

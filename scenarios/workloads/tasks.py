@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from gridtune.model.deadline.platform import Task
 from gridtune.model.streams import Streams
 from gridtune.scenarios.fields.laws import Floats, Law
-from gridtune.scenarios.fields.tables import Part, Switchable
+from gridtune.scenarios.fields.table import Switchable, Table
 
 
 class Arrival(NamedTuple):
@@ -36,7 +36,7 @@ class Arrival(NamedTuple):
     task: Task
 
 
-class Levels(Part):
+class Levels(Table):
     """Whole numbers from low to high, each as likely."""
 
     low: int
@@ -119,7 +119,7 @@ class DrawnTasks(GeneratedTasks):
         return self.tasks(streams, times, runtimes, users)
 
 
-class ListedTask(Part):
+class ListedTask(Table):
     """One task, given by the times that it takes on each server (RR-5335, table 1)."""
 
     arrival: float = Field(default=0.0, ge=0, description="s")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gridtune.optimize.samplers import register
-from gridtune.optimize.samplers.nsga import Nsga2
-from gridtune.optimize.samplers.surrogate import Tpe
+from gridtune.optimize.samplers.optuna_genetic import Nsga2
+from gridtune.optimize.samplers.optuna_surrogate import Tpe
 
 
 class _Tpe(Tpe):

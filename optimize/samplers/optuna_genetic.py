@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gridtune.optimize.samplers.asktell import OptunaSampler
 from gridtune.optimize.samplers.base import population, register
+from gridtune.optimize.samplers.optuna_base import OptunaSampler
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from gridtune.optimize.front.dominant_choice import settled
+from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.export import summary, to_dict
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive, Constraint
@@ -25,16 +25,16 @@ def study(*points, **facts):
 
 
 def test_a_front_of_both_kinds_settles_nothing():
-    assert settled(front(study((PUSH, (1, 10)), (PULL, (2, 20))))) == []
+    assert dominant_choices(front(study((PUSH, (1, 10)), (PULL, (2, 20))))) == []
 
 
 def test_a_kind_that_was_never_tried_is_not_said_to_have_lost():
-    assert settled(front(study((PUSH, (1, 10)), (PUSH, (2, 20))))) == []
+    assert dominant_choices(front(study((PUSH, (1, 10)), (PUSH, (2, 20))))) == []
 
 
 def test_only_parameters_that_bring_others_along_choose_between_kinds():
     pilot = PILOT | {"site.a.policy": "easy"}
-    found = settled(front(study((PUSH, (1, 10)), (PILOT, (5, 5)), (pilot, (6, 5)), (PULL, (5, 5)))))
+    found = dominant_choices(front(study((PUSH, (1, 10)), (PILOT, (5, 5)), (pilot, (6, 5)), (PULL, (5, 5)))))
     assert [one.path for one in found] == ["middleware.kind"]
 
 
@@ -47,8 +47,8 @@ def test_the_nearest_loser_and_what_beats_it_are_named():
             (PULL | {"middleware.poll_period": 61.0}, (2, 9)),
         )
     )
-    [found] = settled(searched)
-    [lost] = found.losers
+    [found] = dominant_choices(searched)
+    [lost] = found.alternatives
     assert (found.value, lost.value, lost.evaluations) == ("push", "pull", 2)
     assert (lost.nearest.number, lost.winner.number, lost.fresh) == (3, 0, False)
     assert str(found) == (
@@ -66,11 +66,11 @@ def test_the_nearest_loser_and_what_beats_it_are_named():
 
 
 def test_a_tie_in_one_objective_is_beaten_in_the_other():
-    [found] = settled(
+    [found] = dominant_choices(
         front(study((PUSH, (1, 10)), (PULL, (1, 9)), (PULL | {"site.a.policy": "fcfs"}, (1, 7))))
     )
-    assert found.losers[0].nearest.number == 1
-    assert found.losers[0].text == "completed higher by 1 jobs"
+    assert found.alternatives[0].nearest.number == 1
+    assert found.alternatives[0].text == "completed higher by 1 jobs"
 
 
 def test_a_kind_that_fresh_seeds_took_off_the_front_is_compared_there():
@@ -79,8 +79,8 @@ def test_a_kind_that_fresh_seeds_took_off_the_front_is_compared_there():
             (PUSH, (1, 10), ((2, 4), (10, 12))), (PULL, (0, 11), ((5, 5), (8, 8))), (PUSH | {"x": 1}, (9, 1))
         )
     )
-    [found] = settled(searched)
-    assert found.losers[0].fresh
+    [found] = dominant_choices(searched)
+    assert found.alternatives[0].fresh
     assert str(found).endswith(
         "Of the only evaluation with pull the nearest, number 1, is beaten by number 0 on fresh seeds: "
         "unhappy users lower by 2.0 ± 1.0, completed higher by 3.0 ± 1.0 jobs."
@@ -89,16 +89,16 @@ def test_a_kind_that_fresh_seeds_took_off_the_front_is_compared_there():
 
 def test_a_kind_without_fresh_seeds_is_not_said_to_be_beaten():
     searched = front(study((PUSH, (1, 10), ((1, 1), (10, 10))), (PULL, (0, 11))))
-    assert str(settled(searched)[0]).endswith("number 1 is not beaten, but has no fresh seeds.")
+    assert str(dominant_choices(searched)[0]).endswith("number 1 is not beaten, but has no fresh seeds.")
 
 
 def test_a_kind_that_breaks_constraints_is_said_to_do_so():
     rule = Constraint("unhappy_users", "<=", 3.0, "users")
     archive = study((PUSH, (1, 10)), (PULL, (4, 20)), constraints=(rule,))
     points = [replace(e, cases={"": dict(e.objectives)}) for e in archive.evaluations]
-    found = settled(front(replace(archive, evaluations=tuple(points))))
+    found = dominant_choices(front(replace(archive, evaluations=tuple(points))))
     assert str(found[0]).endswith("Of the only evaluation with pull none keeps the constraints.")
 
 
 def test_equal_points_of_another_kind_are_on_the_front():
-    assert settled(front(study((PUSH, (1, 10)), (PULL, (1, 10))))) == []
+    assert dominant_choices(front(study((PUSH, (1, 10)), (PULL, (1, 10))))) == []

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def without_collector() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Suspend the collector: to walk all jobs again and again would take half of a long run."""
     was_enabled = gc.isenabled()
     gc.disable()

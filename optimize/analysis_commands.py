@@ -9,7 +9,7 @@ from pathlib import Path
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.sensitivity import Sensitivity
-from gridtune.optimize.importance.simulator import simulated_sensitivity
+from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
 from gridtune.optimize.progress import reporter
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.search_space.cases import Case
@@ -21,8 +21,8 @@ from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.commands import prepare, workers
 from gridtune.scenarios.execution.local_workers import sigterm_as_interrupt
-from gridtune.scenarios.fields.tables import SearchSpec
 from gridtune.scenarios.results.files import replace, writable_folder, write_json
+from gridtune.scenarios.tables.search import SearchSpec
 
 # Options that a study has no use for.
 SIMULATING = ("method", "samples", "replications", "jobs", "dask", "vary", "set")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.front.choose import Recommendation, recommend
 from gridtune.optimize.front.front import Front, Member, comparable
 from gridtune.optimize.front.number_format import cell, plain
+from gridtune.optimize.front.recommendations import Recommendation, recommend
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective, Value
 from gridtune.scenarios.plots.style import BLUE, GREY, ORANGE, labelled
 

@@ -8,13 +8,13 @@ from typing import Protocol
 from gridtune.model.job import Job
 
 
-class Guests(Protocol):
+class PreemptibleJobs(Protocol):
     """Best-effort jobs on processors that the site's own jobs leave idle.
 
     Attributes:
-        idle: processors that neither a job of the site nor a guest holds, less those that jobs of the
-            site wait for while guests leave; negative while there are not enough.
-        depth: guests that wait for processors.
+        idle: processors that neither a job of the site nor a best-effort job holds, less those that
+            jobs of the site wait for while best-effort jobs leave; negative while there are not enough.
+        depth: best-effort jobs that wait for processors.
     """
 
     @property
@@ -26,14 +26,14 @@ class Guests(Protocol):
         """See above."""
 
     def make_room(self, processors: int) -> float:
-        """Have guests leave until that many processors are idle, at once or soon.
+        """Have best-effort jobs leave until that many processors are idle, at once or soon.
 
         Returns:
             s that the processors take to be clean, once free.
         """
 
     def choose(self, idle: int) -> Sequence[Job]:
-        """The guests that a round starts on idle processors."""
+        """The best-effort jobs that a round starts on idle processors."""
 
     def start(self, job: Job) -> None:
-        """Start a guest that was chosen."""
+        """Start a best-effort job that was chosen."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gridtune.optimize.front.choose import lexicographic, recommend
 from gridtune.optimize.front.front import front
+from gridtune.optimize.front.recommendations import lexicographic, recommend
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, search
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from gridtune.optimize.samplers.asktell import OptunaSampler
 from gridtune.optimize.samplers.base import register, require
+from gridtune.optimize.samplers.optuna_base import OptunaSampler
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler

@@ -1,0 +1,69 @@
+"""The table `[search]`: what a search varies, between which bounds, and what it trades off."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from gridtune.scenarios.fields.requirements import requirement
+from gridtune.scenarios.fields.table import Table
+
+Number = int | float
+Value = bool | int | float | str
+
+
+class Choices(Table):
+    """A parameter that takes one of several values."""
+
+    choices: list[Value] = Field(min_length=1)
+    when: dict[str, Value | list[Value]] = Field(default_factory=dict)
+
+
+class Range(Table):
+    """A parameter between two bounds; whole numbers if both bounds are."""
+
+    low: Number
+    high: Number
+    log: bool = False
+    when: dict[str, Value | list[Value]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Range:
+        if not self.low < self.high:
+            raise ValueError(f"low ({self.low}) must be less than high ({self.high})")
+        if self.log and self.low <= 0:
+            raise ValueError(f"a logarithmic range must start above 0, not at {self.low}")
+        return self
+
+
+def _parameter(value: Any) -> Any:
+    return {"choices": value} if isinstance(value, list) else value
+
+
+class SearchSpec(Table):
+    """What a search varies and what it trades off.
+
+    `space` maps paths to a list of choices, to `{low, high, log}`, or to `{choices}`; `when` makes a
+    parameter exist only where others have given values. A point that breaks a constraint of `require` is
+    never on the front. `replications` and `max_replications` hold unless a search is asked for others.
+    """
+
+    objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
+    require: list[Annotated[str, AfterValidator(requirement)]] = Field(
+        default_factory=list, description="constraints, e.g. `utilisation>=0.8`, on the mean of any metric"
+    )
+    replications: int = Field(default=1, ge=1, description="runs of every point at first")
+    max_replications: int | None = Field(
+        default=None,
+        ge=1,
+        description="runs of a point that may be on the front; as `replications` if left out",
+    )
+    space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _sensible(self) -> SearchSpec:
+        most = self.max_replications
+        if most is not None and most < self.replications:
+            raise ValueError(f"max_replications ({most}) must be at least replications ({self.replications})")
+        return self
