@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import runpy
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -48,6 +49,8 @@ FAMILIES: dict[str, str] = {
     "control": "harvester: how many best-effort jobs to submit in each cycle",
     "forecast": "what is believed of a server's speed, load and links",
 }
+
+loading: ContextVar[str] = ContextVar("loading", default="")  # the plug-in file that is being run, whole path
 
 _registry: dict[str, dict[str, type[Policy]]] = {family: {} for family in FAMILIES}
 
@@ -180,10 +183,13 @@ def load_file(path: Path) -> None:
 
 @cache
 def _run_once(path: str) -> None:
+    before = loading.set(path)
     try:
         runpy.run_path(path, run_name=Path(path).stem)
     except Exception as error:
         raise PolicyError(f"{path}: {type(error).__name__}: {error}") from error
+    finally:
+        loading.reset(before)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, nan
 from typing import Any
@@ -47,6 +47,7 @@ class Record:
         counters: named counts that actors keep (`killed_by_mandatory`, …).
         probes: values sampled as signals, by name.
         measures: values read once at the end of the run, by the name of their metric.
+        custom: metrics of users' own, read last, by name (`model.metrics.custom`).
         classes: kinds of jobs by which metrics are broken down; none where all jobs are of one kind.
     """
 
@@ -60,6 +61,7 @@ class Record:
     counters: Counter[str] = field(default_factory=Counter)
     probes: list[tuple[str, Callable[[], float]]] = field(default_factory=list)
     measures: dict[str, Callable[[], float]] = field(default_factory=dict)
+    custom: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     journal: Journal | None = None
 

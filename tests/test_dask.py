@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import gridtune.model.metrics.custom as custom
 import gridtune.scenarios.execution.dask_workers as dask_workers
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search import search
@@ -20,6 +21,7 @@ from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.commands import run_scenario, run_sweep
 from gridtune.scenarios.execution.dask_workers import DaskWorkers, dask_pool
 from gridtune.scenarios.execution.local_workers import stop
+from gridtune.scenarios.execution.replicate import replicate
 from search_toys import VARY, toy
 from tests.processes import PATIENCE, until
 from tests.test_cli import gridtune, refused
@@ -232,6 +234,21 @@ def test_what_results_depend_on_is_known(tmp_path):
     both = dask_workers.about(pickle.dumps([mine, (week.name, week.document, week.base)]))
     assert "mine.py" in both
     assert any(name.startswith("workload ") for name in both)
+
+
+def test_metrics_registered_here_are_measured_there(scenario, cluster, monkeypatch):
+    monkeypatch.setattr(custom, "_known", {})
+
+    @custom.metric("here", unit="", direction="maximize")
+    def here(run):
+        return len(run.jobs)
+
+    with dask_pool(scaled(cluster, 2), [scenario]) as pool:
+        there = replicate(scenario, 1, 2, pool)
+        monkeypatch.setattr(custom, "_known", {})
+        after = replicate(scenario, 1, 2, pool)
+    assert all(metrics["here"].value > metrics["completed"].value > 0 for metrics in there)
+    assert not any("here" in metrics for metrics in after)
 
 
 def test_a_scheduler_that_cannot_be_reached_is_refused(scenario, tmp_path):

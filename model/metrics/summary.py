@@ -7,6 +7,7 @@ from math import nan
 
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING
+from gridtune.model.metrics.custom import FinishedRun, measure
 from gridtune.model.metrics.fairness import unfairness
 from gridtune.model.metrics.registry import ALWAYS, CLASS_METRICS, METRICS, Metric
 from gridtune.model.metrics.users import Allocated, ClassOutcome, Deserved, UserOutcome, outcomes
@@ -20,6 +21,9 @@ def summarise(
     Args:
         grid: after `run`.
         allocated, deserved: see `model.metrics.users.outcomes`.
+
+    Raises:
+        MetricError: a metric of a user's own fails.
     """
     record = grid.record
     users = outcomes(
@@ -39,7 +43,10 @@ def summarise(
     values.update(record.counters)
     values.update((name, measure()) for name, measure in record.measures.items())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
-    return metrics | by_class(record.classes, users.values()), users
+    metrics |= by_class(record.classes, users.values())
+    own = {name: metric.value for name, metric in metrics.items()}
+    run = FinishedRun(record, users, own, grid.now, grid.slots, grid.capacity)
+    return metrics | measure(record.custom, run), users
 
 
 def by_class(classes: Iterable[str], users: Collection[UserOutcome]) -> dict[str, Metric]:
@@ -70,7 +77,7 @@ def _class_totals(parts: Collection[ClassOutcome]) -> dict[str, float]:
 
 def measured(grid: Grid) -> list[str]:
     """Names of the metrics that a run of a grid will give, known as soon as it is built."""
-    known = {*ALWAYS, *grid.record.counters, *grid.record.measures}
+    known = {*ALWAYS, *grid.record.counters, *grid.record.measures, *grid.record.custom}
     known.update(f"{name}.{kind}" for kind in grid.record.classes for name in CLASS_METRICS)
     return [name for name in METRICS if name in known]
 

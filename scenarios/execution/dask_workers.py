@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gridtune.model.metrics.custom import CustomMetric, exactly, in_process
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.local_workers import WorkerDiedError, Workers
@@ -68,7 +69,8 @@ class DaskWorkers(Workers):
         """Have a function called by a worker."""
         answer: Future[R] = Future()
         try:
-            call = packed(run_alike, self._here, self._scenarios, partial(fn, *args, **kwargs))
+            custom = in_process()
+            call = packed(run_alike, self._here, self._scenarios, custom, partial(fn, *args, **kwargs))
         except Exception as error:  # cannot be sent
             answer.set_exception(error)
             return answer
@@ -202,9 +204,11 @@ def packed(function: Callable[..., Any], *arguments: Any) -> bytes:
     return data
 
 
-def run_alike(expected: dict[str, str], scenarios: bytes, call: Callable[[], R]) -> R:
-    """Call on a worker, if it is like the process that asks."""
-    with _one_at_a_time:
+def run_alike(
+    expected: dict[str, str], scenarios: bytes, custom: Sequence[CustomMetric], call: Callable[[], R]
+) -> R:
+    """Call on a worker, if it is like the process that asks, with the metrics that were registered there."""
+    with _one_at_a_time, exactly(custom):
         here = about(scenarios)
         if here != expected:
             raise DifferentWorkerError(_difference(expected, here))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 
 from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.model.grid import Grid
+from gridtune.model.metrics.custom import CustomMetric, MetricError, custom_metrics
 from gridtune.model.metrics.summary import summarise
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.classes import announce
 from gridtune.scenarios.results.run import Run
 from gridtune.scenarios.systems.registry import SYSTEMS
@@ -23,9 +26,10 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
         keep_events: whether to record every transition of every job.
 
     Raises:
-        ScenarioError: a file that the scenario names cannot be used.
+        ScenarioError: a file that the scenario names cannot be used, or a metric of the user's own.
     """
     spec = scenario.active
+    custom = _custom(scenario)
     grid = Grid(
         seed,
         replication,
@@ -35,6 +39,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
         keep_events=keep_events,
     )
     grid.record.message_bin = spec.record.message_bin
+    grid.record.custom = custom
     announce(grid, spec)
     for system in SYSTEMS:
         system.build(grid, spec)
@@ -48,3 +53,11 @@ def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_ev
         readings = scenario.spec.metrics
         metrics, users = summarise(grid, allocated=readings.allocated, deserved=readings.deserved)
         return Run(scenario, seed, replication, metrics, users, grid.record, grid.now, grid.slots)
+
+
+def _custom(scenario: Scenario) -> Mapping[str, CustomMetric]:
+    """The metrics of users' own that the scenario measures."""
+    try:
+        return custom_metrics([str((scenario.base / name).resolve()) for name in scenario.spec.plugins])
+    except MetricError as error:
+        raise ScenarioError(f"{scenario.name}: {error}") from error

@@ -43,7 +43,7 @@ class ScenarioSpec(Table):
     source: str = Field(default="", description="paper and section")
     description: str = ""
     plugins: list[str] = Field(
-        default_factory=list, description="Python files that register further policies"
+        default_factory=list, description="Python files that register further policies and metrics"
     )
     parts: dict[str, bool] = Field(
         default_factory=dict,

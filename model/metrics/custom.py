@@ -1,0 +1,239 @@
+"""Metrics of a user's own: functions of a finished run that become metrics like all others.
+
+A function decorated with `metric` is measured in every run, and may be an objective, a constraint, a column
+and an axis. It stands in a file that a scenario names in `plugins` (then it belongs to the scenarios that
+name the file), in an installed package that announces its module under the entry point group
+`gridtune.metrics`, or in the program that runs the scenario.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from numbers import Real
+from pathlib import Path
+from typing import TypeVar, get_args
+
+from gridtune.model.job import Job
+from gridtune.model.metrics.registry import METRICS, Definition, Direction, Metric
+from gridtune.model.metrics.users import UserOutcome
+from gridtune.model.policy import loading
+from gridtune.model.record import Record
+
+GROUP = "gridtune.metrics"
+
+
+class MetricError(ValueError):
+    """A metric of a user's own is not usable, or failed; the message names the metric and its file."""
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """What a metric is computed from: a run that has ended. Nothing of it may be changed.
+
+    Attributes:
+        record: everything that happened: jobs, stays, signals, messages, counters.
+        users: how each user fared, by name; see `UserOutcome`.
+        metrics: values of gridtune's own metrics in this run, by name; in the units of `gridtune run`.
+        end: simulated time at which the run ended, s.
+        slots: places where a job could run.
+        capacity: sum of the speeds of the slots: seconds of work at speed 1 that the grid can do in a second.
+
+    Example:
+        >>> import gridtune as gt
+        >>> @gt.metric("waiting_longest", unit="s", direction="minimize")
+        ... def waiting_longest(run: gt.FinishedRun) -> float:
+        ...     "Longest wait of a job that was done."
+        ...     return max((job.start - job.submit for job in run.jobs if job.state == "done"), default=0.0)
+    """
+
+    record: Record
+    users: Mapping[str, UserOutcome]
+    metrics: Mapping[str, float]
+    end: float
+    slots: int
+    capacity: float
+
+    @property
+    def jobs(self) -> Sequence[Job]:
+        """Every job, in the order of creation; times in s, nan where there is none."""
+        return self.record.jobs
+
+
+Measure = Callable[[FinishedRun], float]
+F = TypeVar("F", bound=Measure)
+
+
+@dataclass(frozen=True)
+class CustomMetric:
+    """A metric of a user's own; called with a finished run it gives the value.
+
+    Attributes:
+        name: of the metric.
+        definition: unit, direction and meaning.
+        function: what computes it.
+        file: plug-in file that it belongs to; "" where it was registered by the program or a package.
+    """
+
+    name: str
+    definition: Definition
+    function: Measure
+    file: str
+
+    def __call__(self, run: FinishedRun) -> float:
+        """The value of a run.
+
+        Raises:
+            MetricError: the function failed, or returned something else than a number.
+        """
+        try:
+            value = self.function(run)
+        except Exception as error:
+            line = _line(error, self.place)
+            message = " ".join(f"{type(error).__name__}: {error}".split())
+            raise MetricError(f"metric {self.name} ({self.place}{line}): {message}") from error
+        if not isinstance(value, Real):
+            raise MetricError(f"metric {self.name} ({self.place}): returned {value!r:.60}, not a number")
+        return float(value)
+
+    @property
+    def place(self) -> str:
+        """The file in which its function stands."""
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
+        return self.file or (code.co_filename if code else repr(self.function))
+
+
+_known: dict[tuple[str, str], CustomMetric] = {}  # by file and name
+_entered: dict[str, CustomMetric] = {}  # whose definition stands in METRICS, by name
+
+
+def metric(name: str, *, unit: str, direction: Direction, meaning: str = "") -> Callable[[F], F]:
+    """Make a function of a finished run a metric, usable like those of gridtune.
+
+    Args:
+        name: letters, digits and underscores; a metric of gridtune of that name must not exist.
+        unit: of the values, e.g. `s` or `jobs`; "" for a pure number.
+        direction: `minimize` or `maximize`: which way is better.
+        meaning: one line; the first line of the function's docstring if left out.
+
+    Returns:
+        a decorator; the function gets a `FinishedRun` and returns a number, or nan where there is none. Equal
+        runs must give equal numbers.
+
+    Raises:
+        MetricError: the name or direction is not possible.
+
+    Example:
+        >>> import gridtune as gt
+        >>> @gt.metric("late_share", unit="", direction="minimize")
+        ... def late_share(run):
+        ...     "Share of the jobs that ended after their deadline."
+        ...     return sum(job.end > job.deadline for job in run.jobs) / len(run.jobs)
+        >>> result = gt.load("diet/day-regular").run()
+        >>> result.metrics.loc["late_share", "mean"]
+        0.0
+    """
+    if not (isinstance(name, str) and name.isascii() and name.isidentifier()):
+        raise MetricError(f"metric {name!r}: a name has letters, digits and underscores only")
+    if direction not in get_args(Direction):
+        raise MetricError(f"metric {name}: direction {direction!r}: expected minimize or maximize")
+
+    def enter(function: F) -> F:
+        text = meaning or (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
+        made = CustomMetric(name, Definition(unit, direction, text), function, loading.get())
+        _known[made.file, name] = made
+        return function
+
+    return enter
+
+
+def custom_metrics(plugins: Collection[str]) -> dict[str, CustomMetric]:
+    """The metrics of users' own that a scenario measures, by name, known from now on as objectives.
+
+    To be called when all metrics of gridtune are defined.
+
+    Args:
+        plugins: files that the scenario names, as full paths.
+
+    Raises:
+        MetricError: a name is taken, by a metric of gridtune or by one of another file that means something
+            else.
+    """
+    load_installed()
+    found: dict[str, CustomMetric] = {}
+    for (file, name), made in _known.items():
+        if file and file not in plugins:
+            continue
+        if name in found:
+            raise MetricError(f"metric {name}: registered twice, in {found[name].place} and in {made.place}")
+        _enter(made)
+        found[name] = made
+    return found
+
+
+def _enter(made: CustomMetric) -> None:
+    """Let a name have the meaning of a metric."""
+    name, earlier = made.name, _entered.get(made.name)
+    if earlier is None and name in METRICS:
+        problem = f"the name is taken by a metric of gridtune: {METRICS[name].meaning}"
+        raise MetricError(f"metric {name} ({made.place}): {problem}; choose another")
+    if earlier is not None and earlier.file != made.file and earlier.definition != made.definition:
+        raise MetricError(f"metric {name} ({made.place}): {earlier.place} defines it in another way")
+    METRICS[name] = made.definition
+    _entered[name] = made
+
+
+def measure(custom: Mapping[str, Measure], run: FinishedRun) -> dict[str, Metric]:
+    """The values of metrics of users' own in a run, by name.
+
+    Raises:
+        MetricError: one of them fails.
+    """
+    return {name: Metric(function(run), METRICS[name].unit) for name, function in custom.items()}
+
+
+def in_process() -> list[CustomMetric]:
+    """Those that belong to no plug-in file: another process does not know them by itself."""
+    return [made for (file, _), made in _known.items() if not file]
+
+
+@contextmanager
+def exactly(metrics: Collection[CustomMetric]) -> Iterator[None]:
+    """Let these, and no others, be the metrics of no plug-in file within the block."""
+    load_installed()
+    before = dict(_known)
+    try:
+        for made in in_process():
+            del _known[made.file, made.name]
+        _known.update({(made.file, made.name): made for made in metrics})
+        yield
+    finally:
+        _known.clear()
+        _known.update(before)
+
+
+@cache
+def load_installed() -> None:
+    """Import the modules that installed packages announce as `gridtune.metrics`.
+
+    Raises:
+        MetricError: one of them cannot be imported.
+    """
+    for entry in entry_points(group=GROUP):
+        try:
+            entry.load()
+        except Exception as error:
+            message = " ".join(f"{type(error).__name__}: {error}".split())
+            raise MetricError(f"entry point {entry.name} of {GROUP} ({entry.value}): {message}") from error
+
+
+def _line(error: BaseException, file: str) -> str:
+    """Where in a file an exception arose, for a message; "" if not there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == Path(file).resolve()]
+    return f", line {lines[-1]}" if lines else ""

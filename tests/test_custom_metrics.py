@@ -1,0 +1,171 @@
+"""Metrics of a user's own count like all others, wherever they come from and whoever runs them."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+import gridtune.model.metrics.custom as custom
+from gridtune.model.metrics.custom import MetricError, metric
+from gridtune.model.metrics.registry import METRICS
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.search import search
+from gridtune.scenarios import ScenarioError, load, shipped_text, simulate
+from gridtune.scenarios.execution.commands import run_scenario, run_sweep
+from tests.test_cli import ROOT, gridtune, refused
+
+MINE = '''
+import gridtune as gt
+
+@gt.metric("longest", unit="s", direction="minimize")
+def longest(run):
+    """Longest response of a job that was done."""
+    return max(job.end - job.submit for job in run.jobs if job.state == "done")
+
+@gt.metric("served", unit="jobs/user", direction="maximize")
+def served(run):
+    return run.metrics["completed"] / len(run.users)
+'''
+BASE = "diet/day-regular"
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch):
+    """What a test registers is forgotten after it."""
+    monkeypatch.setattr(custom, "_known", dict(custom._known))
+    monkeypatch.setattr(custom, "_entered", dict(custom._entered))
+    before = dict(METRICS)
+    yield
+    METRICS.clear()
+    METRICS.update(before)
+
+
+def written(folder, source=MINE, name="mine"):
+    """A scenario of two users beside a plug-in file."""
+    (folder / f"{name}.py").write_text(source)
+    text = shipped_text(BASE).replace("count = 10\ninterval", "count = 2\ninterval")
+    (folder / f"{name}.toml").write_text(f'plugins = ["{name}.py"]\n{text}')
+    return folder / f"{name}.toml"
+
+
+def test_a_metric_of_a_plug_in_is_a_column_with_its_unit(tmp_path):
+    run = simulate(load(written(tmp_path)))
+    done = [job for job in run.record.jobs if job.state == "done"]
+    assert run.metrics["longest"] == (max(job.end - job.submit for job in done), "s")
+    assert run.metrics["served"] == (len(done) / 2, "jobs/user")
+    assert METRICS["longest"].meaning == "Longest response of a job that was done"
+
+
+def test_it_is_objective_constraint_and_axis(tmp_path):
+    scenario = load(written(tmp_path))
+    _, columns, rows = run_sweep(
+        scenario, ["sed.speed=1,2"], 1, 1, 1, out=None, plot=None, objectives=["longest"]
+    )
+    assert [*columns] == ["sed.speed", "longest"]
+    assert rows[0]["longest"] > rows[1]["longest"] > 0
+    found = [
+        search(scenario, budget=6, sampler="random", objectives=["longest", "served"], jobs=jobs,
+               require=["served>=1"], vary=["sed.speed=0.5:2"]).archive
+        for jobs in (1, 2)
+    ]  # fmt: skip
+    assert repr(found[0]) == repr(found[1])
+    assert found[0].objectives == (
+        Objective("longest", "minimize", "s"),
+        Objective("served", "maximize", "jobs/user"),
+    )
+    assert all(one.objectives["served"].mean > 1 for one in found[0].evaluations)
+    with pytest.raises(ScenarioError, match="did you mean longest"):
+        search(scenario, objectives=["longst"])
+
+
+def test_it_belongs_to_the_scenarios_that_name_its_file(tmp_path):
+    mine = load(written(tmp_path))
+    assert "longest" in simulate(mine).metrics
+    assert "longest" not in simulate(load(BASE).override({"workload.count": 2})).metrics
+
+
+def test_a_failing_metric_is_one_line_with_its_file(tmp_path):
+    source = MINE.replace("run.metrics[", "run.metric[")
+    message = refused("run", written(tmp_path, source))
+    assert f"metric served ({tmp_path / 'mine.py'}, line 11): AttributeError" in message
+
+
+@pytest.mark.parametrize("value", ["None", "'3'", "1j", "[1.0]"])
+def test_what_is_no_number_is_refused(tmp_path, value):
+    source = f"import gridtune as gt\ngt.metric('mine', unit='', direction='minimize')(lambda run: {value})\n"
+    scenario = load(written(tmp_path, source))
+    with pytest.raises(ScenarioError, match=r"metric mine \(.*mine\.py\): returned .* not a number"):
+        run_scenario(scenario, 1, 1, 1, out=None, events=False)
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        ("'completed', unit='', direction='minimize'", "metric completed .*: the name is taken by a metric"),
+        ("'meta_completed', unit='', direction='minimize'", "the name is taken by a metric of gridtune"),
+        ("'a b', unit='', direction='minimize'", "mine.py: MetricError: metric 'a b': a name has letters"),
+        ("'mine', unit='', direction='up'", "direction 'up': expected minimize or maximize"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_refused_at_once(tmp_path, call, problem):
+    source = f"import gridtune as gt\ngt.metric({call})(lambda run: 0.0)\n"
+    with pytest.raises(ScenarioError, match=problem):
+        run_scenario(load(written(tmp_path, source)), 1, 1, 1, out=tmp_path / "out", events=False)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_metric_of_the_program_is_measured_everywhere_and_may_be_changed():
+    scenario = load(BASE).override({"workload.count": 2})
+    for number, unit in ((1, "a"), (2, "b")):
+        metric("here", unit=unit, direction="maximize")(lambda run, number=number: number)
+        made = run_scenario(scenario, 1, 2, 2, out=None, events=False)["metrics"]["here"]
+        assert (made["values"], made["unit"]) == ([number, number], unit)
+
+
+def test_two_meanings_of_a_name_are_refused(tmp_path):
+    mine = load(written(tmp_path))
+    simulate(mine)
+    metric("longest", unit="h", direction="minimize")(lambda run: 0.0)
+    with pytest.raises(
+        ScenarioError, match=r"metric longest: registered twice, in .*mine\.py and in .*test_"
+    ):
+        simulate(mine)
+    other = load(written(tmp_path, MINE.replace('unit="s"', 'unit="h"'), "other"))
+    with (
+        pytest.raises(ScenarioError, match=r"other\.py\): .*mine\.py defines it in another way"),
+        custom.exactly([]),
+    ):
+        simulate(other)
+
+
+def test_an_installed_package_announces_its_metrics(tmp_path):
+    (tmp_path / "parcel.py").write_text(MINE)
+    about = tmp_path / "parcel-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: parcel\nVersion: 1\n")
+    (about / "entry_points.txt").write_text("[gridtune.metrics]\nparcel = parcel\n")
+    env = {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
+    run = ("run", BASE, "--set", "workload.count=2", "--format", "json")
+    done = gridtune(*run, env=env)
+    assert json.loads(done.stdout)["metrics"]["longest"]["unit"] == "s", done.stderr
+    (tmp_path / "parcel.py").write_text("1 / 0")
+    message = refused(*run, env=env)
+    assert "entry point parcel of gridtune.metrics (parcel): ZeroDivisionError" in message
+
+
+def test_metrics_of_the_program_can_be_left_to_another_process():
+    metric("here", unit="", direction="maximize")(lambda run: 1.0)
+    (here,) = [made for made in custom.in_process() if made.name == "here"]
+    there = replace(here, function=lambda run: 2.0)
+    scenario = load(BASE).override({"workload.count": 2})
+    with custom.exactly([there]):
+        assert simulate(scenario).metrics["here"].value == 2.0
+    with custom.exactly([]):
+        assert "here" not in simulate(scenario).metrics
+    assert simulate(scenario).metrics["here"].value == 1.0
+
+
+def test_names_must_be_possible():
+    with pytest.raises(MetricError, match="letters, digits and underscores"):
+        metric("waiting.p95", unit="s", direction="minimize")
