@@ -93,6 +93,18 @@ class Agenda:
         heappush(self._heap, (self.now + delay, order, sequence, action, argument))
         return sequence
 
+    def poll(self, time: float, action: Action, argument: Any = None, order: int = DECISION) -> None:
+        """Enter an event of somebody who only looks whether anything has happened: it does not count as
+        something that is still to happen; see `at`.
+        """
+
+        def look(argument: Any) -> None:
+            self._recurring -= 1
+            action(argument)
+
+        self.at(time, look, argument, order)
+        self._recurring += 1
+
     def cancel(self, handle: int) -> None:
         """Take back an event that is still to come; a handle must not be used after its event fired."""
         self._cancelled.add(handle)

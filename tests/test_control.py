@@ -144,3 +144,76 @@ def test_compositions(kind, jobs):
 def test_a_composition_needs_controllers(of):
     with pytest.raises(PolicyError):
         make("control", {"kind": "min", "of": of})
+
+
+def wound_up(control, cycles=50, error=-40.0, left=100):
+    """Cycles after which a controller wants a job again once a long error is over."""
+    memory = None
+    for k in range(cycles):
+        memory = control.decide(Reading(30.0 * k, 30.0, used=int(-error), left=left), memory).memory
+    for k in range(10_000):
+        decision = control.decide(Reading(30.0 * (cycles + k), 30.0, left=left), memory)
+        if decision.jobs >= 1:
+            return k
+        memory = decision.memory
+    raise AssertionError("it never wants a job again")
+
+
+PI = {"kind": "pi", "reference": 4.0, "kp": 0.5, "ki": 0.1}
+
+
+def test_an_integral_winds_up_unless_it_is_kept_from_it():
+    # 50 cycles with 36 too many: the sum is -1800, and each cycle adds 4; it must come to -10.
+    assert wound_up(make("control", PI)) == 447
+    for kept, cycles in {"conditional": 0, "clamping": 0, "back-calculation": 9}.items():
+        assert wound_up(make("control", PI | {"anti_windup": kept})) <= cycles, kept
+
+
+@pytest.mark.parametrize("kept", ["none", "conditional", "clamping", "back-calculation"])
+def test_what_can_be_applied_is_the_same_with_and_without_anti_windup(kept):
+    readings = [Reading(30.0 * k, 30.0, used=k % 3, left=1000) for k in range(20)]
+    assert drive(make("control", PI | {"anti_windup": kept}), readings) == drive(
+        make("control", PI), readings
+    )
+
+
+def test_integrals_do_not_wind_up_on_work_that_is_not_there_either():
+    short = [Reading(30.0 * k, 30.0, left=2) for k in range(200)]
+    late = [Reading(6000.0, 30.0, used=5, left=1000)]  # one too many
+    assert drive(make("control", PI), short + late)[-1] > 70
+    for kept in ("conditional", "clamping", "back-calculation"):
+        assert drive(make("control", PI | {"anti_windup": kept}), short + late)[-1] < 3, kept
+
+
+def test_back_calculation_bleeds_off_what_could_not_be_applied():
+    control = make("control", PI | {"anti_windup": "back-calculation", "tracking": 2.0})
+    first = control.decide(Reading(0.0, 30.0, used=104, left=100), None)
+    # Error -100: u = -50 - 10 = -60, applied 0, so 60 / (0.1 x 2) = 300 of the sum come back.
+    assert first.jobs == 0.0
+    assert first.memory.total == pytest.approx(-100 + 300)
+
+
+@pytest.mark.parametrize(
+    ("control", "settled"),
+    [
+        ({"kind": "p", "reference": 9.0, "kp": 0.1}, True),
+        ({"kind": "pi", "reference": 9.0, "kp": 0.1, "ki": 0.0}, True),
+        ({"kind": "pi", "reference": 9.0, "kp": 0.1, "ki": 1e-9}, False),
+        ({"kind": "mfc", "reference": 0.0}, True),
+        ({"kind": "mfc", "sensor": "load", "reference": 3.0}, False),
+        ({"kind": "step", "high": 10.0, "at": 1e5}, False),
+        ({"kind": "step", "high": 0.5, "at": 1e5}, True),
+        ({"kind": "step", "high": 10.0, "until": 20.0}, True),
+        ({"kind": "min", "of": [PI, {"kind": "p", "reference": 9.0, "kp": 0.1}]}, True),
+        ({"kind": "max", "of": [PI | {"kp": 0.0, "ki": 1e-9}, {"kind": "p", "kp": 0.01}]}, False),
+        ("tap", False),
+        ("wait-batch", False),
+    ],
+)
+def test_a_controller_has_settled_only_where_nothing_will_change_any_more(control, settled):
+    made, memory = make("control", control), None
+    for k in range(5):
+        reading, before = Reading(30.0 * k, 30.0, left=10), memory
+        decision = made.decide(reading, before)
+        memory = decision.memory
+    assert made.settled(reading, before, decision) is settled

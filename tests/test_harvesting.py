@@ -256,6 +256,51 @@ def test_a_controller_that_wants_less_than_a_job_for_ever_is_left_alone():
     assert run.metrics["best_effort_completed"].value == 0
     assert run.metrics["completed"].value == 1
     assert all(job.state is State.CREATED for job in run.record.jobs if job.kind == "best-effort")
+    assert run.metrics["abandoned"].value == 500
+    assert run.metrics["unfinished_campaigns"].value == 1
+
+
+WIND_UP = {  # the load runs far beyond a low reference: the sum of errors then takes hours to come back
+    "workload.premium.count": 1,
+    "harvester.controller.reference": 0.5,
+    "harvester.controller.settling": 4.0,
+    "harvester.controller.overshoot": 0.3,
+    "harvester.controller.a": 0.05,
+}
+
+
+@pytest.mark.parametrize("kept", ["none", "conditional", "clamping", "back-calculation"])
+def test_a_campaign_is_finished_however_long_an_integral_takes_to_unwind(kept):
+    settings = WIND_UP | {"harvester.controller.anti_windup": kept, "workload.bag.count": 400}
+    run = simulate(load("cigri/file-system").override(settings))
+    assert run.metrics["best_effort_completed"].value == 400
+    assert run.metrics["unfinished_campaigns"].value == run.metrics["abandoned"].value == 0
+
+
+def test_cycles_in_which_an_integral_only_unwinds_are_passed_over():
+    # One premium job on all four processors for 10,000 s: 2,000 cycles of error -3, each undone by three.
+    control = {"kind": "pi", "reference": 1.0, "kp": 0.0, "ki": 0.5}
+    grid = harvest([(0.0, 10_000.0, 4, 10_000.0)], [(0.0, 10.0, 1, "a")], control=control)
+    task = next(job for job in grid.record.jobs if job.kind == "task")
+    # The sum is about -6,000 when the job ends, and 2 in the cycle that submits.
+    assert task.state is State.DONE
+    assert task.start > 10_000 + 5 * 5_900
+    assert grid.agenda.fired < 2_500
+
+
+def test_two_harvesters_that_want_nothing_do_not_wait_for_each_other():
+    grid = Grid()
+    bags = Bags(lambda: grid.now)
+    shy = make("control", {"kind": "p", "reference": 9.0, "kp": 0.1})
+    harvesters = []
+    for name in "ab":
+        site = BatchSite(grid, name, Counted(4), make("batch", "easy"))
+        harvesters.append(Harvester(grid, name, BestEffortQueue(site, Preemption()), bags, shy, 5.0))
+    bags.add(Bag("bag"), grid.record.job("user", 0.0, 1.0, kind="task", mandatory=False), 0.0)
+    grid.run()
+    grid.close()
+    assert all(harvester.gave_up for harvester in harvesters)
+    assert bags.left == 1
 
 
 def test_the_load_of_the_file_system_is_held_at_its_reference():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, nan, sqrt
+from math import floor, isclose, nan, sqrt
 
 import mesa
 
@@ -14,8 +14,10 @@ from gridtune.model.grid import Grid
 from gridtune.model.harvest.control import Control, Decision, Memory, Reading
 from gridtune.model.job import Job
 
-# Cycles without anything to look at in which a controller has not asked for more: it never will.
+# Cycles in which nothing happens before a harvester gives up, or looks ahead to when something will.
 PATIENCE = 100
+# Cycles that it looks ahead at most: years, if a controller neither settles nor wants a job.
+FORESIGHT = 5_000_000
 SIGNALS = ("reference", "measured", "error", "input", "waiting", "running", "used", "load")
 
 
@@ -24,7 +26,9 @@ class Harvester(mesa.Agent):
 
     In every cycle it measures, asks its controller, submits, and records its signals. It sleeps while it has
     nothing to submit and none of its jobs waits or runs. It gives up, and leaves its bags as they are, when
-    nothing else is to happen in the grid and the controller has long asked for less than one job.
+    nothing else is to happen in the grid and the controller has settled where it wants less than one job:
+    while an integral is still to be worked off, it waits, and passes over the cycles in which nothing
+    happens.
 
     Args:
         grid: where it lives.
@@ -33,6 +37,10 @@ class Harvester(mesa.Agent):
         bags: where it draws its jobs from.
         control: the controller.
         cycle: s between two submissions; the first is at time 0.
+
+    Attributes:
+        cycles: that have begun.
+        gave_up: whether it has left its bags as they are.
     """
 
     def __init__(
@@ -48,8 +56,10 @@ class Harvester(mesa.Agent):
         self.cycles = 0
         self._memory: Memory = None
         self._awake = False
-        self._wanted = 0.0
-        self._quiet = 0  # cycles in a row in which nothing was, and nothing more was wanted
+        self.gave_up = False
+        self._last: Reading | None = None
+        self._still = 0  # cycles in a row in which nothing was to be seen and nothing was submitted
+        self._quiet = 0  # those of them in which the controller had settled
         self._errors = (0, 0.0)  # cycles with a reference, sum of squares
         self._names = [f"{name}.{signal}" for signal in SIGNALS]
         bags.listen(self.wake)
@@ -58,6 +68,7 @@ class Harvester(mesa.Agent):
         """There is work: act from the next multiple of the cycle on."""
         if not self._awake:
             self._awake = True
+            self.gave_up = False
             number = floor(self.grid.now / self.cycle)
             if number * self.cycle < self.grid.now or (number == self.cycles - 1):
                 number += 1
@@ -69,39 +80,82 @@ class Harvester(mesa.Agent):
         count, squares = self._errors
         return sqrt(squares / count) if count else nan
 
-    def _enter(self, number: int) -> None:
+    def _enter(self, number: int, *, waiting: bool = False) -> None:
         # Multiples of the cycle, not sums of it: no rounding creeps in.
         self.cycles = number + 1
-        self.grid.agenda.at(number * self.cycle, self._act, None, DECISION)
+        # Harvesters that only wait for something to happen do not keep each other waiting.
+        enter = self.grid.agenda.poll if waiting else self.grid.agenda.at
+        enter(number * self.cycle, self._act, None, DECISION)
 
     def _act(self, _: object) -> None:
         """One cycle."""
         queue, bags = self.queue, self.bags
-        reading = self._read()
-        decision = Decision(0.0, self._memory)
+        reading, before = self._read(), self._memory
+        decision = Decision(0.0, before)
         # With nothing to schedule there is nothing to control: an integral would only wind up.
         if bags.left or queue.depth:
-            decision = self.control.decide(reading, self._memory)
+            decision = self.control.decide(reading, before)
             self._memory = decision.memory
-            error = decision.error
-            if error == error:
-                self._errors = (self._errors[0] + 1, self._errors[1] + error * error)
+            self._note_error(decision)
         submitted = min(int(decision.jobs), bags.left)
         self._record(reading, decision)
         for _k in range(submitted):
             self._submit(*bags.take())
-        if (bags.left or queue.depth or queue.running) and not self._in_vain(decision, submitted):
-            self._enter(self.cycles)
+        if bags.left or queue.depth or queue.running:
+            self._go_on(reading, before, decision, submitted)
         else:
-            self._awake = False
-            self._quiet = 0
+            self._rest()
 
-    def _in_vain(self, decision: Decision, submitted: int) -> bool:
-        """Whether going on would last for ever."""
+    def _go_on(self, reading: Reading, before: Memory, decision: Decision, submitted: int) -> None:
+        """Enter the next cycle, unless there is no use in going on."""
         idle = not (submitted or self.queue.depth or self.queue.running)
-        self._quiet = self._quiet + 1 if idle and decision.jobs <= self._wanted else 0
-        self._wanted = decision.jobs
-        return self._quiet >= PATIENCE and not self.grid.agenda.busy
+        still = idle and self._last is not None and _same(self._last, reading)
+        self._last = reading
+        self._still = self._still + 1 if still else 0
+        settled = still and self.control.settled(reading, before, decision)
+        self._quiet = self._quiet + 1 if settled else 0
+        alone = self._still >= PATIENCE and not self.grid.agenda.busy
+        if settled:
+            if alone and self._quiet >= PATIENCE:
+                self._give_up()
+            else:
+                self._enter(self.cycles, waiting=True)
+        elif alone:
+            self._look_ahead(reading)
+        else:
+            self._enter(self.cycles)
+
+    def _look_ahead(self, reading: Reading) -> None:
+        """Pass over the cycles in which the controller, with the same to see, only works off its memory."""
+        control, memory = self.control, self._memory
+        for number in range(self.cycles, self.cycles + FORESIGHT):
+            reading = reading._replace(time=number * self.cycle)
+            decision = control.decide(reading, memory)
+            if (
+                decision.jobs >= 1.0
+                or control.settled(reading, memory, decision)
+                or reading.time > self.grid.horizon
+            ):
+                self._memory = memory
+                self._enter(number)
+                return
+            self._note_error(decision)
+            memory = decision.memory
+        self._give_up()
+
+    def _note_error(self, decision: Decision) -> None:
+        error = decision.error
+        if error == error:
+            self._errors = (self._errors[0] + 1, self._errors[1] + error * error)
+
+    def _give_up(self) -> None:
+        self.gave_up = True
+        self._rest()
+
+    def _rest(self) -> None:
+        self._awake = False
+        self._last = None
+        self._still = self._quiet = 0
 
     def _read(self) -> Reading:
         queue = self.queue
@@ -136,3 +190,10 @@ class Harvester(mesa.Agent):
         system = self.queue.site.file_system
         timer: Timer = self.grid.agenda if system is None else system.lane(bag.io_share)
         self.queue.submit(BestEffortRequest(job, timer, overhead, self.bags.started, self.bags.ended))
+
+
+def _same(before: Reading, now: Reading) -> bool:
+    """Whether two readings differ in time only; a load that fades away counts as none."""
+    return (
+        before[2:5] == now[2:5] and before.left == now.left and isclose(before.load, now.load, abs_tol=1e-12)
+    )

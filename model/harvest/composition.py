@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,6 +37,15 @@ class Composition(Control):
         kept = tuple(decision.memory for decision in decisions)
         return Decision(jobs, kept, followed.reference, followed.measured)
 
+    def settled(self, reading: Reading, before: Memory, decision: Decision) -> bool:
+        """Whether all parts are settled; together they want less than a job."""
+        return decision.jobs < 1.0 and all(self.settled_parts(reading, before))
+
+    def settled_parts(self, reading: Reading, before: Memory) -> Iterator[bool]:
+        """Whether each part is at a fixed point."""
+        for part, own in zip(self.parts, before or (None,) * len(self.parts), strict=True):
+            yield part.settled(reading, own, part.decide(reading, own))
+
     def combine(self, decisions: Sequence[Decision]) -> tuple[float, Decision]:
         """Jobs to submit, and the decision whose signals are recorded."""
         raise NotImplementedError
@@ -50,6 +59,10 @@ def _jobs(decision: Decision) -> float:
 @dataclass(frozen=True)
 class Minimum(Composition):
     """The least that any of several controllers wants: no limit is exceeded."""
+
+    def settled(self, reading: Reading, before: Memory, decision: Decision) -> bool:
+        """One part that wants nothing for ever is enough, whatever the sums of the others grow to."""
+        return any(self.settled_parts(reading, before))
 
     def combine(self, decisions: Sequence[Decision]) -> tuple[float, Decision]:
         """That of the most careful part."""

@@ -70,6 +70,19 @@ class Control(Policy):
         """
         raise NotImplementedError
 
+    def settled(self, reading: Reading, before: Memory, decision: Decision) -> bool:
+        """Whether less than one job will be wanted for ever, as long as readings stay as they are.
+
+        So it is at a fixed point of the controller: it wants no job and leaves its memory as it was. A
+        controller that looks at the time must say more.
+
+        Args:
+            reading: of this cycle; the one before was the same, but for the time.
+            before: memory before this cycle.
+            decision: of this cycle.
+        """
+        return decision.jobs < 1.0 and bool(decision.memory == before)
+
 
 @dataclass(frozen=True)
 class Feedback(Control):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
+from gridtune.model.harvest.antiwindup import AntiWindup, positional
 from gridtune.model.harvest.control import Feedback, Memory, Reading
 from gridtune.model.harvest.plant import Gains, pole_placement
 from gridtune.model.policy import PolicyError, parameter, register
 
 AUTHORS = "PI control of CiGri (ICSTCC 2021)"
+ASTROM = "Astrom and Hagglund, Advanced PID Control (2006), section 3.5"
 MODEL_FREE = "Fliess and Join 2013, arXiv 1305.7085; CCTA 2022, hal-03663273"
 
 
@@ -40,11 +41,28 @@ def _ki() -> float:
     return value
 
 
-class Sums(NamedTuple):
-    """Memory of the controllers: the sum of all errors so far, and the last one."""
+def _anti_windup() -> AntiWindup:
+    value: AntiWindup = parameter(
+        "none",
+        help="what keeps the integral from growing while the wanted input cannot be applied: `none` (as "
+        "published), `conditional` integration, `clamping` of the integral term, or `back-calculation`",
+        source=ASTROM,
+    )
+    return value
 
-    total: float
-    last: float
+
+def _tracking() -> float:
+    value: float = parameter(
+        2.5,
+        help="tracking time of back-calculation",
+        unit="cycles",
+        low=1.0,
+        high=20.0,
+        log=True,
+        minimum=1.0,
+        source=ASTROM,
+    )
+    return value
 
 
 @register("control", "p", source=AUTHORS)
@@ -62,14 +80,18 @@ class P(Feedback):
 @register("control", "pi", source=AUTHORS)
 @dataclass(frozen=True)
 class PI(Feedback):
-    """Proportional and integral: u = kp e + ki sum(e), without any limit on the sum."""
+    """Proportional and integral: u = kp e + ki sum(e), by default without any limit on the sum."""
 
     kp: float = _kp()
     ki: float = _ki()
+    anti_windup: AntiWindup = _anti_windup()
+    tracking: float = _tracking()
 
     def law(self, error: float, reading: Reading, memory: Memory) -> tuple[float, Memory]:
         """The sum of errors is remembered."""
-        return _positional(error, memory, Gains(self.kp, self.ki), 0.0)
+        return positional(
+            error, memory, Gains(self.kp, self.ki), 0.0, reading.left, self.anti_windup, self.tracking
+        )
 
 
 @register("control", "pid", source=AUTHORS)
@@ -87,10 +109,14 @@ class PID(Feedback):
         high=2.0,
         minimum=0.0,
     )
+    anti_windup: AntiWindup = _anti_windup()
+    tracking: float = _tracking()
 
     def law(self, error: float, reading: Reading, memory: Memory) -> tuple[float, Memory]:
         """The sum of errors and the last one are remembered."""
-        return _positional(error, memory, Gains(self.kp, self.ki), self.kd)
+        return positional(
+            error, memory, Gains(self.kp, self.ki), self.kd, reading.left, self.anti_windup, self.tracking
+        )
 
 
 @register("control", "pole-placement", source=AUTHORS)
@@ -123,6 +149,8 @@ class PolePlacement(Feedback):
     )
     a: float = parameter(1.0, help="what is left of the measured value after a cycle")
     b: float = parameter(1.0, help="what a submitted job adds to the measured value")
+    anti_windup: AntiWindup = _anti_windup()
+    tracking: float = _tracking()
 
     def __post_init__(self) -> None:
         if self.b == 0:
@@ -135,7 +163,7 @@ class PolePlacement(Feedback):
 
     def law(self, error: float, reading: Reading, memory: Memory) -> tuple[float, Memory]:
         """As PI."""
-        return _positional(error, memory, self.gains, 0.0)
+        return positional(error, memory, self.gains, 0.0, reading.left, self.anti_windup, self.tracking)
 
 
 @register("control", "mfc", source=MODEL_FREE)
@@ -180,18 +208,11 @@ class ModelFree(Feedback):
         """The last input, the last error and the sum of errors are remembered."""
         error /= self.scale
         jobs, last, total = memory or (0.0, error, 0.0)
-        total += error
+        if self.ki:  # a sum that nothing depends on is no state
+            total += error
         jobs += (error - last) / (self.alpha * reading.cycle) + (
             self.kp * error + self.ki * total
         ) / self.alpha
         # What could not be applied must not be believed to have acted.
         jobs = max(0.0, jobs)
         return jobs, (jobs, error, total)
-
-
-def _positional(error: float, memory: Memory, gains: Gains, kd: float) -> tuple[float, Sums]:
-    """The positional law, with no anti-windup: an integral that has grown too large must be worked off."""
-    before: Sums = memory or Sums(0.0, error)
-    total = before.total + error
-    jobs = gains.kp * error + gains.ki * total + kd * (error - before.last)
-    return jobs, Sums(total, error)

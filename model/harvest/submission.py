@@ -117,3 +117,8 @@ class Step(Control):
         if reading.time >= self.until:
             return Decision(0.0, None)
         return Decision(self.high if reading.time >= self.at else self.low, None)
+
+    def settled(self, reading: Reading, before: Memory, decision: Decision) -> bool:
+        """Only once no step is to come."""
+        stepped = reading.time >= min(self.at, self.until) or self.at == inf
+        return decision.jobs < 1.0 and (stepped or (self.low < 1.0 and self.high < 1.0))

@@ -110,6 +110,7 @@ def run_scenario(
         "metrics": {name: summary.as_json() for name, summary in summarise(runs).items()},
         "out": None if folder is None else str(folder),
     }
+    _tell_unfinished(runs)
     if classes := classes_of(scenario.active):
         made["classes"] = by_class(made["metrics"], classes)
     if folder is not None:
@@ -198,6 +199,26 @@ def picture_rows() -> list[dict[str, str]]:
     from gridtune.scenarios.plots import KINDS
 
     return [{"kind": name, "shows": description} for name, (_, description) in KINDS.items()]
+
+
+def _tell_unfinished(runs: Sequence[Metrics]) -> None:
+    """Say if best-effort campaigns were left unfinished, and why."""
+    short = [run for run in runs if "unfinished_campaigns" in run and run["unfinished_campaigns"].value > 0]
+    if not short:
+        return
+    abandoned = [run["abandoned"].value for run in short if run["abandoned"].value > 0]
+    campaigns = max(run["unfinished_campaigns"].value for run in short)
+    print(
+        f"gridtune: best-effort campaigns were left unfinished in {len(short)} of {len(runs)} runs "
+        f"({campaigns:g} campaigns at most): "
+        + (
+            f"harvesters gave up, with up to {max(abandoned):g} jobs in their bags, as their controller "
+            "wants less than one job for ever; another reference or other gains would have it submit them"
+            if abandoned
+            else "the run ended at its horizon"
+        ),
+        file=sys.stderr,
+    )
 
 
 def _objectives(scenario: Scenario) -> Sequence[str]:

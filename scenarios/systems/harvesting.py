@@ -24,6 +24,13 @@ from gridtune.scenarios.workloads.jobs import EVERY, BestEffortSpec, Campaign, J
 
 define("best_effort_completed", "jobs", "maximize", "completed best-effort jobs")
 define("best_effort_work", "s", "maximize", "work of completed best-effort jobs, slot-seconds at speed 1")
+define("unfinished_campaigns", "campaigns", "minimize", "best-effort campaigns with work left at the end")
+define(
+    "abandoned",
+    "jobs",
+    "minimize",
+    "best-effort jobs that harvesters gave up, wanting less than one for ever",
+)
 define(
     "campaign_unfairness",
     "",
@@ -165,9 +172,14 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
         ]
         return sum(slow) / len(slow) if slow else nan
 
+    def abandoned() -> int:
+        return bags.left if all(harvester.gave_up for harvester in harvesters) else 0
+
     grid.record.measures.update(
         best_effort_completed=lambda: bags.completed,
         best_effort_work=lambda: bags.work,
+        unfinished_campaigns=lambda: sum(bag.open > 0 for bag in bags.bags.values()),
+        abandoned=abandoned,
         campaign_unfairness=unfairness,
         premium_slowdown=slowdown,
         tracking_error=lambda: max(harvester.tracking_error for harvester in harvesters),
