@@ -5,7 +5,15 @@ from math import inf
 
 import pytest
 
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.middleware.messages import Member
+from gridtune.agents.middleware.pilot import Pilot
+from gridtune.model.batch.nodes import Counted
+from gridtune.model.batch.policies import Fcfs
+from gridtune.model.grid import Grid
 from gridtune.model.job import State
+from gridtune.scenarios.systems.middleware import hand_in, place
+from gridtune.scenarios.tables.middleware import MiddlewareSpec
 from tests.meta_grid import Task, play
 
 STREAM = [Task(10.0 * k, 1000.0) for k in range(30)]
@@ -189,6 +197,22 @@ def test_other_ways_to_match(matching, order):
     first, *rest = sorted(played.tasks, key=lambda task: task.start)
     assert first.runtime == 7.0
     assert [task.runtime for task in rest] == order
+
+
+def test_pilots_are_agents_of_the_grid_as_long_as_they_live():
+    alive = []
+    with Grid() as grid:
+        site = BatchSite(grid, "s0", Counted(2), Fcfs())
+        entrance = place(grid, MiddlewareSpec(kind="pilot", poll_period=100.0), [Member(site)])
+        tasks = [(10.0 * k, entrance.submit, grid.record.job("u", 10.0 * k, 15.0)) for k in range(2)]
+        hand_in(grid, entrance, tasks)
+        for time in (5.0, 12.0, 50.0, 105.0, 110.0, 120.0):
+            grid.agenda.run(time)
+            alive.append(sum(isinstance(agent, Pilot) for agent in grid.agents))
+        grid.run()
+        assert not any(isinstance(agent, Pilot) for agent in grid.agents)
+    # The look at 0 comes after the first task does; the second one's pilot is sent at 100.
+    assert alive == [1, 1, 0, 1, 1, 0]
 
 
 def test_pilots_count_in_no_metric_of_jobs():

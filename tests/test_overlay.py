@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridtune.agents.wms.overlay import Master, MasterHabits
+from gridtune.agents.wms.overlay import Master, MasterHabits, Worker
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
 from gridtune.model.vres import ClassRules
@@ -41,6 +41,7 @@ def test_every_task_is_done_once_whatever_workers_crash_or_meet_limits(runtimes,
         assert done == [task.id for task in master.tasks]
         assert master.left == 0
         assert not master.workers
+        assert not any(isinstance(agent, Worker) for agent in grid.agents)
         assert max(task.end for task in master.tasks) >= sum(runtimes) / habits.workers
 
 

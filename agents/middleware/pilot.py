@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+import mesa
+
 from gridtune.agents.middleware.matchmaker import MatchMaker, Query
 from gridtune.agents.middleware.messages import MemberSite, MessageChannel
 from gridtune.agents.middleware.site_agent import SiteAgent
@@ -52,16 +54,15 @@ class PilotHabits:
         return Resource(member.site.name, 1, member.site.pace, time, member.tags)
 
 
-class Pilot:
-    """One pilot: `started` and `ended` are what its site tells it.
+class Pilot(mesa.Agent):
+    """One pilot: `started` and `ended` are what its site tells it. It leaves the grid when its job ends.
 
     Args:
         agent: that submits it.
     """
 
-    __slots__ = ("_asked_since", "_death", "_event", "_pause", "_speed", "agent", "job", "task", "tasks")
-
     def __init__(self, agent: PilotAgent) -> None:
+        super().__init__(agent.grid)
         self.agent = agent
         record = agent.grid.record
         allowed = agent.habits.allowed(agent.member)
@@ -84,6 +85,7 @@ class Pilot:
     def ended(self, job: Job) -> None:
         """The site has taken the node back, or never gave one."""
         agent, grid = self.agent, self.agent.grid
+        self.remove()
         if job.start != job.start:
             agent.waiting -= 1
             return

@@ -52,8 +52,8 @@ class MasterHabits(NamedTuple):
     estimate: float
 
 
-class Worker:
-    """A worker that holds a slot.
+class Worker(mesa.Agent):
+    """A worker that holds a slot; it leaves the grid when its master takes it out of the pool.
 
     Attributes:
         job: its job in the grid.
@@ -63,9 +63,8 @@ class Worker:
         crash: handle of the event at which it crashes; 0 if it does not.
     """
 
-    __slots__ = ("alive", "crash", "job", "site", "task")
-
     def __init__(self, job: Job, site: VresSite) -> None:
+        super().__init__(site.grid)
         self.job = job
         self.site = site
         self.task: Job | None = None
@@ -189,6 +188,7 @@ class Master(mesa.Agent):
 
     def _bury(self, worker: Worker) -> None:
         worker.alive = False
+        worker.remove()
         if worker.crash:
             self.grid.agenda.cancel(worker.crash)
             worker.crash = 0

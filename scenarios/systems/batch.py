@@ -16,6 +16,7 @@ from gridtune.agents.batch.batch_site import (
     Services,
     no_delay,
 )
+from gridtune.agents.batch.submitter import Submitter
 from gridtune.model.agenda import Action
 from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.file_system import FileSystem
@@ -136,27 +137,26 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
     Raises:
         ScenarioError: a file that the workload names cannot be used.
     """
-    create, submit, role = grid.record.job, receiver.submit, workload.role
+    create, role = grid.record.job, workload.role
     urgent = workload.response_bound is not None
     patience = workload.patience(inf)
     requires = frozenset(workload.requires) or None
 
-    def arrive(task: Task) -> None:
-        submit(
-            create(
-                task.user,
-                task.submit,
-                task.runtime,
-                kind=role,
-                processors=task.processors,
-                estimate=task.estimate,
-                group=task.group,
-                deadline=task.submit
-                + (workload.patience(task.runtime / grid.mean_speed) if urgent else patience),
-                data=requires,
-            )
+    def make(task: Task) -> Job:
+        return create(
+            task.user,
+            task.submit,
+            task.runtime,
+            kind=role,
+            processors=task.processors,
+            estimate=task.estimate,
+            group=task.group,
+            deadline=task.submit
+            + (workload.patience(task.runtime / grid.mean_speed) if urgent else patience),
+            data=requires,
         )
 
+    arrive = Submitter(grid, workload.name, make, receiver.submit).submit
     return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
 
 

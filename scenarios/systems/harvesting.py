@@ -7,12 +7,13 @@ from math import nan
 
 import gridtune.model.harvest  # noqa: F401 - importing it registers the controllers
 from gridtune.agents.batch.best_effort import BestEffortQueue, Preemption
+from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.harvest.bags import Bag, Bags
 from gridtune.agents.harvest.harvester import Harvester
 from gridtune.model.agenda import Action
 from gridtune.model.grid import Grid
 from gridtune.model.harvest.control import Control
-from gridtune.model.job import DONE
+from gridtune.model.job import DONE, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.metrics.users import bounded_slowdown
 from gridtune.scenarios.fields.laws import draws
@@ -130,8 +131,8 @@ def _arrivals(
     overheads = draws(facts.overhead, grid.streams.stream(f"workload:{workload.name}:overhead"))
     known: dict[str, Bag] = {}
 
-    def arrive(task: Task) -> None:
-        job = grid.record.job(
+    def make(task: Task) -> Job:
+        return grid.record.job(
             task.user,
             task.submit,
             task.runtime,
@@ -141,18 +142,20 @@ def _arrivals(
             estimate=task.estimate,
             group=task.group,
         )
+
+    def fill(job: Job) -> None:
         overhead = next(overheads)
-        if task.processors > room:
+        if job.processors > room:
             job.reject(grid.now)
             return
-        bag = known.get(task.user)
+        bag = known.get(job.user)
         if bag is None:
-            name = f"{workload.name}/{task.user}"
-            bag = known[task.user] = Bag(name, facts.io_share, facts.weight)
+            name = f"{workload.name}/{job.user}"
+            bag = known[job.user] = Bag(name, facts.io_share, facts.weight)
         bags.add(bag, job, overhead)
 
-    for task in workload.tasks(grid.streams):
-        yield task.submit, arrive, task
+    arrive = Submitter(grid, workload.name, make, fill).submit
+    return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
 
 
 def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
