@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from gridtune.agents.batch.batch_site import BatchSite
-from gridtune.agents.middleware.messages import Member
+from gridtune.agents.middleware.messages import MemberSite
 from gridtune.agents.middleware.pilot import Pilot
 from gridtune.model.batch.nodes import Counted
 from gridtune.model.batch.policies import Fcfs
@@ -203,7 +203,7 @@ def test_pilots_are_agents_of_the_grid_as_long_as_they_live():
     alive = []
     with Grid() as grid:
         site = BatchSite(grid, "s0", Counted(2), Fcfs())
-        entrance = place(grid, MiddlewareSpec(kind="pilot", poll_period=100.0), [Member(site)])
+        entrance = place(grid, MiddlewareSpec(kind="pilot", poll_period=100.0), [MemberSite(site)])
         tasks = [(10.0 * k, entrance.submit, grid.record.job("u", 10.0 * k, 15.0)) for k in range(2)]
         hand_in(grid, entrance, tasks)
         for time in (5.0, 12.0, 50.0, 105.0, 110.0, 120.0):
