@@ -77,15 +77,17 @@ def _lent(spec: ScenarioSpec) -> Counter[str]:
             if _on(spec, group):
                 lent[group.site] += ceil(group.count / sites[group.site].slots)
     for name, nodes in lent.items():
-        if nodes >= sites[name].nodes:
+        if nodes >= sites[name].size:
             raise ValueError(
-                f"site.{name}.nodes: servers borrow {nodes} of {sites[name].nodes} nodes; one must be left"
+                f"site.{name}.nodes: servers borrow {nodes} of {sites[name].size} nodes; one must be left"
             )
     return lent
 
 
 def _without(site: SiteSpec, nodes: int) -> SiteSpec:
     """A site without its last nodes."""
-    left = site.nodes - nodes
+    if not nodes:
+        return site
+    left = site.size - nodes
     speed = site.speed[:left] if isinstance(site.speed, list) else site.speed
     return site.model_copy(update={"nodes": left, "speed": speed})

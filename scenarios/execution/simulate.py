@@ -14,6 +14,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.classes import announce
 from gridtune.scenarios.results.run import Run
 from gridtune.scenarios.systems.registry import SYSTEMS
+from gridtune.scenarios.systems.replay import sized
 
 
 def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Grid:
@@ -28,7 +29,7 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
     Raises:
         ScenarioError: a file that the scenario names cannot be used, or a metric of the user's own.
     """
-    spec = scenario.active
+    spec = sized(scenario.active)
     custom = _custom(scenario)
     grid = Grid(
         seed,

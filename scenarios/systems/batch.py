@@ -97,8 +97,8 @@ def _pool(site: SiteSpec) -> NodePool:
     if isinstance(site.speed, list):
         return Named(site.name, site.speed, site.slots)
     if site.named_nodes:
-        return Named(site.name, [site.speed] * site.nodes, site.slots)
-    return Counted(site.nodes * site.slots, site.speed)
+        return Named(site.name, [site.speed] * site.size, site.slots)
+    return Counted(site.size * site.slots, site.speed)
 
 
 def own_users(grid: Grid, spec: ScenarioSpec, sites: Mapping[str, Receiver]) -> None:

@@ -19,6 +19,7 @@ from gridtune.model.metrics.users import bounded_slowdown
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import delay, sites_of
 from gridtune.scenarios.systems.destinations import workloads_for
+from gridtune.scenarios.tables.batch import FROM_LOG
 from gridtune.scenarios.tables.harvesting import HarvesterSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.jobs import EVERY, BestEffortSpec, Campaign, JobWorkload, Task
@@ -81,7 +82,8 @@ def check(spec: ScenarioSpec) -> None:
                     "harvested unseen by its own jobs only where it does not matter which nodes they get"
                 )
     for workload in workloads:
-        room = min(sites[name].nodes * sites[name].slots for name in taken)
+        sizes = [sites[name].size * sites[name].slots for name in taken if sites[name].nodes != FROM_LOG]
+        room = min(sizes, default=workload.processors if isinstance(workload, Campaign) else 0)
         if isinstance(workload, Campaign) and workload.processors > room:
             raise ValueError(
                 f"workload {workload.name}: processors: {workload.processors} do not fit into {room} slots"

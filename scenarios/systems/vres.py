@@ -75,7 +75,7 @@ def counts_of(site: SiteSpec) -> dict[str, int]:
     left_out = [name for name in names if name not in site.vres]
     if len(left_out) > 1:
         raise ShareError("", f"shares needed for {', '.join(left_out)}; one of them may be left out")
-    slots = round(site.nodes * site.slots * site.virtual_slots)
+    slots = round(site.size * site.slots * site.virtual_slots)
     return slot_counts({name: site.vres.get(name) for name in names}, slots)
 
 
@@ -88,7 +88,7 @@ def place(grid: Grid, site: SiteSpec) -> VresSite:
     counts = counts_of(site)
     capacity = _capacity(site)
     per_node = site.slots // capacity
-    speeds = site.speed if isinstance(site.speed, list) else [site.speed] * site.nodes
+    speeds = site.speed if isinstance(site.speed, list) else [site.speed] * site.size
     known = {part.name: part for part in site.classes}
     rules = [known[name].rules() if name in known else ClassRules(name, frozenset({name})) for name in counts]
     made = VresSite(

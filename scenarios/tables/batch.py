@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -51,11 +51,29 @@ class FileSystemSpec(Table):
     )
 
 
+FROM_LOG: Literal["log"] = "log"
+
+
+def _nodes(value: Any) -> Any:
+    """A number of nodes, or the word for that of the log; one sentence for whatever else it is."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if value == FROM_LOG or (whole and value >= 1):
+        return value
+    if isinstance(value, float) and value.is_integer() and value >= 1:
+        return int(value)
+    raise ValueError(
+        'expected a whole number of at least 1, or "log" for the size that the log\'s header names'
+    )
+
+
 class SiteSpec(VresFields):
     """A site with a local batch scheduler."""
 
     name: str = "site"
-    nodes: int = Field(ge=1, description="worker machines")
+    nodes: Annotated[int | Literal["log"], BeforeValidator(_nodes)] = Field(
+        description="worker machines; `log`: as many as the header of the log names that is replayed here "
+        "(MaxProcs, else MaxNodes)"
+    )
     slots: int = Field(default=1, ge=1, description="slots per node; a job holds one for each processor")
     speed: float | list[float] = Field(
         default=1.0, description="work per s (NCU/s if run times are lengths in NCU), of all nodes or of each"
@@ -86,7 +104,12 @@ class SiteSpec(VresFields):
     @model_validator(mode="after")
     def _speeds(self) -> SiteSpec:
         speeds = self.speed if isinstance(self.speed, list) else [self.speed]
-        if isinstance(self.speed, list) and len(speeds) != self.nodes:
+        if self.nodes == FROM_LOG:
+            if isinstance(self.speed, list):
+                raise ValueError('nodes: "log" gives all nodes one speed; give their number, or one speed')
+            if self.vres is not None:
+                raise ValueError('nodes: "log" is for sites with a batch scheduler; give a number')
+        elif isinstance(self.speed, list) and len(speeds) != self.nodes:
             raise ValueError(
                 f"speed: {len(speeds)} speeds for {self.nodes} nodes; give one for each, or one number"
             )
@@ -96,3 +119,14 @@ class SiteSpec(VresFields):
         if len(set(names)) < len(names):
             raise ValueError(f"the names of queues must differ, not {', '.join(names)}")
         return self
+
+    @property
+    def size(self) -> int:
+        """Nodes, once known.
+
+        Raises:
+            ValueError: they are those of a log that has not been read yet.
+        """
+        if self.nodes == FROM_LOG:
+            raise ValueError(f"site.{self.name}.nodes: known only once the log is read; give a number")
+        return self.nodes

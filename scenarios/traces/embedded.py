@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import log, log2
 
 import numpy as np
 
@@ -11,13 +11,14 @@ from gridtune.scenarios.traces.records import TraceJob
 _SIZE_MEDIAN, _SIZE_SIGMA, _SIZE_MAX = 8.0, 1.2, 60  # jobs of a burst
 _GAP_MEAN = 20.0  # s between the jobs of a burst
 _RUNTIME_MEDIAN, _BETWEEN_SIGMA, _WITHIN_SIGMA = 600.0, 1.2, 0.5  # s; of bursts, of jobs within a burst
+_SERIAL, _NARROW = 0.25, 0.8  # share of serial bursts, and the least binary logarithm of other widths
 _LIMITS = np.array([900.0, 3600.0, 14400.0, 43200.0])  # s; run-time limits of the queues
 
 
 def embedded_jobs(
-    rng: np.random.Generator, *, jobs: int = 600, users: int = 6, length: float = 86400.0
+    rng: np.random.Generator, *, jobs: int = 600, users: int = 6, length: float = 86400.0, widest: int = 1
 ) -> list[TraceJob]:
-    """Serial jobs that a few users submit in bursts.
+    """Jobs that a few users submit in bursts.
 
     Laws:
 
@@ -26,6 +27,9 @@ def embedded_jobs(
       rounded up; the last burst is cut so that there are `jobs` in all. Gaps: exponential, mean 20 s.
     - Run times: each burst has its own median, log-normal with median 600 s and standard deviation of the
       logarithm 1.2; its jobs scatter about it log-normally with 0.5. Whole seconds, from 1 s to 12 h.
+    - Widths, where `widest` is more than 1: a quarter of the bursts are serial, the others
+      have a power of 2, its binary logarithm drawn uniformly from 0.8 to that of `widest` and rounded
+      (as in the model of Lublin and Feitelson 2003); all jobs of a burst are equally wide.
     - The requested time is the least of the queues' limits (15 min, 1 h, 4 h, 12 h) that the job keeps.
 
     The numbers are near those of bursts (gaps up to 300 s) on the first day of the log LCG-2005-1 (median
@@ -37,6 +41,7 @@ def embedded_jobs(
         jobs: how many.
         users: how many there may be.
         length: s within which bursts begin.
+        widest: processors of the widest jobs; 1 for serial jobs only.
 
     Returns:
         Jobs sorted by submit time, the first at 0, with ids from 1 and users `u1`, `u2`, ….
@@ -44,15 +49,24 @@ def embedded_jobs(
     Raises:
         ValueError: a count below 1 or a length that is not positive.
     """
-    if jobs < 1 or users < 1 or not length > 0:
-        raise ValueError(f"jobs ({jobs}), users ({users}) and length ({length} s) must be positive")
-    rows: list[tuple[float, float, str]] = []
+    if jobs < 1 or users < 1 or widest < 1 or not length > 0:
+        raise ValueError(
+            f"jobs ({jobs}), users ({users}), widest ({widest}) and length ({length} s) must be positive"
+        )
+    rows: list[tuple[float, float, str, int]] = []
     weights = 1.0 / np.arange(1, users + 1)
     while len(rows) < jobs:
         user = f"u{rng.choice(users, p=weights / weights.sum()) + 1}"
-        rows += [(submit, runtime, user) for submit, runtime in _burst(rng, length)]
+        width = _width(rng, widest) if widest > 1 else 1
+        rows += [(submit, runtime, user, width) for submit, runtime in _burst(rng, length)]
     rows = sorted(rows[:jobs])
-    return [_job(k, submit - rows[0][0], runtime, user) for k, (submit, runtime, user) in enumerate(rows, 1)]
+    return [_job(k, row[0] - rows[0][0], *row[1:]) for k, row in enumerate(rows, 1)]
+
+
+def _width(rng: np.random.Generator, widest: int) -> int:
+    """Processors of each job of a burst."""
+    serial, height = rng.uniform() < _SERIAL, rng.uniform(_NARROW, log2(widest))
+    return 1 if serial else min(widest, 2 ** round(height))
 
 
 def _burst(rng: np.random.Generator, length: float) -> list[tuple[float, float]]:
@@ -66,7 +80,9 @@ def _burst(rng: np.random.Generator, length: float) -> list[tuple[float, float]]
     return list(zip(submits.round().tolist(), runtimes.tolist(), strict=True))
 
 
-def _job(number: int, submit: float, runtime: float, user: str) -> TraceJob:
+def _job(number: int, submit: float, runtime: float, user: str, width: int) -> TraceJob:
     limit = int(np.searchsorted(_LIMITS, runtime))
     estimate = float(_LIMITS[limit])
-    return TraceJob(number, submit, runtime, 1, estimate=estimate, status=1, user=user, queue=str(limit + 1))
+    return TraceJob(
+        number, submit, runtime, width, estimate=estimate, status=1, user=user, queue=str(limit + 1)
+    )

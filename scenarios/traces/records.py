@@ -109,12 +109,14 @@ class TraceReport:
         kept: jobs read.
         dropped: rows left out, by reason.
         repairs: changes to kept rows, by reason.
+        ignored: what kept rows say that jobs do not carry, by reason.
     """
 
     rows: int = 0
     kept: int = 0
     dropped: dict[str, Tally] = field(default_factory=dict)
     repairs: dict[str, Tally] = field(default_factory=dict)
+    ignored: dict[str, Tally] = field(default_factory=dict)
 
     def drop(self, reason: str, line: int) -> None:
         """Count a row left out."""
@@ -124,10 +126,18 @@ class TraceReport:
         """Count a change to a kept row."""
         _count(self.repairs, reason, line)
 
+    def ignore(self, reason: str, line: int) -> None:
+        """Count a row part of which is not used."""
+        _count(self.ignored, reason, line)
+
     def lines(self) -> Iterator[str]:
         """The report in words, a line for each fact."""
         yield f"{self.rows} rows read, {self.kept} kept"
-        for what, tallies in (("dropped", self.dropped), ("repaired", self.repairs)):
+        for what, tallies in (
+            ("dropped", self.dropped),
+            ("repaired", self.repairs),
+            ("ignored in", self.ignored),
+        ):
             for reason, tally in tallies.items():
                 yield f"{what} {tally.count}: {reason} (first on line {tally.first_line})"
 

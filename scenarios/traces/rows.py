@@ -22,6 +22,7 @@ FROM_REQUEST: Final = "processors taken from the request"
 BAD_STATUS: Final = "status outside 0-5 taken as missing"
 BAD_ID: Final = "job id is not a number: line number taken"
 UNSORTED: Final = "out of submit order: sorted"
+DEPENDENT: Final = "the job that it follows and the think time between them (fields 17 and 18)"
 
 # Columns with a number that may be missing.
 _AMOUNTS: Final = {2: "wait", 5: "CPU time", 6: "used memory", 8: "requested time", 9: "requested memory"}
@@ -123,7 +124,11 @@ class RowParser:
             try:
                 submit, runtime, processors = float(fields[1]), float(fields[3]), self._counts[fields[4]]
                 if 0 <= submit < inf and self._floor <= runtime < inf and processors:
-                    return self._build(fields, int(fields[0]), submit, runtime, processors)
+                    job = self._build(fields, int(fields[0]), submit, runtime, processors)
+                    # A missing predecessor is -1 in nearly every row: the short way stays short.
+                    if fields[16] != "-1" and not self.layout.sites:
+                        self._look_at_dependency(fields, line)
+                    return job
             except ValueError:
                 pass
         return self._examine(fields, line)
@@ -176,7 +181,19 @@ class RowParser:
         if runtime < self.keep.minimum_runtime:
             runtime = self.keep.minimum_runtime
             self.report.repair(f"run time raised to the minimum of {runtime:g} s", line)
-        return self._build(self._mended(fields, line), key, submit, runtime, allocated or requested)
+        mended = self._mended(fields, line)
+        if not self.layout.sites:
+            self._look_at_dependency(mended, line)
+        return self._build(mended, key, submit, runtime, allocated or requested)
+
+    def _look_at_dependency(self, fields: list[str], line: int) -> None:
+        """Count a row that names the job which it follows."""
+        try:
+            follows = float(fields[16]) > 0
+        except ValueError:
+            follows = False
+        if follows:
+            self.report.ignore(DEPENDENT, line)
 
     def _unusable(self, submit: float, runtime: float, processors: int) -> str | None:
         """Why a row cannot be a job; None if it can."""

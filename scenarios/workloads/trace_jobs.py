@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from math import inf
 from typing import Literal
@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.traces.differences import differences, estimates
 from gridtune.scenarios.traces.embedded import embedded_jobs
 from gridtune.scenarios.traces.find import find_trace
 from gridtune.scenarios.traces.reading import read_trace
@@ -20,6 +21,9 @@ from gridtune.scenarios.workloads.schedules import read_schedule
 from gridtune.scenarios.workloads.trace_file import TraceFile
 
 EMBEDDED = "embedded"
+EMBEDDED_PROCESSORS = 128
+EMBEDDED_WIDEST = 64
+Estimate = Literal["log", "actual", "factor"]
 
 
 class TraceJobs(JobWorkload):
@@ -47,6 +51,14 @@ class TraceJobs(JobWorkload):
     )
     shortest: float = Field(default=0.0, ge=0, description="s; jobs with shorter run times are left out")
     longest: float = Field(default=inf, gt=0, description="s; jobs with longer run times are left out")
+    estimate: Estimate = Field(
+        default="log",
+        description="what owners promise: `log`, what they requested (their run time where the log has no "
+        "request); `actual`, their run time; `factor`, `estimate_factor` times their run time",
+    )
+    estimate_factor: float = Field(
+        default=2.0, ge=1, description="promised over actual run time with `estimate` = `factor`"
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> TraceJobs:
@@ -62,7 +74,14 @@ class TraceJobs(JobWorkload):
         Raises:
             ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
         """
-        logged = islice(self._logged(streams), self.first - 1, self.last)
+        return self._chosen(self._logged(streams))
+
+    def replayed(self) -> Iterator[Task]:
+        """The chosen jobs of a file; see `tasks`."""
+        return self._chosen(self._rows())
+
+    def _chosen(self, rows: Iterator[tuple[Task, str | None]]) -> Iterator[Task]:
+        logged = islice(rows, self.first - 1, self.last)
         chosen = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
         chosen = chosen[:: self.every]
         # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
@@ -91,22 +110,67 @@ class TraceJobs(JobWorkload):
             "a small generated workload" if self.trace == EMBEDDED else f"the trace {find_trace(self.trace)}"
         )
 
+    @property
+    def from_file(self) -> bool:
+        """Whether there is a log at all."""
+        return self.trace != EMBEDDED
+
+    def processors(self) -> int | None:
+        """Those of the system on which the trace was logged; None if it does not say.
+
+        Raises:
+            ScenarioError: the trace cannot be found or read.
+        """
+        if not self.from_file:
+            return EMBEDDED_PROCESSORS
+        path = find_trace(self.trace)
+        return None if path.suffix == ".csv" else read_trace(path).header.processors
+
+    def largest(self) -> int:
+        """Processors of the largest job that is replayed from a file."""
+        return max(task.processors for task in self.replayed())
+
+    def differences(self) -> Iterator[str]:
+        """How a replay differs from the log, a line for each difference.
+
+        Raises:
+            ScenarioError: the trace cannot be found or read.
+        """
+        if not self.from_file:
+            return
+        path = find_trace(self.trace)
+        if path.suffix == ".csv":
+            return
+        trace = read_trace(path)
+        yield from differences(trace)
+        if self.estimate != "log":
+            factor = self.estimate_factor if self.estimate == "factor" else 1.0
+            yield f"owners promise {factor:g} times the run time, not what they requested in the log"
+        else:
+            yield from estimates(trace)
+
     def _logged(self, streams: Streams) -> Iterator[tuple[Task, str | None]]:
         """All jobs of the trace with their queues, by submission."""
-        if self.trace == EMBEDDED:
-            rows: Iterable[TraceJob] = embedded_jobs(streams.stream(f"workload:{self.name}"))
+        if self.from_file:
+            yield from self._rows()
         else:
-            path = find_trace(self.trace)
-            if path.suffix == ".csv":
-                for row in read_schedule(path):
-                    yield Task(row.submit, "user", "", row.runtime, row.processors, row.walltime), None
-                return
-            rows = read_trace(path).jobs
-        for job in rows:
-            yield _task(job), job.queue
+            for job in embedded_jobs(streams.stream(f"workload:{self.name}"), widest=EMBEDDED_WIDEST):
+                yield self._task(job), job.queue
 
+    def _rows(self) -> Iterator[tuple[Task, str | None]]:
+        """All jobs of the file."""
+        path = find_trace(self.trace)
+        if path.suffix == ".csv":
+            for row in read_schedule(path):
+                yield Task(row.submit, "user", "", row.runtime, row.processors, row.walltime), None
+            return
+        for job in read_trace(path).jobs:
+            yield self._task(job), job.queue
 
-def _task(job: TraceJob) -> Task:
-    """A row of a trace; a run time stands for a promise that is missing."""
-    estimate = job.runtime if job.estimate is None else job.estimate
-    return Task(job.submit, job.user or "unknown", job.group or "", job.runtime, job.processors, estimate)
+    def _task(self, job: TraceJob) -> Task:
+        """A row of a trace; a run time stands for a promise that is missing."""
+        if self.estimate == "log":
+            estimate = job.runtime if job.estimate is None else job.estimate
+        else:
+            estimate = job.runtime * (self.estimate_factor if self.estimate == "factor" else 1.0)
+        return Task(job.submit, job.user or "unknown", job.group or "", job.runtime, job.processors, estimate)

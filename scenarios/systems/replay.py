@@ -1,0 +1,102 @@
+"""Replays of logs: the size of the site that a log names, and how a replay differs from the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.systems.destinations import at_sites
+from gridtune.scenarios.tables.batch import FROM_LOG, SiteSpec
+from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.workloads.trace_jobs import TraceJobs
+
+
+def sized(spec: ScenarioSpec) -> ScenarioSpec:
+    """The scenario with the nodes of sites that take them from a log.
+
+    Raises:
+        ScenarioError: no log is replayed there, it does not say, or several say different things.
+    """
+    if all(site.nodes != FROM_LOG for site in spec.site):
+        return spec
+    logs: dict[str, list[TraceJobs]] = {}
+    for name, workload in at_sites(spec):
+        if isinstance(workload, TraceJobs):
+            logs.setdefault(name, []).append(workload)
+    sites = [
+        site.model_copy(update={"nodes": _nodes_of(site, logs.get(site.name, []))})
+        if site.nodes == FROM_LOG
+        else site
+        for site in spec.site
+    ]
+    return spec.model_copy(update={"site": sites})
+
+
+def _nodes_of(site: SiteSpec, logs: list[TraceJobs]) -> int:
+    place = f"site.{site.name}.nodes"
+    if not logs:
+        raise ScenarioError(
+            f'{place}: "log" needs a [[workload]] of kind "trace" whose jobs go to the site; give a number'
+        )
+    sizes: dict[str, int] = {}
+    for log in logs:
+        size = log.processors()
+        if size is None:
+            raise ScenarioError(
+                f"{place}: {log.trace} does not say how many processors there were; its largest job asks for "
+                f"{log.largest()}: give a number"
+            )
+        sizes[log.trace] = size
+    if len(set(sizes.values())) > 1:
+        said = ", ".join(f"{trace} {size}" for trace, size in sizes.items())
+        raise ScenarioError(f"{place}: the logs name different sizes ({said}); give a number")
+    return ceil(next(iter(sizes.values())) / site.slots)
+
+
+def replay_notes(spec: ScenarioSpec) -> Iterator[str]:
+    """How the replays of a scenario differ from their logs, a line for each difference.
+
+    Raises:
+        ScenarioError: a log cannot be read.
+    """
+    places = {workload.name: name for name, workload in at_sites(spec)}
+    sites = {site.name: site for site in sized(spec).site}
+    for site in spec.site:
+        if site.nodes == FROM_LOG:
+            yield f"site {site.name}: {sites[site.name].nodes} nodes, the size that the log names"
+    for workload in spec.workload:
+        if isinstance(workload, TraceJobs):
+            place = sites.get(places.get(workload.name, ""))
+            for line in (*workload.differences(), *(_refused(workload, place) if place else ())):
+                yield f"workload {workload.name}: {line}"
+
+
+def _refused(log: TraceJobs, site: SiteSpec) -> Iterator[str]:
+    """Jobs that the site cannot take."""
+    if not log.from_file:
+        return
+    room = site.size * site.slots
+    widths = [task.processors for task in log.replayed()]
+    wide = sum(width > room for width in widths)
+    if wide:
+        yield (
+            f"{wide:,} of {len(widths):,} jobs ask for more than the {room:,} processors of site {site.name} "
+            "and are refused: they count as lost"
+        )
+    if site.queue:
+        slowest = min(site.speed) if isinstance(site.speed, list) else site.speed
+        kept = sum(
+            task.processors <= room
+            and not any(
+                task.processors <= min(queue.max_processors, queue.slots)
+                and task.estimate / slowest <= queue.max_runtime
+                for queue in site.queue
+            )
+            for task in log.replayed()
+        )
+        if kept:
+            yield (
+                f"{kept:,} of {len(widths):,} jobs keep the limits of no queue of site {site.name} and are "
+                "refused: they count as lost"
+            )

@@ -1,0 +1,42 @@
+"""How a replay of a trace differs from what was logged, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gridtune.scenarios.traces.records import Trace
+
+
+def differences(trace: Trace) -> Iterator[str]:
+    """What reading did to the rows, and what of them a replay does not keep to, a line each."""
+    report = trace.report
+    for reason, tally in report.dropped.items():
+        yield f"{tally.count:,} of {report.rows:,} rows of the log are left out: {reason}"
+    for reason, tally in report.repairs.items():
+        yield f"{tally.count:,} of {report.rows:,} rows of the log are repaired: {reason}"
+    for reason, tally in report.ignored.items():
+        rows = f"{tally.count:,} of {report.rows:,} rows"
+        yield f"{rows} of the log name {reason}: ignored, jobs come when logged"
+    ended = sum(job.status in (0, 5) for job in trace.jobs)
+    if ended:
+        yield (
+            f"{ended:,} of {report.kept:,} jobs failed or were cancelled in the log; they run as long as "
+            "they did and count as completed"
+        )
+
+
+def estimates(trace: Trace) -> Iterator[str]:
+    """What is wrong with the requested times as promises."""
+    jobs = trace.jobs
+    missing = sum(job.estimate is None for job in jobs)
+    if missing:
+        yield (
+            f"{missing:,} of {len(jobs):,} jobs have no requested time: their run time stands for it, as if "
+            "their owners knew it; `estimate` and `estimate_factor` of the workload give them another"
+        )
+    above = sum(job.estimate is not None and job.runtime > job.estimate for job in jobs)
+    if above:
+        yield (
+            f"{above:,} of {len(jobs):,} jobs ran longer than they requested: `overrun` of the site says "
+            "whether they are left to run"
+        )

@@ -1,0 +1,226 @@
+"""Replays of logs: the size that a log names, what a replay says of itself, and estimates."""
+
+import gzip
+from bisect import insort
+from pathlib import Path
+
+import pytest
+
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.results.run import notes
+from gridtune.scenarios.traces import TraceError, find_trace
+
+KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
+NASA = "NASA-iPSC-1993-3.1-cln.swf.gz"
+
+
+def trace_path(name):
+    try:
+        return find_trace(name)
+    except TraceError:
+        pytest.skip(f"no {name} in the folders of traces")
+
+
+def rows_of(path):
+    """(submit, run time, processors, requested time) of the rows of a log with a run time and processors."""
+    with gzip.open(path, "rt") as file:
+        fields = [line.split() for line in file if line.strip() and not line.startswith(";")]
+    fields.sort(key=lambda f: (int(f[1]), int(f[0])))
+    rows = [
+        (int(f[1]), max(1, int(f[3])), int(f[4]), int(f[8]))
+        for f in fields
+        if int(f[3]) >= 0 and int(f[4]) > 0
+    ]
+    origin = min(submit for submit, *_ in rows)
+    return [(submit - origin, run, width, asked) for submit, run, width, asked in rows]
+
+
+def easy_starts(rows, capacity):
+    """EASY counted independently: lists only, no part of gridtune."""
+    waiting, ends, planned, starts = [], [], [], [None] * len(rows)
+    free, come = capacity, 0
+    while come < len(rows) or waiting:
+        now = min(rows[come][0] if come < len(rows) else float("inf"), ends[0][0] if ends else float("inf"))
+        while ends and ends[0][0] <= now:
+            _, number = ends.pop(0)
+            free += rows[number][2]
+            planned.remove((starts[number] + rows[number][3], number))
+        while come < len(rows) and rows[come][0] <= now:
+            waiting.append(come)
+            come += 1
+
+        def start(number, now=now):
+            nonlocal free
+            starts[number] = now
+            free -= rows[number][2]
+            insort(ends, (now + rows[number][1], number))
+            insort(planned, (now + rows[number][3], number))
+
+        while waiting and rows[waiting[0]][2] <= free:
+            start(waiting.pop(0))
+        if not waiting or not free:
+            continue
+        there, shadow, spare = free, None, 0
+        for end, number in planned:
+            if shadow is not None and max(end, now) > shadow:
+                break
+            there += rows[number][2]
+            if there >= rows[waiting[0]][2]:
+                shadow, spare = max(end, now), there - rows[waiting[0]][2]
+        for number in waiting[1:]:
+            _, _, width, asked = rows[number]
+            if width > free or (now + asked > shadow and width > spare):
+                continue
+            if now + asked > shadow:
+                spare -= width
+            start(number)
+        waiting = [number for number in waiting if starts[number] is None]
+    return starts
+
+
+def test_a_log_is_replayed_as_an_independent_count_has_it():
+    rows = rows_of(trace_path(KTH))
+    starts = easy_starts(rows, 100)
+    slow = [
+        max(1.0, (start - submit + run) / max(run, 10))
+        for (submit, run, _, _), start in zip(rows, starts, strict=True)
+    ]
+    run = simulate(load("batch/replay").override({"workload.trace": KTH}))
+    jobs = run.record.jobs
+    assert run.slots == 100
+    assert (len(jobs), run.metrics["refused"].value) == (len(rows), 0)
+    assert run.metrics["completed"].value == len(rows)
+    assert [job.start for job in jobs] == starts
+    measured = [max(1.0, (job.end - job.submit) / max(job.runtime, 10.0)) for job in jobs]
+    counted = sum(slow) / len(slow)
+    assert counted == pytest.approx(91.6, abs=0.1)
+    assert sum(measured) / len(measured) == pytest.approx(counted)
+
+
+HEADER = "; MaxNodes: 4\n; MaxProcs: 8\n"
+
+
+def log(folder, header, rows, name="log.swf"):
+    """An SWF file of rows (submit, run, processors, requested, status, follows)."""
+    lines = [
+        f"{k} {submit} -1 {run} {procs} -1 -1 -1 {asked} -1 {status} 7 1 -1 -1 -1 {follows} -1"
+        for k, (submit, run, procs, asked, status, follows) in enumerate(rows, 1)
+    ]
+    (folder / name).write_text(header + "\n".join(lines) + "\n")
+    return str(folder / name)
+
+
+def replay(trace, **values):
+    return load("batch/replay").override({"workload.trace": trace, **values})
+
+
+ROWS = [
+    (0, 100, 4, 300, 1, -1),
+    (1, 0, 2, 60, 1, -1),  # a run time of 0
+    (2, -1, 2, 60, 5, -1),  # cancelled before its start
+    (3, 50, 2, -1, 0, 1),  # failed, without a request, follows the first
+    (4, 90, 9, 60, 1, -1),  # wider than the machine, longer than requested
+]
+
+
+def test_a_replay_says_how_it_differs_from_the_log(tmp_path):
+    made = replay(log(tmp_path, HEADER, ROWS))
+    said = notes(made)
+    assert said[0].startswith("workload log: the trace ")
+    assert said[1:] == [
+        "site cluster: 8 nodes, the size that the log names",
+        "workload log: 1 of 5 rows of the log are left out: cancelled before its start (run time below 0)",
+        "workload log: 1 of 5 rows of the log are repaired: run time raised to the minimum of 1 s",
+        "workload log: 1 of 5 rows of the log name the job that it follows and the think time between them "
+        "(fields 17 and 18): ignored, jobs come when logged",
+        "workload log: 1 of 4 jobs failed or were cancelled in the log; they run as long as they did and "
+        "count as completed",
+        "workload log: 1 of 4 jobs have no requested time: their run time stands for it, as if their "
+        "owners knew it; `estimate` and `estimate_factor` of the workload give them another",
+        "workload log: 1 of 4 jobs ran longer than they requested: `overrun` of the site says whether they "
+        "are left to run",
+        "workload log: 1 of 4 jobs ask for more than the 8 processors of site cluster and are refused: "
+        "they count as lost",
+    ]
+    assert simulate(made).metrics["refused"].value == 1
+
+
+def test_a_faithful_replay_says_only_where_it_comes_from(tmp_path):
+    trace = log(tmp_path, "", [(0, 100, 4, 300, 1, -1)])
+    assert len(notes(replay(trace, **{"site.cluster.nodes": 4}))) == 1
+    assert len(notes(load("batch/replay"))) == 2  # what it is, and its size
+
+
+def test_limits_of_queues_that_refuse_jobs_are_said(tmp_path):
+    queues = [{"name": "short", "max_runtime": 100.0}, {"name": "narrow", "max_processors": 2}]
+    trace = log(tmp_path, HEADER, [(0, 50, 4, 300, 1, -1), (0, 50, 2, 300, 1, -1), (0, 50, 4, 60, 1, -1)])
+    made = replay(trace, **{"site.cluster.queue": queues})
+    assert "1 of 3 jobs keep the limits of no queue of site cluster" in notes(made)[-1]
+    assert simulate(made).metrics["refused"].value == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "estimates"),
+    [
+        ({}, [300, 60, 50, 60]),
+        ({"workload.estimate": "actual"}, [100, 1, 50, 90]),
+        ({"workload.estimate": "factor"}, [200, 2, 100, 180]),
+        ({"workload.estimate": "factor", "workload.estimate_factor": 3.0}, [300, 3, 150, 270]),
+    ],
+)
+def test_what_owners_promise_is_said_to_be(tmp_path, values, estimates):
+    run = simulate(replay(log(tmp_path, HEADER, ROWS), **values))
+    assert [job.estimate for job in run.record.jobs] == estimates
+    factor = {"actual": "1", "factor": f"{values.get('workload.estimate_factor', 2):g}"}
+    if values:
+        said = f"owners promise {factor[values['workload.estimate']]} times the run time"
+        assert any(said in note for note in notes(run.scenario))
+
+
+def test_a_log_without_requests_makes_easy_an_oracle_and_says_so():
+    trace_path(NASA)
+    assert any("have no requested time: their run time stands for it" in note for note in notes(replay(NASA)))
+
+
+def test_the_size_of_a_log_takes_slots_of_nodes_into_account(tmp_path):
+    assert simulate(replay(log(tmp_path, HEADER, ROWS), **{"site.cluster.slots": 4})).slots == 8
+
+
+def test_a_size_that_no_log_names_is_asked_for(tmp_path):
+    trace = log(tmp_path, "", ROWS)
+    with pytest.raises(
+        ScenarioError, match=r"site\.cluster\.nodes: .*its largest job asks for 9: give a number"
+    ):
+        simulate(replay(trace))
+    other = log(tmp_path, "; MaxProcs: 16\n", ROWS, "other.swf")
+    document = {
+        "title": "two logs",
+        "site": [{"name": "lal", "nodes": "log", "policy": "easy"}],
+        "workload": [
+            {"name": "a", "kind": "trace", "trace": log(tmp_path, HEADER, ROWS, "one.swf")},
+            {"name": "b", "kind": "trace", "trace": other},
+        ],
+    }
+    with pytest.raises(ScenarioError, match=r"site\.lal\.nodes: the logs name different sizes .*16"):
+        simulate(Scenario("test", document, Path()))
+    drawn = {"name": "jobs", "kind": "generated", "count": 2, "runtime": 1.0, "interval": 1.0}
+    with pytest.raises(ScenarioError, match=r'"log" needs a .* of kind "trace"'):
+        simulate(Scenario("test", document | {"workload": [drawn]}, Path()))
+
+
+@pytest.mark.parametrize("nodes", [0, -1, 2.5, "many", True])
+def test_nodes_are_a_number_or_those_of_the_log(nodes):
+    with pytest.raises(ScenarioError, match=r'site\.cluster\.nodes: .*expected a whole number .* or "log"'):
+        load("batch/replay").override({"site.cluster.nodes": nodes})
+
+
+def test_policies_differ_on_the_embedded_log():
+    waits = {
+        policy: simulate(load("batch/replay").override({"site.cluster.policy": policy}))
+        .metrics["waiting_mean"]
+        .value
+        for policy in ("fcfs", "easy", "conservative", "fair-share")
+    }
+    assert min(abs(a - b) for a in waits.values() for b in waits.values() if a != b) > 100
+    assert len(set(waits.values())) == 4
