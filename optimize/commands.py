@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex, to_text
@@ -57,7 +58,7 @@ def run_search(
     further = [other_scenario(text, values) for text in others]
     for one in (scenario, *further):
         prepare(one)
-    with workers(jobs, dask, scenario, *further) as pool:
+    with ExitStack() as holding, workers(jobs, dask, scenario, *further) as pool:
         result = search(
             scenario,
             budget=budget,
@@ -77,10 +78,11 @@ def run_search(
             resume=resume,
             pool=pool,
             progress=reporter(),
+            holding=holding,
         )
-    found = front(result.archive)
-    if out is not None:
-        leave(found, writable_folder(out))
+        found = front(result.archive)
+        if out is not None:
+            leave(found, writable_folder(out))
     return found
 
 

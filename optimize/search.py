@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.storages.locks import FOLDER, holding_folder
 from gridtune.optimize.storages.storage import JOURNAL, check_address, make_directory
 from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_choice
 from gridtune.optimize.study.study import default_name
@@ -66,6 +67,7 @@ def search(
     pool: Pool | None = None,
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
+    holding: ExitStack | None = None,
 ) -> SearchResult:
     """Search the parameters of a scenario for the best trade-offs.
 
@@ -98,6 +100,7 @@ def search(
         pool: who runs the simulations, instead of `jobs` processes.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
+        holding: keeps other searches out of `out` for longer than this one, until it is closed.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is evaluated, except that a
@@ -133,8 +136,9 @@ def search(
     fresh = max(5, least) if validation_replications is None else validation_replications
     fresh_most = max(2 * fresh, most) if settings.adaptive else fresh
     store = Store(settings, name, budget)
+    held = holding or ExitStack()
     if where is not None:
-        with _directory(out):
+        with _directory(out, held):
             store = StudyStore(settings, name, budget, where, resume=resume)
     workers = pool or Pool(jobs)
     progress = progress or Progress()
@@ -153,21 +157,28 @@ def search(
         if pool is None:
             workers.close()
         store.close()
+        if holding is None:
+            held.close()
     failures = tuple(entry for entry in store.entries() if isinstance(entry, Failed))
     return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated)
 
 
 @contextmanager
-def _directory(out: Path | None) -> Iterator[None]:
-    """Make a directory for what the block is about to open; if that fails, nothing is left behind."""
+def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
+    """Make and hold a directory for what the block is about to open; if that fails, nothing is left."""
     new = [] if out is None else [folder for folder in (out, *out.parents) if not folder.exists()]
-    if out is not None:
-        make_directory(out)
+    fresh = out is not None and not (out / FOLDER).exists()
     try:
+        if out is not None:
+            make_directory(out)
+            held.enter_context(holding_folder(out))
         yield
     except BaseException:
-        for folder in new:
-            with suppress(OSError):
+        held.close()
+        with suppress(OSError):
+            if fresh and out is not None:
+                (out / FOLDER).unlink()
+            for folder in new:
                 folder.rmdir()
         raise
 

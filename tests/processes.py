@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 TESTS = Path(__file__).parent
+PLACES = (TESTS.parent / "src", TESTS.parent, TESTS)
 PATIENCE = 60  # s; far more than needed, so that only what never happens runs into it
 
 
@@ -21,7 +22,7 @@ def until(condition, process=None, period=0.02):
 
 def environment(**more):
     """Of a child that can import the project and the modules of its tests."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)]), **more}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PLACES)), **more}
 
 
 def heed_interrupts():

@@ -1,13 +1,14 @@
 """The command line as scripts rely on it."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+
+from tests.processes import environment
 
 ROOT = Path(__file__).parent.parent
 
@@ -19,7 +20,7 @@ def gridtune(*arguments, cwd=None, env=None):
         capture_output=True,
         text=True,
         cwd=cwd or ROOT,
-        env={**os.environ, **(env or {})},
+        env=environment(**(env or {})),
         timeout=120,
         check=False,
     )

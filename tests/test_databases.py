@@ -301,6 +301,8 @@ def test_a_database_whose_tables_another_makes_is_opened_when_it_is_ready(scenar
     from optuna.storages import RDBStorage
     from sqlalchemy.exc import OperationalError
 
+    storage = f"sqlite:///{tmp_path / 'studies.db'}"
+    run(scenario, storage=storage, budget=3, study="first")
     made = RDBStorage.__init__
     faults = [OperationalError("CREATE TABLE studies", {}, Exception("table studies already exists"))] * 3
 
@@ -311,5 +313,5 @@ def test_a_database_whose_tables_another_makes_is_opened_when_it_is_ready(scenar
 
     monkeypatch.setattr(RDBStorage, "__init__", contended)
     monkeypatch.setattr("gridtune.optimize.storages.rdb.PAUSE", 0.0)
-    assert run(scenario, storage=f"sqlite:///{tmp_path / 'studies.db'}", budget=3).evaluated == 3
+    assert run(scenario, storage=storage, budget=3).evaluated == 3
     assert not faults

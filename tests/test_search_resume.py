@@ -10,6 +10,7 @@ from optuna.storages.journal import JournalFileBackend
 
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.storages.journal import Journal
 from gridtune.optimize.storages.storage import JOURNAL
 from gridtune.optimize.study.extra_runs import FURTHER
 from gridtune.optimize.study.serialization import estimates_as_json
@@ -249,19 +250,21 @@ def test_what_is_not_a_study_is_refused(scenario, tmp_path):
         load_archive(f"sqlite:///{tmp_path}/none.db")
     text = tmp_path / "notes.txt"
     text.write_text("dear diary\nnothing happened\n")
-    with pytest.raises(ScenarioError, match="not a journal of Optuna"):
+    with pytest.raises(ScenarioError, match="a text file, not a journal of a search"):
         load_archive(text)
     theirs = optuna.create_study(study_name="theirs", storage=f"sqlite:///{tmp_path}/theirs.db")
     theirs.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
     with pytest.raises(ScenarioError, match="no such study; it holds none"):
         load_archive(f"sqlite:///{tmp_path}/theirs.db")
-    with pytest.raises(ScenarioError, match="theirs: this study was not made by"):
+    with pytest.raises(
+        ScenarioError, match=r"theirs.db: an Optuna database that `gridtune search` has not made"
+    ):
         run(scenario, storage=f"sqlite:///{tmp_path}/theirs.db", study="theirs")
 
 
 @pytest.mark.parametrize("writes", [0, 1, 5])
 def test_a_storage_that_stops_working_ends_the_search_in_one_line(scenario, tmp_path, monkeypatch, writes):
-    append = JournalFileBackend.append_logs
+    append = Journal.append_logs
     done = []
 
     def full(self, logs):
@@ -270,7 +273,7 @@ def test_a_storage_that_stops_working_ends_the_search_in_one_line(scenario, tmp_
             raise OSError(28, "No space left on device")
         append(self, logs)
 
-    monkeypatch.setattr(JournalFileBackend, "append_logs", full)
+    monkeypatch.setattr(Journal, "append_logs", full)
     with pytest.raises(ScenarioError, match=f"{JOURNAL}: cannot be written: .*No space left on device"):
         run(scenario, out=tmp_path)
     monkeypatch.undo()

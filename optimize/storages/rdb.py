@@ -6,12 +6,15 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
+from gridtune.optimize.storages.recognition import OPTUNA, database_kind
+from gridtune.optimize.storages.sqlite_file import LOCK_TIMEOUT, make, open_read_only
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -23,46 +26,135 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT = 10  # s
 ATTEMPTS = 10  # to open a database whose tables another process is making
 PAUSE = 0.2  # s between attempts
-LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
 LETTING_GO = 5  # s that a PostgreSQL server may take to see that a search has died
+HALF_MADE = ("already exists", "duplicate key", "UNIQUE constraint")  # signs of a race to make tables
+CHEAP = 64 << 20  # bytes of an SQLite file up to which its indices are checked, too
 POSTGRESQL = ("psycopg", "psycopg2")  # drivers, the preferred one first
 
 
 def connect(address: str) -> RDBStorage:
-    """The database at a URL, with Optuna's tables in it.
+    """The database at a URL for writing, with Optuna's tables in it.
 
-    `postgresql://` means the driver that is installed.
+    `postgresql://` means the driver that is installed. A new SQLite file gets its name when it is
+    complete, so that of two who make it at a time both find all tables.
 
     Raises:
-        ScenarioError: it is no URL or keeps nothing, its driver is missing, or it cannot be reached.
+        ScenarioError: it is no URL or keeps nothing, its driver is missing, it cannot be reached, or it was
+            made by something else, and is left as it is.
     """
+    url = _with_driver(address)
+    file = file_of(address)
+    try:
+        if file is not None:
+            kind = database_kind(file)
+            if kind == "optuna":
+                raise ScenarioError(
+                    f"{file}: an Optuna database that `gridtune search` has not made; name a new file"
+                )
+            if kind == "new":
+                make(file)
+        elif strange := _strange_tables(url):
+            raise ScenarioError(
+                f"{shown(address)}: a database of something else (it has the table {strange}); "
+                "make one for searches, as `createdb studies` does"
+            )
+        return _patiently(lambda: _opened(url))
+    except ScenarioError:
+        raise
+    except Exception as error:  # each database driver has its own
+        raise _unreachable(address, error) from error
+
+
+def connect_for_reading(address: str) -> RDBStorage:
+    """The database at a URL, of which nothing is changed.
+
+    What a killed writer has left half done is undone in a copy.
+
+    Raises:
+        ScenarioError: it is no URL, its driver is missing, or it cannot be reached or holds no studies.
+    """
+    url = _with_driver(address)
+    file = file_of(address)
+    try:
+        if file is None:
+            if missing := OPTUNA - _tables(url):
+                raise ScenarioError(f"{shown(address)}: holds no studies: it has no table {min(missing)}")
+            return _opened(url, changing=False)
+        if database_kind(file) == "new":
+            raise ScenarioError(f"{file}: no such database")
+        return open_read_only(file)
+    except ScenarioError:
+        raise
+    except Exception as error:
+        raise _unreachable(address, error) from error
+
+
+def check_whole(storage: RDBStorage) -> list[str]:
+    """What SQLite finds wrong with its file; nothing is known of other databases."""
+    if storage.engine.dialect.name != "sqlite":
+        return []
+    from sqlalchemy import text
+
+    with storage.engine.connect() as connection:
+        pages = connection.scalar(text("PRAGMA page_count")) * connection.scalar(text("PRAGMA page_size"))
+        check = "integrity_check" if pages <= CHEAP else "quick_check"
+        found = list(connection.scalars(text(f"PRAGMA {check}")))
+    return [] if found == ["ok"] else [line for text in found for line in text.splitlines() if line]
+
+
+def _opened(url: URL, *, changing: bool = True) -> RDBStorage:
     from optuna.storages import RDBStorage
 
-    url = _with_driver(address)
     arguments: dict[str, Any] = {}
     if url.get_backend_name() == "sqlite":
         arguments["timeout"] = LOCK_TIMEOUT
     elif url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query:
         arguments["connect_timeout"] = CONNECT_TIMEOUT
-    for attempt in range(ATTEMPTS):
+    # Between two batches a server may have closed the connection, hence the ping.
+    engine: dict[str, Any] = {"connect_args": arguments, "pool_pre_ping": True}
+    if not changing and url.get_backend_name() == "postgresql":
+        engine["execution_options"] = {"postgresql_readonly": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return RDBStorage(
+            url.render_as_string(hide_password=False), engine_kwargs=engine, skip_table_creation=not changing
+        )
+
+
+def _patiently(attempt: Callable[[], RDBStorage]) -> RDBStorage:
+    """Whoever opens a new database makes its tables: of two at a time one finds them half made."""
+    for _ in range(ATTEMPTS - 1):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                # Between two batches a server may have closed the connection, hence the ping.
-                return RDBStorage(
-                    url.render_as_string(hide_password=False),
-                    engine_kwargs={"connect_args": arguments, "pool_pre_ping": True},
-                )
-        except ImportError as error:
-            raise ScenarioError(
-                f"{shown(address)}: cannot be used: {reason(error)}; install its driver"
-            ) from error
-        except Exception as error:  # each database driver has its own
-            # Whoever opens a new database makes its tables: of two at a time one finds them half made.
-            if "already exists" not in str(error) or attempt + 1 == ATTEMPTS:
-                raise ScenarioError(f"{shown(address)}: cannot be reached: {reason(error)}") from error
+            return attempt()
+        except Exception as error:
+            if not any(sign in str(error) for sign in HALF_MADE):
+                raise
             time.sleep(PAUSE)
-    raise AssertionError("the last attempt returns or raises")
+    return attempt()
+
+
+def _strange_tables(url: URL) -> str:
+    """A table of a database on a server that has tables, but none of Optuna's; else empty."""
+    tables = _tables(url)
+    return "" if tables & OPTUNA else min(tables, default="")
+
+
+def _tables(url: URL) -> set[str]:
+    from sqlalchemy import create_engine, inspect
+
+    arguments = {"connect_timeout": CONNECT_TIMEOUT} if "connect_timeout" not in url.query else {}
+    known = url.drivername.partition("+")[2] in POSTGRESQL
+    engine = create_engine(url, connect_args=arguments if known else {})
+    try:
+        return set(inspect(engine).get_table_names())
+    finally:
+        engine.dispose()
+
+
+def _unreachable(address: str, error: Exception) -> ScenarioError:
+    if isinstance(error, ImportError):
+        return ScenarioError(f"{shown(address)}: cannot be used: {reason(error)}; install its driver")
+    return ScenarioError(f"{shown(address)}: cannot be reached: {reason(error)}")
 
 
 def add_trials(storage: RDBStorage, study: Study, trials: Sequence[FrozenTrial]) -> None:
@@ -206,7 +298,10 @@ def _with_driver(address: str) -> URL:
 def file_of(address: str) -> Path | None:
     """The file that an SQLite URL names; None for other databases."""
     url = _with_driver(address)
-    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return None
+    name = url.database
+    return Path(unquote(name.removeprefix("file:").partition("?")[0]) if name.startswith("file:") else name)
 
 
 def _values(known: Sequence[tuple[int, FrozenTrial]]) -> Iterator[dict[str, Any]]:

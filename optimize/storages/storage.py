@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import optuna
 from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
 from gridtune.optimize.storages import rdb as database
+from gridtune.optimize.storages.damage import DamagedError
+from gridtune.optimize.storages.journal import Journal, ReadOnlyJournal
+from gridtune.optimize.storages.locks import Hold
 from gridtune.optimize.storages.rdb import reason
+from gridtune.optimize.storages.recognition import journal_kind
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -25,81 +28,6 @@ if TYPE_CHECKING:
 
 JOURNAL = "study.journal"  # in the directory of a search
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a single letter is a drive of Windows
-
-
-class NoLock(JournalFileOpenLock):
-    """Stands in for Optuna's lock file, which a killed process leaves behind for 30 s.
-
-    It is safe because whoever writes holds the writer's lock of the whole journal (`Journal`).
-    """
-
-    def acquire(self) -> bool:
-        """Nothing to wait for."""
-        return True
-
-    def release(self) -> None:
-        """Nothing to undo."""
-
-
-class Journal(JournalFileBackend):
-    """A journal file for one writer, who can write many entries at once.
-
-    Optuna appends and syncs the file once per trial, which on a slow disk takes longer than a fast
-    simulation. Within `batch` entries are held back and then written and synced together.
-
-    Raises:
-        ScenarioError: another process is writing it.
-        OSError: it cannot be opened.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._held: list[dict[str, Any]] | None = None
-        self._written: int | None = None  # entries in the file while others are held back
-        self._lock_file = _lock(
-            path.with_name(path.name + ".writer"), f"{path}: another search is writing it"
-        )
-        _mend(path)
-        super().__init__(str(path), NoLock(str(path)))
-
-    def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Write entries, or hold them back."""
-        if self._held is None:
-            super().append_logs(logs)
-        else:
-            self._held += logs
-
-    def read_logs(self, log_number_from: int) -> Generator[dict[str, Any], None, None]:
-        """Entries from a number on, those held back included."""
-        if self._held is None:
-            yield from super().read_logs(log_number_from)
-            return
-        if self._written is None:
-            self._written = log_number_from
-            for log in super().read_logs(log_number_from):
-                self._written += 1
-                yield log
-        yield from self._held[max(0, log_number_from - self._written) :]
-
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Hold entries back, and write them at the end."""
-        self._held, self._written = [], None
-        try:
-            yield
-        finally:
-            held, self._held = self._held, None
-            if held:
-                super().append_logs(held)
-            if self._written is not None:
-                # So that the base class knows where the new entries lie, and need not look for them later.
-                for _ in super().read_logs(self._written):
-                    pass
-
-    def close(self) -> None:
-        """Let others write."""
-        if self._lock_file is not None:
-            self._lock_file.close()
-            self._lock_file = None
 
 
 @dataclass(frozen=True)
@@ -126,9 +54,8 @@ class Opened:
         held = f"{shown(self.storage.url)}: another search is writing the study {name}"
         file = database.file_of(self.storage.url)
         if file is not None:
-            lock = _lock(file.with_name(f"{file.name}.{database.digest(name):x}.writer"), held)
-            if lock is not None:
-                self._held.callback(lock.close)
+            lock = Hold(file.with_name(f"{file.name}.{database.digest(name):x}.writer"), held)
+            self._held.callback(lock.close)
         else:
             self._held.enter_context(database.hold(self.storage, name, held))
 
@@ -155,19 +82,25 @@ def is_url(where: str | Path) -> bool:
 
 
 def check_address(storage: str) -> None:
-    """Catch a URL that lost its slashes before it becomes the name of a file.
+    """Catch a URL that lost its slashes before it becomes the name of a file, and a folder given for one.
 
     Raises:
-        ScenarioError: it did, as `sqlite:studies.db`.
+        ScenarioError: it did, as `sqlite:studies.db`; or it is a directory without a search.
     """
-    if SCHEME.match(storage) and not is_url(storage):
+    if is_url(storage):
+        return
+    if SCHEME.match(storage):
         raise ScenarioError(f"{storage}: neither a URL, which has ://, nor a path, unless ./ precedes it")
+    if Path(storage).is_dir() and not os.path.lexists(journal_in(storage)):
+        raise ScenarioError(
+            f"{storage}: a directory that holds no search; --out keeps a new one in a directory"
+        )
 
 
 def journal_in(where: str | Path) -> Path:
     """The journal that a search directory holds, or the journal file itself."""
     path = Path(where)
-    return path / JOURNAL if path.is_dir() else path
+    return path / JOURNAL if path.is_dir() and path.name != JOURNAL else path
 
 
 def shown(where: str | Path) -> str:
@@ -176,28 +109,38 @@ def shown(where: str | Path) -> str:
 
 
 def open_for_writing(where: str | Path) -> Opened:
-    """A storage to write a study to; a missing journal is made, with its directories.
+    """A storage to write a study to; a missing journal is made with the first record, its directories now.
 
     Args:
         where: URL of a database, directory of a search, or path of a journal file.
 
     Raises:
-        ScenarioError: it cannot be reached or written.
+        ScenarioError: it cannot be reached or written, is damaged, or was made by something else.
     """
     _quieten()
     if is_url(where):
-        return Opened(database.connect(str(where)))
+        opened = Opened(database.connect(str(where)))
+        try:
+            _check_whole(where, opened.storage)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
     path = journal_in(where)
-    make_directory(path.parent)
-    try:
+    with _one_line(path, "written"):
+        if journal_kind(path) == "optuna":
+            raise ScenarioError(
+                f"{path}: a journal of Optuna that `gridtune search` has not made; name a new file"
+            )
+        make_directory(path.parent)
         journal = Journal(path)
-        return Opened(JournalStorage(journal), journal)
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
-    except ScenarioError:
-        raise
-    except (ValueError, KeyError) as error:
-        raise _broken(path, error) from error
+        try:
+            storage = _replayed(journal)
+            journal.mend()
+        except BaseException:
+            journal.close()
+            raise
+        return Opened(storage, journal)
 
 
 def make_directory(path: Path) -> None:
@@ -215,28 +158,30 @@ def make_directory(path: Path) -> None:
 
 
 def open_for_reading(where: str | Path) -> BaseStorage:
-    """A storage that exists.
+    """A storage that exists; nothing of it is changed.
 
     Raises:
-        ScenarioError: it does not, or cannot be read.
+        ScenarioError: it does not, is damaged, or cannot be read.
     """
     _quieten()
     if is_url(where):
-        file = database.file_of(str(where))
-        if file is not None and not file.is_file():
-            raise ScenarioError(f"{file}: no such database")
-        return database.connect(str(where))
+        storage = database.connect_for_reading(str(where))
+        _check_whole(where, storage)
+        return storage
     path = journal_in(where)
-    if not path.is_file():
-        raise ScenarioError(
-            f"{where}: no such study; give the directory of a search, its {JOURNAL}, or a storage URL"
-        )
-    try:
-        return JournalStorage(JournalFileBackend(str(path)))
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError) as error:
-        raise _broken(path, error) from error
+    with _one_line(path, "read"):
+        if not path.exists():
+            raise ScenarioError(
+                f"{where}: no such study; give the directory of a search, its {JOURNAL}, or a storage URL"
+            )
+        journal_kind(path)
+        return _replayed(ReadOnlyJournal(path))
+
+
+def exists(where: str | Path) -> bool:
+    """Whether a storage is there; servers are taken to have been told of theirs."""
+    file = database.file_of(str(where)) if is_url(where) else journal_in(where)
+    return file is None or file.exists()
 
 
 def _quieten() -> None:
@@ -244,42 +189,33 @@ def _quieten() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
-def _broken(path: Path, error: Exception) -> ScenarioError:
-    return ScenarioError(f"{path}: not a journal of Optuna: {reason(error)}")
+def _replayed(journal: Journal | ReadOnlyJournal) -> JournalStorage:
+    """What the records of a journal amount to.
 
-
-def _lock(path: Path, held: str) -> IO[bytes] | None:
-    """Hold a file that one process at a time can hold; the system lets go of it when the process ends."""
+    Raises:
+        DamagedError: a line is none, is missing, or is no operation.
+    """
     try:
-        import fcntl
-    except ImportError:  # not on this system: nobody is kept out
-        return None
-    file = path.open("ab")
+        return JournalStorage(journal)
+    except (ScenarioError, OSError):
+        raise
+    except Exception as error:  # Optuna takes records on trust
+        raise DamagedError(journal.path, [f"line {journal.lines.line} is no operation on a study"]) from error
+
+
+def _check_whole(where: str | Path, storage: RDBStorage | JournalStorage) -> None:
+    assert not isinstance(storage, JournalStorage)
     try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        file.close()
-        raise ScenarioError(held) from None
-    except OSError:  # a file system without locks
-        file.close()
-        return None
-    return file
+        found = database.check_whole(storage)
+    except Exception as error:
+        found = [reason(error)]
+    if found:
+        raise DamagedError(shown(where), found)
 
 
-def _mend(path: Path) -> None:
-    """Cut off the line that a writer could not finish, so that the next entry starts a new one."""
-    if not path.exists():
-        return
-    with path.open("rb+") as file:
-        size = file.seek(0, os.SEEK_END)
-        at = size
-        while at > 0:
-            step = min(at, 65536)
-            file.seek(at - step)
-            found = file.read(step).rfind(b"\n")
-            if found >= 0:
-                at = at - step + found + 1
-                break
-            at -= step
-        if at < size:
-            file.truncate(at)
+@contextmanager
+def _one_line(path: Path, done: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be {done}: {error.strerror or error}") from error

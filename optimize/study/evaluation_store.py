@@ -14,7 +14,7 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.storages.background_writer import BackgroundWriter
 from gridtune.optimize.storages.rdb import reason
-from gridtune.optimize.storages.storage import Opened, open_for_writing, shown
+from gridtune.optimize.storages.storage import exists, open_for_reading, open_for_writing, shown
 from gridtune.optimize.study.extra_runs import (
     ExtraRuns,
     joined,
@@ -203,9 +203,11 @@ def stored_choice(where: str | Path, name: str) -> tuple[str, int] | None:
     Raises:
         ScenarioError: the storage cannot be used.
     """
-    opened: Opened = open_for_writing(where)
+    if not exists(where):
+        return None
+    storage = open_for_reading(where)
     try:
-        stored = stored_settings(opened.storage, name)
+        stored = stored_settings(storage, name)
     finally:
-        opened.close()
+        storage.remove_session()
     return (stored["sampler"], stored["batch"]) if stored else None

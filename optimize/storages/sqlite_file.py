@@ -1,0 +1,104 @@
+"""SQLite files: how they come into being, and how they are read without being changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import threading
+import warnings
+import weakref
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gridtune.optimize.storages.journal import give_name
+from gridtune.optimize.storages.recognition import APPLICATION, read_only
+
+if TYPE_CHECKING:
+    from optuna.storages import RDBStorage
+
+LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
+
+
+def make(file: Path) -> None:
+    """A new SQLite database with all tables, unless somebody else is faster."""
+    from optuna.storages import RDBStorage
+    from sqlalchemy import text
+
+    new = file.with_name(f".{file.name}.{os.getpid()}-{threading.get_ident()}.new")
+
+    def connected() -> sqlite3.Connection:
+        connection = sqlite3.connect(new, check_same_thread=False)
+        connection.execute("PRAGMA synchronous = off")  # nobody knows the file before it is complete
+        return connection
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            storage = RDBStorage(
+                _url(new), engine_kwargs={"creator": connected}, skip_compatibility_check=True
+            )
+        with storage.engine.begin() as connection:
+            connection.execute(text(f"PRAGMA application_id = {APPLICATION}"))
+        storage.remove_session()
+        storage.engine.dispose()
+        with new.open("rb+") as made:
+            os.fsync(made.fileno())
+        with suppress(FileExistsError):
+            give_name(new, file)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def open_read_only(file: Path) -> RDBStorage:
+    """An SQLite file, of which nothing is changed."""
+    if not _half_done(file):
+        return _read_only(file)
+    folder = tempfile.mkdtemp(prefix="gridtune-")
+    try:
+        copy = Path(folder, file.name)
+        shutil.copyfile(_beside(file, "-journal"), _beside(copy, "-journal"))
+        shutil.copyfile(file, copy)
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute("SELECT count(*) FROM studies").fetchone()
+        storage = _read_only(copy)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    weakref.finalize(storage, shutil.rmtree, folder, ignore_errors=True)
+    return storage
+
+
+def _half_done(file: Path) -> bool:
+    """Whether a writer was killed, and SQLite would have to clear up after it."""
+    try:
+        with closing(sqlite3.connect(read_only(file), uri=True, timeout=LOCK_TIMEOUT)) as connection:
+            connection.execute("SELECT count(*) FROM studies").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname.startswith("SQLITE_READONLY"):
+            return True
+        raise
+    return False
+
+
+def _read_only(file: Path) -> RDBStorage:
+    from optuna.storages import RDBStorage
+
+    def connected() -> sqlite3.Connection:
+        return sqlite3.connect(read_only(file), uri=True, timeout=LOCK_TIMEOUT, check_same_thread=False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return RDBStorage(_url(file), engine_kwargs={"creator": connected}, skip_table_creation=True)
+
+
+def _beside(file: Path, ending: str) -> Path:
+    return file.with_name(file.name + ending)
+
+
+def _url(file: Path) -> str:
+    from sqlalchemy.engine import URL
+
+    return URL.create("sqlite", database=str(file)).render_as_string()
