@@ -156,9 +156,11 @@ def search(
         progress.finish()
         if pool is None:
             workers.close()
-        store.close()
-        if holding is None:
-            held.close()
+        try:
+            store.close()
+        finally:
+            if holding is None:
+                held.close()
     failures = tuple(entry for entry in store.entries() if isinstance(entry, Failed))
     return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated)
 
