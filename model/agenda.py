@@ -39,6 +39,7 @@ class Agenda:
     Attributes:
         now: current simulated time in seconds.
         fired: number of events fired so far.
+        last: time of the last event fired, in seconds; the clock may have gone on from there.
     """
 
     __slots__ = (
@@ -51,11 +52,12 @@ class Agenda:
         "_sequence",
         "_stream",
         "fired",
+        "last",
         "now",
     )
 
     def __init__(self) -> None:
-        self.now = 0.0
+        self.now = self.last = 0.0
         self.fired = 0
         self._heap: list[Event] = []
         self._sequence = 0
@@ -213,6 +215,8 @@ class Agenda:
         finally:
             self._firing = False
             self.fired += fired
+            if fired:
+                self.last = self.now
         if until != inf and until > self.now:
             self.now = until
 

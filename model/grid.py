@@ -35,6 +35,8 @@ class Grid(mesa.Model):
         ValueError: a step length, horizon or sample period that is not positive.
     """
 
+    running: bool  # Mesa's; whether there is anything left to happen
+
     def __init__(
         self,
         seed: int = 1,
@@ -75,11 +77,23 @@ class Grid(mesa.Model):
         return self.agenda.now
 
     def step(self) -> None:
-        """Advance by one `step_length` and fire everything due up to and including its end."""
+        """Advance by one `step_length` and fire everything due up to and including its end.
+
+        After the step in which the last event fires, everything is as `run` would have left it; further steps
+        do nothing.
+        """
+        if not self.running:
+            return
+        agenda, horizon = self.agenda, self.horizon
         self._steps_taken += 1
         with without_garbage_collection():
-            self.agenda.run(min(self._steps_taken * self.step_length, self.horizon))
-        self.running = self.agenda.busy and self.now < self.horizon
+            agenda.run(min(self._steps_taken * self.step_length, horizon))
+            left = agenda.next_time
+            self.running = left < inf and left <= horizon
+            if not self.running:
+                agenda.run(horizon)
+        if not self.running and horizon == inf:
+            agenda.now = agenda.last  # the clock stands at the last event, not at the end of the step
 
     def run(self) -> None:
         """Fire everything to the end (or the horizon) without stopping at steps."""

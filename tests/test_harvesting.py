@@ -203,7 +203,6 @@ def test_what_comes_in_during_a_round_waits_for_the_next():
 def test_campaigns_that_are_served_in_turn_are_treated_equally():
     tasks = [(0.0, 10.0, 1, user) for user in "aaaaaaaabbbbbbbb"]
     grid = harvest([], tasks, control={"kind": "p", "reference": 4.0, "kp": 1.0})
-    grid.bags.settle()
     assert grid.bags.unfairness == pytest.approx(0.0, abs=0.01)
 
 

@@ -25,7 +25,8 @@ class Bag:
         at_sites: processors of jobs that wait or run at sites.
         held: processors that its jobs hold.
         received: slot-seconds that its jobs held.
-        deserved: slot-seconds of an equal share of all that was harvested while it had work.
+        deserved: slot-seconds of an equal share of all that was harvested while it had work, as of the last
+            time that it got work or ran out of it.
     """
 
     def __init__(self, name: str, io_share: float = 0.0, weight: float = 1.0) -> None:
@@ -38,11 +39,6 @@ class Bag:
         self.received = 0.0
         self.deserved = 0.0
         self.since = 0.0  # share when it last got work
-
-    @property
-    def satisfaction(self) -> float:
-        """Received over deserved; 1 is ideal."""
-        return self.received / self.deserved if self.deserved > 0 else float("nan")
 
 
 class Bags:
@@ -121,19 +117,17 @@ class Bags:
             bag.tasks.appendleft((job, overhead))
             self._work_came()
 
-    def settle(self) -> None:
-        """Bring the shares of all bags that still have work up to date."""
-        self._advance()
-        for bag in self.bags.values():
-            if bag.open:
-                bag.deserved += bag.weight * (self._share - bag.since)
-                bag.since = self._share
-
     @property
     def unfairness(self) -> float:
-        """Largest minus least satisfaction of campaigns, after `settle`; 0 with fewer than two."""
-        satisfactions = [bag.satisfaction for bag in self.bags.values() if bag.deserved > 0]
+        """Largest minus least satisfaction of campaigns so far; 0 with fewer than two."""
+        satisfactions = [
+            bag.received / deserved for bag in self.bags.values() if (deserved := self._deserved(bag)) > 0
+        ]
         return max(satisfactions) - min(satisfactions) if satisfactions else 0.0
+
+    def _deserved(self, bag: Bag) -> float:
+        """Slot-seconds that a campaign deserves by now. To read them changes nothing."""
+        return bag.deserved + bag.weight * (self._share_now() - bag.since) if bag.open else bag.deserved
 
     def _work_came(self) -> None:
         self.left += 1
@@ -141,10 +135,12 @@ class Bags:
             listener()
 
     def _advance(self) -> None:
-        now = self.clock()
-        if self._weight > 0:
-            self._share += self._held * (now - self._last) / self._weight
-        self._last = now
+        self._share = self._share_now()
+        self._last = self.clock()
+
+    def _share_now(self) -> float:
+        passed = self.clock() - self._last
+        return self._share + self._held * passed / self._weight if self._weight > 0 else self._share
 
 
 def _load(bag: Bag) -> float:

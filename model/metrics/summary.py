@@ -14,13 +14,19 @@ from gridtune.model.metrics.users import Allocated, ClassOutcome, Deserved, User
 
 
 def summarise(
-    grid: Grid, *, allocated: Allocated = "completed", deserved: Deserved = "capped"
+    grid: Grid,
+    *,
+    allocated: Allocated = "completed",
+    deserved: Deserved = "capped",
+    finished: bool = True,
 ) -> tuple[dict[str, Metric], dict[str, UserOutcome]]:
     """The metrics of a finished run and the outcomes of its users.
 
     Args:
-        grid: after `run`.
+        grid: after `run`, or in the middle of it: then as if it ended now.
         allocated, deserved: see `model.metrics.users.outcomes`.
+        finished: whether the run has ended; metrics of users' own, functions of a finished run, are left out
+            in the middle of it.
 
     Raises:
         MetricError: a metric of a user's own fails.
@@ -44,6 +50,8 @@ def summarise(
     values.update((name, measure()) for name, measure in record.measures.items())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     metrics |= by_class(record.classes, users.values())
+    if not finished:
+        return metrics, users
     own = {name: metric.value for name, metric in metrics.items()}
     run = FinishedRun(record, users, own, grid.now, grid.slots, grid.capacity)
     return metrics | measure(record.custom, run), users

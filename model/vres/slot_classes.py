@@ -148,6 +148,17 @@ class SlotClass:
                 if self.held_at[other] < self._dealt[other]:
                     self.open |= 1 << other
 
+    def service_by(self, now: float) -> float:
+        """Work that it has got by now, s at speed 1. To read it changes nothing."""
+        return self.service + max(now - self._since, 0.0) * self.rate
+
+    def saturated_by(self, now: float) -> tuple[float, float]:
+        """`saturated_time` and `saturated_service` by now, s. To read them changes nothing."""
+        passed = now - self._since
+        if passed > 0 and self.active == self.slots:
+            return self.saturated_time + passed, self.saturated_service + passed * self.rate
+        return self.saturated_time, self.saturated_service
+
     def accrue(self, now: float) -> None:
         """Count what it has got since the last time."""
         passed = now - self._since

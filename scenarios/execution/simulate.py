@@ -15,6 +15,7 @@ from gridtune.scenarios.execution.classes import announce
 from gridtune.scenarios.results.run import Run
 from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.systems.replay import sized
+from gridtune.scenarios.tables.schema import ScenarioSpec
 
 
 def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Grid:
@@ -30,7 +31,6 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
         ScenarioError: a file that the scenario names cannot be used, or a metric of the user's own.
     """
     spec = sized(scenario.active)
-    custom = _custom(scenario)
     grid = Grid(
         seed,
         replication,
@@ -39,12 +39,26 @@ def build(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_event
         sample_period=spec.record.sample_period,
         keep_events=keep_events,
     )
+    furnish(grid, scenario, spec)
+    return grid
+
+
+def furnish(grid: Grid, scenario: Scenario, spec: ScenarioSpec) -> None:
+    """Put everything that stands in a scenario on an empty grid.
+
+    Args:
+        grid: made for the scenario.
+        scenario: what to build.
+        spec: what of it stands in the grid (`sized`).
+
+    Raises:
+        ScenarioError: see `build`.
+    """
     grid.record.message_bin = spec.record.message_bin
-    grid.record.custom = custom
+    grid.record.custom = _custom(scenario)
     announce(grid, spec)
     for system in SYSTEMS:
         system.build(grid, spec)
-    return grid
 
 
 def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Run:

@@ -163,10 +163,6 @@ def _arrivals(
 def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
     """Have the metrics worked out when the run is over."""
 
-    def unfairness() -> float:
-        bags.settle()
-        return bags.unfairness
-
     harvested = {harvester.queue.site.name for harvester in harvesters}
 
     def slowdown() -> float:
@@ -185,7 +181,7 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
         best_effort_work=lambda: bags.work,
         unfinished_campaigns=lambda: sum(bag.open > 0 for bag in bags.bags.values()),
         abandoned=abandoned,
-        campaign_unfairness=unfairness,
+        campaign_unfairness=lambda: bags.unfairness,
         premium_slowdown=slowdown,
         tracking_error=lambda: max(harvester.tracking_error for harvester in harvesters),
     )

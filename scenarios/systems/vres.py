@@ -118,8 +118,8 @@ def _class_metrics(site: VresSite, known: SlotClass) -> list[tuple[str, str, Any
     """Name, unit, direction, meaning and value of what is measured of each class."""
 
     def share() -> float:
-        known.accrue(site.grid.now)
-        return known.saturated_service / (known.saturated_time * site.power) if known.saturated_time else nan
+        time, service = known.saturated_by(site.grid.now)
+        return service / (time * site.power) if time else nan
 
     return [
         ("slowdown", "", "minimize", "mean execution over run time of the class", lambda: known.mean_stretch),
@@ -224,10 +224,8 @@ def _utilisation(grid: Grid, sites: Mapping[str, VresSite]) -> float:
     span = grid.now - min((job.submit for job in grid.record.jobs), default=grid.now)
     busy = 0.0
     for site in sites.values():
-        for known in site.classes:
-            known.accrue(grid.now)
         processors = sum(unit.capacity for unit in site.units)
-        busy += sum(known.service for known in site.classes) * processors / site.power
+        busy += sum(known.service_by(grid.now) for known in site.classes) * processors / site.power
     for job in grid.record.jobs:
         if job.site not in sites:
             busy += job.wasted

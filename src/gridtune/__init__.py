@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gridtune.model.metrics.custom import FinishedRun as FinishedRun
     from gridtune.model.metrics.custom import metric as metric
+    from gridtune.scenarios.execution.grid_model import GridModel as GridModel
 
 _HOMES = {
     "FinishedRun": "gridtune.model.metrics.custom",
+    "GridModel": "gridtune.scenarios.execution.grid_model",
     "metric": "gridtune.model.metrics.custom",
 }
 
-__all__ = ["FinishedRun", "metric"]
+__all__ = ["FinishedRun", "GridModel", "metric"]
 
 
 def __getattr__(name: str) -> Any:
