@@ -143,3 +143,29 @@ def reference_policies():
     from gridtune.scenarios.document.catalogue import policy_tree
 
     return policy_tree()
+
+
+def files_named(page):
+    """Files and folders of the repository that a page names, by path from its top."""
+    text = page.read_text(encoding="utf-8")
+    tops = "model|agents|scenarios|optimize|tests|docs|src"
+    return re.findall(rf"`((?:{tops})/[\w./-]*|\.ci/\w+|cli\.py|[A-Z]+\.md)`", text)
+
+
+def test_files_that_a_page_names_exist(page):
+    assert [name for name in files_named(page) if not (ROOT / name).exists()] == []
+
+
+def test_the_guides_to_the_code_name_its_files():
+    rows = [
+        line
+        for line in (DOCS / "architecture.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ") and re.search(r"`[\w/]+(\.py|/)`", line)
+    ]
+    assert len(rows) >= 25
+    assert len(set(files_named(DOCS / "architecture.md"))) > 60
+    assert len(set(files_named(DOCS / "CONTRIBUTING.md"))) > 30
+    rooms = [path.parent for floor in ("model", "agents", "scenarios", "optimize")
+             for path in (ROOT / floor).glob("*/__init__.py")]  # fmt: skip
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    assert [room.name for room in rooms if f"{room.name}/" not in text] == []

@@ -1,7 +1,8 @@
 """The house as it is built: floors, rooms and what they may import."""
 
 import ast
-from graphlib import TopologicalSorter
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,14 @@ def _name(path):
     return ".".join(("gridtune", *path.with_suffix("").parts)).removesuffix(".__init__")
 
 
+@cache
+def _tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def _imports(path, modules):
     """Modules of the package that a file imports, for types only or not."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.ImportFrom) and not node.level:
             for name in (f"{node.module}.{alias.name}" for alias in node.names):
                 yield name if name in modules else node.module
@@ -31,6 +37,7 @@ def _imports(path, modules):
             yield from (alias.name for alias in node.names)
 
 
+@cache
 def graph(root=ROOT):
     """Which module imports which others of the package."""
     modules = _modules(root)
@@ -58,67 +65,143 @@ def upward(imports):
     ]  # fmt: skip
 
 
-def rooms(imports):
+def rooms(imports, root=ROOT):
     """Which room imports which others; what a floor's own `__init__` re-exports does not count."""
     made = {}
     for name, others in imports.items():
         if name.count(".") > 1 or name == "gridtune.cli":
-            made.setdefault(room(name), set()).update(
-                room(other) for other in others if room(other) != room(name) and other.count(".") > 1
+            made.setdefault(room(name, root), set()).update(
+                room(other, root)
+                for other in others
+                if room(other, root) != room(name, root) and other.count(".") > 1
             )
     return made
 
 
-def leaves(imports):
+def leaves(imports, root=ROOT):
     """The graph without re-exporting packages: they would tie every room to all of its modules."""
-    packages = {name for name, path in _modules(ROOT).items() if path.name == "__init__.py"}
+    packages = {name for name, path in _modules(root).items() if path.name == "__init__.py"}
     return {name: others - packages for name, others in imports.items() if name not in packages}
 
 
-def test_no_floor_imports_from_above():
-    assert upward(graph()) == []
+def circle(imports):
+    """Names that import each other in a circle; empty if there is none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
 
 
-def test_no_module_imports_itself_through_others():
-    assert [*TopologicalSorter(leaves(graph())).static_order()]  # a circle raises CycleError
+def upward_imports(root=ROOT):
+    """Imports from a floor above one's own, for types only or not."""
+    return upward(graph(root))
 
 
-def test_no_room_imports_itself_through_others():
-    order = [*TopologicalSorter(rooms(leaves(graph()))).static_order()]
-    assert len(order) == len(set(order)) > 30
+def circle_of_modules(root=ROOT):
+    """Modules that import themselves through others."""
+    return circle(leaves(graph(root), root))
 
 
-def test_no_folder_holds_more_modules_than_a_stranger_can_take_in():
-    for floor in FLOORS[:-1]:
-        for folder in (ROOT / floor).rglob("**/"):
-            modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
-            assert len(modules) <= MOST, f"{folder.relative_to(ROOT)}: {len(modules)} modules"
+def circle_of_rooms(root=ROOT):
+    """Rooms that import themselves through others, of any floor."""
+    return circle(rooms(leaves(graph(root), root), root))
 
 
-def test_every_room_says_what_it_is_for():
-    for name, path in _modules(ROOT).items():
-        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), name
+def crowded_folders(root=ROOT):
+    """Folders with more modules than a stranger can take in."""
+    folders = [folder for floor in FLOORS[:-1] for folder in (root / floor).rglob("**/")]
+    counts = {
+        str(folder.relative_to(root)): sum(path.name != "__init__.py" for path in folder.glob("*.py"))
+        for folder in folders
+    }
+    return [f"{folder}: {count} modules" for folder, count in counts.items() if count > MOST]
 
 
-def test_nothing_imports_the_floors_by_their_bare_names():
+def bare_imports(root=ROOT):
+    """Files that import a floor by its bare name, which an installed package does not have."""
     folders = [*FLOORS[:-1], "tests", "docs", "src/gridtune"]
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")] + [ROOT / "cli.py"]
-    for path in files:
-        found = {name.split(".")[0] for name in _imports(path, {}) if name}
-        assert not found & set(FLOORS), path
+    files = [path for folder in folders for path in (root / folder).rglob("*.py")] + [root / "cli.py"]
+    return [
+        str(path.relative_to(root))
+        for path in files
+        if path.exists() and {name.split(".")[0] for name in _imports(path, {}) if name} & set(FLOORS)
+    ]
 
 
-@pytest.mark.parametrize(
-    ("file", "line", "check"),
-    [
-        ("model/job.py", "from gridtune.agents.gridrpc.sed import SeD", upward),
-        ("scenarios/fields/laws.py", "import gridtune.optimize.search", upward),
-    ],
+def undescribed_modules(root=ROOT):
+    """Modules that do not say in a first line what they are for."""
+    return [name for name, path in _modules(root).items() if not ast.get_docstring(_tree(path))]
+
+
+CHECKS = (
+    upward_imports,
+    circle_of_modules,
+    circle_of_rooms,
+    crowded_folders,
+    bare_imports,
+    undescribed_modules,
 )
-def test_an_import_from_above_is_found(tmp_path, file, line, check):
-    for name in (file, *(f"{part.replace('.', '/')}.py" for part in line.split() if "gridtune." in part)):
-        path = tmp_path / name.removeprefix("gridtune/")
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_house_is_in_order(check):
+    assert check() == []
+
+
+def test_all_floors_and_rooms_are_looked_at():
+    assert len(graph()) > 200
+    assert len(rooms(leaves(graph()))) > 30
+
+
+JOB = "model/job.py"
+BROKEN = [
+    (upward_imports, {JOB: "from gridtune.agents.gridrpc.sed import SeD", "agents/gridrpc/sed.py": ""}),
+    (upward_imports, {"scenarios/fields/laws.py": "import gridtune.cli", "cli.py": ""}),
+    (
+        upward_imports,
+        {
+            JOB: "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import gridtune.optimize.search",
+            "optimize/search.py": "",
+        },
+    ),
+    (
+        circle_of_modules,
+        {
+            JOB: "from gridtune.model.grid import Grid",
+            "model/grid.py": "def later():\n    from gridtune.model import record",
+            "model/record.py": "import gridtune.model.job",
+        },
+    ),
+    (
+        circle_of_rooms,  # no circle of modules: each room imports a leaf of the other
+        {
+            "model/batch/cluster.py": "from gridtune.model.metrics.users import UserOutcome",
+            "model/batch/nodes.py": "",
+            "model/metrics/users.py": "",
+            "model/metrics/summary.py": "from gridtune.model.batch import nodes",
+        },
+    ),
+    (crowded_folders, {f"model/batch/policy_{number}.py": "" for number in range(MOST + 1)}),
+    (bare_imports, {JOB: "from model.grid import Grid", "model/grid.py": ""}),
+    (bare_imports, {"tests/test_job.py": "def test():\n    import scenarios.document"}),
+    (undescribed_modules, {"model/batch/__init__.py": "from gridtune.model.job import Job", JOB: ""}),
+]
+
+
+@pytest.mark.parametrize(("check", "files"), BROKEN)
+def test_each_fault_is_found_by_its_check(tmp_path, check, files):
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        described = check is not undescribed_modules or not text
+        path.write_text(f'"""What it is for."""\n{text}\n' if described else f"{text}\n")
+    assert [one.__name__ for one in CHECKS if one(tmp_path)] == [check.__name__]
+
+
+def test_as_many_modules_as_a_folder_may_hold_are_none_too_many(tmp_path):
+    for number in range(MOST):
+        path = tmp_path / f"model/batch/policy_{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
-    (tmp_path / file).write_text(f"{line}\n")
-    assert check(graph(tmp_path))
+    assert crowded_folders(tmp_path) == []
