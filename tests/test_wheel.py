@@ -80,16 +80,13 @@ objectives = ["longest_wait", "unfairness"]
 MODULE = (sys.executable, "-m", "gridtune")
 SPAWN = "import multiprocessing; multiprocessing.get_all_start_methods = lambda: ['spawn']\n"
 DASK = """
-import os
 import sys
-from pathlib import Path
 
 from distributed import LocalCluster
 
 from gridtune.cli import main
 
 if __name__ == "__main__":
-    Path("launched").write_text(str(os.getpid()))
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
         sys.argv += ["--dask", cluster.scheduler_address]
         main()
@@ -142,22 +139,23 @@ def beside(tmp_path):
 
 
 def ran(site, folder, *command, before=""):
-    """Output of a child process that finds gridtune in the folder of installed packages."""
+    """Number and output of a child process that finds gridtune in the folder of installed packages."""
     path = os.pathsep.join(filter(None, [str(before), str(site)]))
-    result = subprocess.run(
+    child = subprocess.Popen(
         [*map(str, command)],
-        cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=300,
-        check=False,
+        cwd=folder, env={**os.environ, "PYTHONPATH": path}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    return result.stdout
+    said, complained = child.communicate(timeout=300)
+    assert child.returncode == 0, complained
+    return child.pid, said
 
 
 def processes(folder, site):
     """The processes that a metric was computed in, all by the installed gridtune."""
     lines = [line.split() for line in (folder / "loaded").read_text().splitlines()]
     assert {Path(path).is_relative_to(site) for _, path in lines} == {True}
-    return {number for number, _ in lines}
+    return {int(number) for number, _ in lines}
 
 
 def kept(folder=ROOT):
@@ -198,16 +196,17 @@ def test_an_installed_gridtune_leaves_a_strangers_modules_alone(site, beside):
         "print(agents.WHOSE, model.WHOSE)\n"
         f"for name in {('cli', *FLOORS)}: print(find_spec(f'gridtune.{{name}}').origin)"
     )
-    first, *paths = ran(site, beside, sys.executable, "-c", code).splitlines()
+    _, said = ran(site, beside, sys.executable, "-c", code)
+    first, *paths = said.splitlines()
     assert first == "a stranger a stranger"
     assert [Path(path).is_relative_to(site / "gridtune") for path in paths] == [True] * 5
 
 
 def test_the_console_script_runs_a_scenario_with_its_plugins(site, beside):
     script = site / "bin" / "gridtune"
-    run = json.loads(ran(site, beside, script, "run", "mine.toml", "--format", "json"))
-    assert run["metrics"]["longest_wait"]["mean"] > 0
-    assert len(processes(beside, site)) == 1
+    process, said = ran(site, beside, script, "run", "mine.toml", "--format", "json")
+    assert json.loads(said)["metrics"]["longest_wait"]["mean"] > 0
+    assert processes(beside, site) == {process}
 
 
 def test_a_search_in_processes_that_start_anew_has_policies_of_a_file_and_of_a_package(
@@ -217,8 +216,9 @@ def test_a_search_in_processes_that_start_anew_has_policies_of_a_file_and_of_a_p
     before = tmp_path_factory.mktemp("before")
     (before / "sitecustomize.py").write_text(SPAWN)
     asked = ("search", "mine.toml", "--budget", 3, "--sampler", "exhaustive", "--jobs", 2, "--out", "found")
-    assert "3 evaluations (0 failed)" in ran(site, beside, *MODULE, *asked, before=before)
-    assert len(processes(beside, site)) == 2
+    process, said = ran(site, beside, *MODULE, *asked, before=before)
+    assert "3 evaluations (0 failed)" in said
+    assert process not in processes(beside, site)
     ran(site, beside, *MODULE, "front", "found", "--plot", "front.html")
     page = (beside / "front.html").read_text()
     assert "longest wait" in page
@@ -229,6 +229,6 @@ def test_workers_of_a_cluster_find_the_package(site, beside):
     pytest.importorskip("distributed")
     (beside / "launch.py").write_text(DASK)
     asked = ("--vary", "site.cluster.policy=smallest-first,installed-elsewhere", "--format", "json")
-    found = json.loads(ran(site, beside, sys.executable, "launch.py", "sweep", "mine.toml", *asked))
-    assert len(found["points"]) == 2
-    assert (beside / "launched").read_text() not in processes(beside, site)
+    process, said = ran(site, beside, sys.executable, "launch.py", "sweep", "mine.toml", *asked)
+    assert len(json.loads(said)["points"]) == 2
+    assert process not in processes(beside, site)
