@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 if TYPE_CHECKING:
-    from gridtune.scenarios.document.scenario import Scenario
+    from gridtune.scenarios.execution.experiment import Scenario
 
 app = typer.Typer(
     name="gridtune",
@@ -167,10 +168,12 @@ def run(
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
     from gridtune.scenarios.execution.classes import split
-    from gridtune.scenarios.execution.commands import run_scenario
     from gridtune.scenarios.results.printing import metric_rows, print_table
 
-    made = run_scenario(_scenario(scenario, set), seed, replications, jobs, out=out, events=events, dask=dask)
+    found = _scenario(scenario, set).run(
+        seed=seed, replications=replications, jobs=jobs, events=events, out=out, dask=dask, tables=False
+    )
+    made = found.to_dict()
     overall, classes = split(made)
     _print(made, metric_rows(overall), ("metric", "mean", "standard error", "unit"), format)
     if classes and format is Format.table:
@@ -199,13 +202,14 @@ def sweep(
 
     Example: gridtune sweep diet/day-regular --set client.dispatch=legacy --vary client.n_submit=50:300:6
     """
-    from gridtune.scenarios.execution.commands import run_sweep
+    from gridtune.scenarios.execution.sweep_results import sweep
 
-    made, columns, rows = run_sweep(
-        _scenario(scenario, set), vary or [], seed, replications, jobs,
-        out=out, plot=plot, dask=dask, objectives=objective or [],
+    made = sweep(
+        _scenario(scenario, set), vary or [],
+        seed=seed, replications=replications, jobs=jobs, objectives=objective or [],
+        out=out, plot=plot, dask=dask,
     )  # fmt: skip
-    _print(made, rows, columns, format)
+    _print(made.to_dict(), made.rows(), [*made.paths, *made.objectives], format)
 
 
 @app.command()
@@ -334,12 +338,13 @@ def explain(
 
     Example: gridtune explain results/egee-week compromise
     """
-    from gridtune.optimize.analysis_commands import run_explain
-    from gridtune.optimize.explanation.report import told
+    from gridtune.optimize.studies import open_study
     from gridtune.scenarios.results.files import to_json
 
-    made = run_explain(study, point, replications=replications, jobs=jobs, dask=dask, ablate=ablate)
-    sys.stdout.write(to_json(made.to_dict()) + "\n" if format is Format.json else told(made))
+    made = open_study(study).explain(
+        point, replications=replications, jobs=jobs, dask=dask, ablate=ablate, progress=True
+    )
+    sys.stdout.write(to_json(made.details.to_dict()) + "\n" if format is Format.json else made.text)
 
 
 @app.command()
@@ -441,9 +446,9 @@ def trace_info(file: Path, format: Output = Format.table) -> None:
 
 def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:
     from gridtune.scenarios.document.paths import parse_assignment
-    from gridtune.scenarios.document.scenario import load
+    from gridtune.scenarios.execution.experiment import load
 
-    return load(name).override(dict(parse_assignment(text) for text in assignments or []))
+    return load(name, dict(parse_assignment(text) for text in assignments or []))
 
 
 def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], format: Format) -> None:
@@ -475,6 +480,10 @@ def _terminate(_signal: int, _frame: object) -> NoReturn:
 def main() -> None:
     """Entry point of the console script: every expected failure is a line on standard error."""
     signal.signal(signal.SIGTERM, _terminate)
+    notes = logging.StreamHandler()
+    notes.setFormatter(logging.Formatter("gridtune: %(message)s"))
+    logging.getLogger("gridtune").addHandler(notes)
+    logging.getLogger("gridtune").setLevel(logging.INFO)
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this

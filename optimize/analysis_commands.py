@@ -1,4 +1,4 @@
-"""What `gridtune sensitivity` and `gridtune explain` do: find out what is meant, analyse, write, draw."""
+"""What `gridtune sensitivity` does: find out what is meant, analyse, write, draw."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.sensitivity import Sensitivity
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
@@ -19,8 +18,8 @@ from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.commands import prepare, workers
 from gridtune.scenarios.execution.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.results.files import replace, writable_folder, write_json
 from gridtune.scenarios.tables.search import SearchSpec
 
@@ -98,41 +97,6 @@ def run_sensitivity(
             )
     _leave(found, plot, out)
     return found
-
-
-def run_explain(
-    study: str, point: str, *, replications: int | None, jobs: int | None, dask: str | None, ablate: bool
-) -> Explanation:
-    """Explain a point of a search that was kept; see `optimize.explanation.explain.explain`.
-
-    Args:
-        study: a search's folder, journal file, or storage URL.
-        point: its number, or the name of a recommendation.
-        replications: fresh runs per point; as many as the front has if left out.
-        jobs: worker processes; all cores if left out.
-        dask: scheduler of a cluster to run on instead.
-        ablate: whether to put its settings back one by one.
-
-    Raises:
-        ScenarioError: there is no such study or point, or it cannot be run.
-    """
-    from gridtune.optimize.explanation.explain import explain, find_point
-    from gridtune.optimize.front.front import front
-    from gridtune.optimize.study.study import load
-
-    kept = load(study)
-    find_point(front(kept.archive), point)  # before traces are read
-    scenarios = [case.scenario for case in kept.settings.run_in]
-    for scenario in scenarios:
-        prepare(scenario)
-    progress = reporter()
-    try:
-        with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, *scenarios) as pool:
-            return explain(
-                kept, point, replications=replications, ablate=ablate, pool=pool, progress=progress
-            )
-    finally:
-        progress.finish()
 
 
 def is_study(subject: str) -> bool:

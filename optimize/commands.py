@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
+from gridtune.optimize import studies
 from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex, to_text
-from gridtune.optimize.front.front import Front, front
+from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.number_format import cell
 from gridtune.optimize.front.recommendations import recommend
-from gridtune.optimize.progress import reporter
 from gridtune.optimize.samplers import samplers
-from gridtune.optimize.search import search
 from gridtune.optimize.search_space.cases import other_scenario, seeds_of
-from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.execution.commands import prepare, workers
-from gridtune.scenarios.results.files import replace, to_json, writable_folder, write_json
+from gridtune.scenarios.results.files import to_json
 
 
 def run_search(
@@ -44,64 +40,39 @@ def run_search(
     out: Path | None,
     dask: str | None = None,
 ) -> Front:
-    """Search a scenario; see `optimize.search.search`, for `dask` `scenarios.execution.commands.workers`.
+    """Search a scenario as the command line asks for it; see `optimize.studies.search`.
 
     Further scenarios come as on the command line (see
     `optimize.search_space.cases.other_scenario`), with the assignments `PATH=VALUE` that the first has
-    already. With `out`, the front is left there as `front.json`, `front.csv`, a page and pictures.
+    already.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is computed or written.
         KeyboardInterrupt: what was finished is kept.
     """
     values = dict(map(parse_assignment, assignments))
-    further = [other_scenario(text, values) for text in others]
-    for one in (scenario, *further):
-        prepare(one)
-    with ExitStack() as holding, workers(jobs, dask, scenario, *further) as pool:
-        result = search(
-            scenario,
-            budget=budget,
-            sampler=sampler,
-            replications=replications,
-            max_replications=max_replications,
-            seed=seed,
-            objectives=objectives,
-            vary=vary,
-            require=require,
-            others=further,
-            seeds=seeds_of(seeds),
-            robust=robust,
-            out=out,
-            storage=storage,
-            study=study,
-            resume=resume,
-            pool=pool,
-            progress=reporter(),
-            holding=holding,
-        )
-        found = front(result.archive)
-        if out is not None:
-            leave(found, writable_folder(out))
-    return found
-
-
-def leave(found: Front, out: Path) -> None:
-    """Write a front to a folder in every form.
-
-    Raises:
-        ScenarioError: a file cannot be written.
-    """
-    write_json(out / "front.json", to_dict(found))
-    replace(out / "front.csv", lambda path: path.write_text(to_csv(found), encoding="utf-8"))
-    if found.members:
-        from gridtune.optimize.visualization import PLOTS, save
-
-        # Pictures go to files: no display is needed, and none must be looked for.
-        os.environ.setdefault("MPLBACKEND", "Agg")
-        save(found, out / "front.html")
-        for kind in PLOTS:
-            save(found, out / f"{kind}.png", kind)
+    made = studies.search(
+        scenario,
+        budget=budget,
+        sampler=sampler,
+        replications=replications,
+        max_replications=max_replications,
+        seed=seed,
+        objectives=objectives,
+        vary=vary,
+        require=require,
+        others=[other_scenario(text, values) for text in others],
+        seeds=seeds_of(seeds),
+        robust=robust,
+        jobs=jobs,
+        dask=dask,
+        out=out,
+        storage=storage,
+        study=study,
+        resume=resume,
+        progress=True,
+    )
+    return made.details
 
 
 def open_front(study: str, plot: Path | None) -> Front:
@@ -118,7 +89,7 @@ def open_front(study: str, plot: Path | None) -> Front:
         from gridtune.scenarios.plots import picture_format
 
         picture_format(plot, also=("html",))
-    found = front(load_archive(study))
+    found = studies.open_study(study).details
     if plot is not None:
         from gridtune.optimize.visualization import save
 

@@ -35,12 +35,14 @@ class SearchResult:
         failures: points that could not be evaluated, and why.
         notes: what a user should know, a line each.
         evaluated: points evaluated now; the others were known from an earlier part of the search.
+        settings: what was searched, and how.
     """
 
     archive: Archive
     failures: tuple[Failed, ...]
     notes: tuple[str, ...]
     evaluated: int
+    settings: Settings
 
 
 def search(
@@ -162,7 +164,7 @@ def search(
             if holding is None:
                 held.close()
     failures = tuple(entry for entry in store.entries() if isinstance(entry, Failed))
-    return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated)
+    return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated, settings)
 
 
 @contextmanager

@@ -10,6 +10,14 @@ class ScenarioError(ValueError):
 
     Attributes:
         faults: one line each, every fault at once.
+
+    Example:
+        >>> import gridtune as gt
+        >>> try:
+        ...     gt.load("diet/day-regular", sed__count=0)
+        ... except gt.ScenarioError as error:
+        ...     print(error.faults[0])
+        diet/day-regular: sed.count: 0: Input should be greater than or equal to 1
     """
 
     def __init__(self, faults: str | Sequence[str]) -> None:

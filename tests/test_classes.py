@@ -11,7 +11,7 @@ from gridtune.model.metrics.summary import measured
 from gridtune.scenarios import build, load, simulate
 from gridtune.scenarios.document.scenario import Scenario, shipped_names
 from gridtune.scenarios.execution.classes import by_class, classes_of, split
-from gridtune.scenarios.execution.commands import run_scenario
+from gridtune.scenarios.execution.experiment import Scenario as Runnable
 from tests.test_cli import gridtune
 from tests.test_unhappiness import VRES, jobs
 
@@ -82,7 +82,7 @@ def test_metrics_of_classes_are_known_with_unit_and_direction(run):
 
 
 def test_a_run_prints_and_writes_the_breakdown(tmp_path):
-    made = run_scenario(Scenario("mixed", MIXED, tmp_path), 1, 2, 1, out=tmp_path / "out", events=False)
+    made = Runnable("mixed", MIXED, tmp_path).run(replications=2, out=tmp_path / "out").to_dict()
     assert made["classes"]["sdj"]["jobs"]["values"] == [4.0, 4.0]
     assert made["classes"] == by_class(made["metrics"], ("sdj", "batch"))
     overall, rows = split(made)
@@ -126,7 +126,7 @@ def test_the_command_prints_a_table_of_classes_where_there_are_several():
 
 def test_a_run_with_one_class_is_not_broken_down(tmp_path):
     single = MIXED | {"workload": [jobs("bob", role="batch")]}
-    made = run_scenario(Scenario("one", single, tmp_path), 1, 1, 1, out=tmp_path / "out", events=False)
+    made = Runnable("one", single, tmp_path).run(out=tmp_path / "out").to_dict()
     assert "classes" not in made
     assert split(made) == (made["metrics"], [])
     assert not (tmp_path / "out" / "classes.parquet").exists()

@@ -11,8 +11,9 @@ from gridtune.model.metrics.custom import MetricError, metric
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.search import search
-from gridtune.scenarios import ScenarioError, load, shipped_text, simulate
-from gridtune.scenarios.execution.commands import run_scenario, run_sweep
+from gridtune.scenarios import ScenarioError, shipped_text, simulate
+from gridtune.scenarios.execution.experiment import load
+from gridtune.scenarios.execution.sweep_results import sweep
 from tests.test_cli import ROOT, gridtune, refused
 
 MINE = '''
@@ -59,10 +60,8 @@ def test_a_metric_of_a_plug_in_is_a_column_with_its_unit(tmp_path):
 
 def test_it_is_objective_constraint_and_axis(tmp_path):
     scenario = load(written(tmp_path))
-    _, columns, rows = run_sweep(
-        scenario, ["sed.speed=1,2"], 1, 1, 1, out=None, plot=None, objectives=["longest"]
-    )
-    assert [*columns] == ["sed.speed", "longest"]
+    rows = sweep(scenario, ["sed.speed=1,2"], objectives=["longest"]).rows()
+    assert [*rows[0]] == ["sed.speed", "longest"]
     assert rows[0]["longest"] > rows[1]["longest"] > 0
     found = [
         search(scenario, budget=6, sampler="random", objectives=["longest", "served"], jobs=jobs,
@@ -96,7 +95,7 @@ def test_what_is_no_number_is_refused(tmp_path, value):
     source = f"import gridtune as gt\ngt.metric('mine', unit='', direction='minimize')(lambda run: {value})\n"
     scenario = load(written(tmp_path, source))
     with pytest.raises(ScenarioError, match=r"metric mine \(.*mine\.py\): returned .* not a number"):
-        run_scenario(scenario, 1, 1, 1, out=None, events=False)
+        scenario.run()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,7 @@ def test_what_is_no_number_is_refused(tmp_path, value):
 def test_a_metric_that_cannot_be_is_refused_at_once(tmp_path, call, problem):
     source = f"import gridtune as gt\ngt.metric({call})(lambda run: 0.0)\n"
     with pytest.raises(ScenarioError, match=problem):
-        run_scenario(load(written(tmp_path, source)), 1, 1, 1, out=tmp_path / "out", events=False)
+        load(written(tmp_path, source)).run(out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -119,8 +118,8 @@ def test_a_metric_of_the_program_is_measured_everywhere_and_may_be_changed():
     scenario = load(BASE).override({"workload.count": 2})
     for number, unit in ((1, "a"), (2, "b")):
         metric("here", unit=unit, direction="maximize")(lambda run, number=number: number)
-        made = run_scenario(scenario, 1, 2, 2, out=None, events=False)["metrics"]["here"]
-        assert (made["values"], made["unit"]) == ([number, number], unit)
+        made = scenario.run(replications=2, jobs=2).summaries["here"]
+        assert (made.values, made.unit) == ((number, number), unit)
 
 
 def test_two_meanings_of_a_name_are_refused(tmp_path):

@@ -18,10 +18,11 @@ from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search import search
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
-from gridtune.scenarios.execution.commands import run_scenario, run_sweep
 from gridtune.scenarios.execution.dask_workers import DaskWorkers, dask_pool
+from gridtune.scenarios.execution.experiment import Scenario
 from gridtune.scenarios.execution.local_workers import stop
 from gridtune.scenarios.execution.replicate import replicate
+from gridtune.scenarios.execution.sweep_results import sweep
 from search_toys import VARY, toy
 from tests.processes import PATIENCE, until
 from tests.test_cli import gridtune, refused
@@ -195,11 +196,11 @@ def test_the_command_line_runs_on_a_cluster(cluster):
 
 def test_runs_and_sweeps_use_the_cluster_too(scenario, cluster, tmp_path):
     address = scaled(cluster, 2)
-    options = {"seed": 1, "replications": 3, "jobs": 1, "out": None}
-    there = run_scenario(scenario, **options, events=False, dask=address)
-    assert there == run_scenario(scenario, **options, events=False)
-    there = run_sweep(scenario, ["sed.speed=1,2"], **options, plot=None, dask=address)
-    assert there == run_sweep(scenario, ["sed.speed=1,2"], **options, plot=None)
+    mine = Scenario.of(scenario)
+    there = mine.run(replications=3, dask=address)
+    assert there.to_dict() == mine.run(replications=3).to_dict()
+    there = sweep(mine, ["sed.speed=1,2"], replications=3, dask=address)
+    assert there.to_dict() == sweep(mine, ["sed.speed=1,2"], replications=3).to_dict()
 
 
 def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, monkeypatch):

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).parent))
+
+from python_reference import python  # noqa: E402 - found beside this file, whoever loads it
 
 Lines = Iterator[str]
 
@@ -249,6 +252,7 @@ def _row(*cells: str) -> str:
 
 PAGES: dict[str, Callable[[], Lines]] = {
     "command-line": command_line,
+    "python": python,
     "policies": policies,
     "scenario": scenario_tables,
     "shipped": shipped,

@@ -144,10 +144,12 @@ class StoredStudy:
     Attributes:
         settings: what was searched, and how.
         archive: every evaluation.
+        failures: points that could not be evaluated, and why.
     """
 
     settings: Settings
     archive: Archive
+    failures: tuple[Failed, ...] = ()
 
 
 def load_archive(study: str | Path, name: str | None = None) -> Archive:
@@ -185,7 +187,9 @@ def load(study: str | Path, name: str | None = None) -> StoredStudy:
         kept = optuna.load_study(study_name=name, storage=storage)
         entries = with_further(entries_of(kept), kept)
         stored = found[name]
-        return StoredStudy(Settings.of_json(stored), archive_of(name, stored, entries, stored["budget"]))
+        archive = archive_of(name, stored, entries, stored["budget"])
+        failures = tuple(entry for entry in entries if isinstance(entry, Failed))
+        return StoredStudy(Settings.of_json(stored), archive, failures)
     finally:
         storage.remove_session()
 

@@ -8,6 +8,7 @@ written as its bare name becomes a table as soon as a path leads into it.
 from __future__ import annotations
 
 import copy
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -38,6 +39,23 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     return path.strip(), parse_value(value.strip())
 
 
+def by_path(values: Mapping[str, Any] | None = None, /, **keywords: Any) -> dict[str, Any]:
+    """Values by path from Python: of a mapping, and of keywords in which `__` stands for each dot.
+
+    NumPy's scalars become Python's, paths of files texts.
+
+    Raises:
+        ScenarioError: a path is given twice.
+    """
+    made = {path: _plain(value) for path, value in (values or {}).items()}
+    for keyword, value in keywords.items():
+        path = keyword.replace("__", ".")
+        if path in made:
+            raise ScenarioError(f"{path}: set twice, by its path and by the keyword {keyword}")
+        made[path] = _plain(value)
+    return made
+
+
 def with_values(document: Document, values: Mapping[str, Any]) -> Document:
     """A copy of the document with a value set at each path, shorter paths first.
 
@@ -62,6 +80,17 @@ def value_at(document: Document, path: str) -> Any:
     table = next(_tables(copy.deepcopy(document), parents, path), {})
     value = table.get(key)
     return value.get("kind", value) if isinstance(value, dict) else value
+
+
+def _plain(value: Any) -> Any:
+    """What TOML could have given."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.item() if hasattr(value, "item") and not getattr(value, "ndim", 0) else value
 
 
 def _tables(start: Any, parents: list[str], path: str) -> Iterator[dict[str, Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -75,7 +75,7 @@ class Scenario:
         except ValidationError as error:
             raise ScenarioError([self._fault(fault) for fault in error.errors()]) from None
 
-    def override(self, values: Mapping[str, Any]) -> Scenario:
+    def override(self, values: Mapping[str, Any]) -> Self:
         """The scenario with a value set at each path, checked.
 
         Raises:
@@ -84,11 +84,14 @@ class Scenario:
         if not values:
             return self
         try:
-            changed = Scenario(self.name, with_values(self.document, values), self.base)
+            changed = replace(self, document=with_values(self.document, values))
         except ScenarioError as error:
             raise ScenarioError([f"{self.name}: {fault}" for fault in error.faults]) from None
         _ = changed.spec
         return changed
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r})"
 
     def value(self, path: str) -> Any:
         """What the document (not the defaults) has at a path; None if nothing."""

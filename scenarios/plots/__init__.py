@@ -3,7 +3,7 @@
 from gridtune.scenarios.plots.pictures import KINDS, draw_run, draw_run_picture
 from gridtune.scenarios.plots.style import PlotError, picture_format, save
 from gridtune.scenarios.plots.sweeps import draw_sweep
-from gridtune.scenarios.plots.tables import RunTables, read_run
+from gridtune.scenarios.plots.tables import RunTables, read_run, run_tables
 
 __all__ = [
     "KINDS",
@@ -14,5 +14,6 @@ __all__ = [
     "draw_sweep",
     "picture_format",
     "read_run",
+    "run_tables",
     "save",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,11 +103,24 @@ def figure(width: float, height: float) -> Figure:
         width, height: inches.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    made = Figure(figsize=(width, height), layout="constrained")
+    made = _figure_class()(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(made)
     return made
+
+
+@cache
+def _figure_class() -> type[Figure]:
+    """Figures that a notebook shows as they are, whether pyplot is there or not."""
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            made = BytesIO()
+            self.savefig(made, format="png", dpi=100)
+            return made.getvalue()
+
+    return ShownFigure
 
 
 def title(drawing: Figure, text: str, note: str = "") -> None:

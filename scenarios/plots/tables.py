@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gridtune.scenarios.plots.style import PlotError
 
@@ -100,20 +101,40 @@ def read_run(folder: Path | str, replication: int = 0) -> RunTables:
     count = int(manifest.get("replications", 1))
     if not 0 <= replication < count:
         raise PlotError(f"{folder}: replication {replication}: there are {count}, the first is 0")
-    kept: dict[str, Any] = {
+    kept = {
         name: table[table["replication"] == replication] if "replication" in table else table
         for name, table in tables.items()
         if table is not None
     }
+    return _made(str(manifest.get("scenario", folder)), (replication, count), kept)
+
+
+def run_tables(name: str, runs: Sequence[Mapping[str, pd.DataFrame]], replication: int = 0) -> RunTables:
+    """One replication of a run that is in memory.
+
+    Args:
+        name: of the scenario.
+        runs: the tables of each replication, by name.
+        replication: which one, from 0.
+
+    Raises:
+        PlotError: no such replication.
+    """
+    if not 0 <= replication < len(runs):
+        raise PlotError(f"{name}: replication {replication}: there are {len(runs)}, the first is 0")
+    return _made(name, (replication, len(runs)), runs[replication])
+
+
+def _made(name: str, replication: tuple[int, int], tables: Mapping[str, pd.DataFrame]) -> RunTables:
     return RunTables(
-        str(manifest.get("scenario", folder)),
-        (replication, count),
-        kept["jobs"],
-        kept.get("users", _empty("user")),
-        kept.get("signals", _empty("time", "name", "value")),
-        kept.get("messages", _empty("agent", "kind", "time", "count")),
-        kept.get("events"),
-        kept.get("classes"),
+        name,
+        replication,
+        tables["jobs"],
+        tables.get("users", _empty("user")),
+        tables.get("signals", _empty("time", "name", "value")),
+        tables.get("messages", _empty("agent", "kind", "time", "count")),
+        tables.get("events"),
+        tables.get("classes"),
     )
 
 

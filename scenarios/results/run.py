@@ -35,6 +35,10 @@ class Run:
     end: float
     slots: int
 
+    def __repr__(self) -> str:
+        which = f"seed={self.seed}, replication={self.replication}"
+        return f"Run({self.scenario.name!r}, {which}: {len(self.record.jobs)} jobs, end {self.end:.6g} s)"
+
 
 def notes(scenario: Scenario) -> list[str]:
     """Where the workloads come from, and how they differ from what was logged, a line each."""

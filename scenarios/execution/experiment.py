@@ -1,0 +1,187 @@
+"""Scenarios that can be run: the way in from Python, and what `gridtune run` does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from gridtune.scenarios.document import scenario as documents
+from gridtune.scenarios.document.paths import by_path
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.prepare import log, prepare, workers
+from gridtune.scenarios.execution.replicate import Metrics, Task, replicate
+from gridtune.scenarios.execution.result import Result, unfinished
+from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.results.files import tables, writable_folder
+from gridtune.scenarios.results.frames import as_html
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Scenario(documents.Scenario):
+    """A scenario as `load` gives it: checked, and ready to be changed and run.
+
+    Attributes:
+        name: `diet/day-regular`, or the path of the file.
+        document: as in the file, with overrides applied.
+        base: folder that files named in the document are relative to.
+
+    Example:
+        >>> import gridtune as gt
+        >>> scenario = gt.load("diet/day-regular")
+        >>> scenario, scenario.spec.title
+        (Scenario('diet/day-regular'), 'Day-time submissions with regular arrivals')
+    """
+
+    @classmethod
+    def of(cls, scenario: documents.Scenario | str | Path) -> Self:
+        """What is meant: a scenario, or the name or file of one.
+
+        Raises:
+            ScenarioError: there is none, or it is not valid.
+        """
+        found = scenario if isinstance(scenario, documents.Scenario) else documents.load(scenario)
+        if isinstance(found, cls):
+            return found
+        return cls(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+    def override(self, values: Mapping[str, Any] | None = None, /, **keywords: Any) -> Self:
+        """The scenario with a value set at each path, checked.
+
+        Args:
+            values: by dotted path; an element of an array of tables goes by its `name`, `*` stands for all.
+            **keywords: the same, with `__` for each dot: `client__n_submit=100`.
+
+        Raises:
+            ScenarioError: a path or value that does not fit.
+
+        Example:
+            >>> import gridtune as gt
+            >>> changed = gt.load("diet/day-regular").override({"sed.count": 5}, client__dispatch="legacy")
+            >>> changed.spec.sed[0].count
+            5
+        """
+        return super().override(by_path(values, **keywords))
+
+    def run(
+        self,
+        *,
+        seed: int = 1,
+        replications: int = 1,
+        jobs: int = 1,
+        events: bool = False,
+        out: Path | str | None = None,
+        dask: str | None = None,
+        tables: bool = True,
+    ) -> Result:
+        """Simulate it.
+
+        Args:
+            seed: of all random streams, non-negative; equal seeds give equal results, whatever `jobs`.
+            replications: how many runs, each on a workload of its own.
+            jobs: worker processes.
+            events: whether to keep the table of events: every transition of every job.
+            out: folder for metrics, manifest and tables; nothing is written without it.
+            dask: address of the scheduler of a Dask cluster that runs it instead.
+            tables: whether to keep the tables; without them there are metrics only, for less memory.
+
+        Raises:
+            ScenarioError: a number that makes no sense, the folder cannot be written, or a run fails.
+
+        Example:
+            >>> import gridtune as gt
+            >>> scenario = gt.load("diet/day-regular", workload__count=2)
+            >>> scenario.run(seed=1, replications=2)["completed"] == scenario.run(replications=2)["completed"]
+            True
+        """
+        check_counts(replications=replications, jobs=jobs)
+        check_seed(seed)
+        prepare(self)
+        with workers(min(jobs, replications), dask, self) as pool:
+            folder = None if out is None else writable_folder(Path(out))
+            if tables or folder is not None:
+                kept = replicate(self, seed, replications, pool, partial(kept_run, events=events))
+                metrics, kept_tables = [run.metrics for run in kept], [run.tables for run in kept]
+            else:
+                metrics, kept_tables = replicate(self, seed, replications, pool), []
+        result = Result(self, seed, metrics, kept_tables, folder)
+        for note in unfinished(metrics):
+            log.info(note)
+        if folder is not None:
+            result.save(folder)
+        return result
+
+    def _repr_html_(self) -> str:
+        spec = self.spec
+        source = f"Source: {spec.source}" if spec.source else ""
+        return as_html(self.name, [spec.title, spec.description.strip(), source], self._searched())
+
+    def _searched(self) -> pd.DataFrame | None:
+        """What a search would vary, for a notebook."""
+        import pandas as pd
+
+        if self.spec.search is None or not self.spec.search.space:
+            return None
+        rows = {path: [str(values)] for path, values in self.document["search"]["space"].items()}
+        table = pd.DataFrame.from_dict(rows, orient="index", columns=["searched"])
+        return table.rename_axis("path")
+
+
+def load(name: str | Path, values: Mapping[str, Any] | None = None, /, **keywords: Any) -> Scenario:
+    """A shipped scenario by its name, or that of a TOML file or of the manifest of a run.
+
+    Args:
+        name: `diet/day-regular`, or the path of a file; `gridtune scenarios` lists those shipped.
+        values: to set, by dotted path: `{"middleware.update_period": 60}`.
+        **keywords: the same, with `__` for each dot: `middleware__update_period=60`.
+
+    Raises:
+        ScenarioError: there is none, it is not valid, or a value does not fit; every fault is named.
+
+    Example:
+        >>> import gridtune as gt
+        >>> gt.load("dirac/search", {"middleware.update_period": 60}).name
+        'dirac/search'
+        >>> gt.load("diet/day-regulr")
+        Traceback (most recent call last):
+        gridtune.scenarios.errors.ScenarioError: diet/day-regulr: no such scenario or file; did you mean ...
+    """
+    return Scenario.of(name).override(values, **keywords)
+
+
+class Kept(NamedTuple):
+    """A run of which everything is kept."""
+
+    metrics: Metrics
+    tables: dict[str, pd.DataFrame]
+
+
+def kept_run(task: Task, events: bool) -> Kept:
+    """Simulate, and keep metrics and tables."""
+    run = simulate(task.resolved(), task.seed, task.replication, keep_events=events)
+    return Kept(run.metrics, tables(run))
+
+
+def check_counts(**counts: int) -> None:
+    """Make sure that each is a whole number of at least 1.
+
+    Raises:
+        ScenarioError: one is not.
+    """
+    for name, count in counts.items():
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise ScenarioError(f"{name} {count!r}: expected a whole number of at least 1")
+
+
+def check_seed(seed: int) -> None:
+    """Make sure that a seed is one.
+
+    Raises:
+        ScenarioError: it is not.
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise ScenarioError(f"seed {seed!r}: expected a whole number from 0")

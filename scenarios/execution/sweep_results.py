@@ -1,0 +1,229 @@
+"""Sweeps from Python and from the command line: every combination of values, as tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gridtune.scenarios.document import scenario as documents
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.experiment import Scenario, check_counts, check_seed
+from gridtune.scenarios.execution.prepare import log, prepare, workers
+from gridtune.scenarios.execution.replicate import known_metrics
+from gridtune.scenarios.execution.sweep import grid, logarithmic_paths, parse_vary
+from gridtune.scenarios.execution.sweep import sweep as run_points
+from gridtune.scenarios.execution.variations import Variations, as_texts
+from gridtune.scenarios.results.files import manifest, writable_folder, write_json
+from gridtune.scenarios.results.frames import as_html, columns_of_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+OBJECTIVES = ("unhappy_users", "unfairness", "completed")
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep:
+    """What `sweep` gives.
+
+    Attributes:
+        scenario: what was run.
+        seed: of the experiment; all points see the same workloads.
+        vary: what was varied, each as `PATH=…`.
+        objectives: metrics that pictures and short tables show.
+        outcomes: a dict for each point, as in the JSON of `gridtune sweep`: `values` by path, `metrics` by
+            name, and `failure` where it has none.
+
+    Example:
+        >>> import gridtune as gt
+        >>> made = gt.sweep("diet/day-regular", {"workload.count": [1, 2]}, replications=2)
+        >>> made
+        Sweep('diet/day-regular', 2 points of workload.count)
+        >>> list(made.points.columns[:3])
+        ['workload.count', 'unhappy_users', 'unhappy_users_se']
+    """
+
+    scenario: documents.Scenario
+    seed: int
+    vary: Sequence[str]
+    objectives: Sequence[str]
+    outcomes: Sequence[Mapping[str, Any]]
+
+    @property
+    def paths(self) -> list[str]:
+        """What was varied."""
+        return list(self.outcomes[0]["values"])
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        """A row for each point: its values, the mean of every metric, and `METRIC_se`, its standard error.
+
+        A point that failed has no metrics; then the column `failure` says why.
+
+        Example:
+            >>> made.points.set_index("workload.count")["completed"].is_monotonic_increasing
+            True
+        """
+        import pandas as pd
+
+        columns = columns_of_values([point["values"] for point in self.outcomes], self.paths)
+        for name in self._metrics():
+            found = [point["metrics"].get(name, {}) for point in self.outcomes]
+            columns[name] = [_number(one.get("mean")) for one in found]
+            columns[f"{name}_se"] = [_number(one.get("standard_error")) for one in found]
+        if any("failure" in point for point in self.outcomes):
+            columns["failure"] = [point.get("failure") for point in self.outcomes]
+        return pd.DataFrame(columns)
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """A row for each point, replication and metric: what was set, and `metric`, `value`, `unit`."""
+        import pandas as pd
+
+        rows = list(self._runs())
+        columns = columns_of_values([values for values, *_ in rows], self.paths)
+        for at, name in enumerate(("replication", "metric", "value", "unit"), start=1):
+            columns[name] = [row[at] for row in rows]
+        return pd.DataFrame(columns).astype({"metric": "category", "value": float, "unit": "category"})
+
+    def plot(self, objectives: Sequence[str] = (), *, out: Path | str | None = None) -> Figure:
+        """Metrics over the varied values, with bands of 95 % confidence.
+
+        Args:
+            objectives: names of metrics, a panel each; those of the sweep if left out.
+            out: file to write, too (png, svg, pdf).
+
+        Raises:
+            ScenarioError: no such metric, or the file cannot be written.
+
+        Example:
+            >>> len(made.plot(["completed"]).axes)
+            1
+        """
+        from gridtune.scenarios.plots import draw_sweep, save
+
+        drawing = draw_sweep(self.outcomes, objectives or self.objectives, logarithmic_paths(self.vary))
+        if out is not None:
+            save(drawing, out)
+        return drawing
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each point: its values and the means of the objectives."""
+        return [
+            point["values"] | {name: point["metrics"].get(name, {}).get("mean") for name in self.objectives}
+            for point in self.outcomes
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `gridtune sweep --format json` prints."""
+        return {"scenario": self.scenario.name, "points": list(self.outcomes)}
+
+    def _metrics(self) -> list[str]:
+        return list(dict.fromkeys(name for point in self.outcomes for name in point["metrics"]))
+
+    def _runs(self) -> Iterator[tuple[Mapping[str, Any], int, str, float, str]]:
+        for point in self.outcomes:
+            for name, one in point["metrics"].items():
+                for replication, value in enumerate(one["values"]):
+                    yield point["values"], replication, name, _number(value), one["unit"]
+
+    def __repr__(self) -> str:
+        return f"Sweep({self.scenario.name!r}, {len(self.outcomes)} points of {', '.join(self.paths)})"
+
+    def _repr_html_(self) -> str:
+        shown = [*self.paths, *(c for name in self.objectives for c in (name, f"{name}_se"))]
+        shown += ["failure"] if "failure" in self.points else []
+        return as_html(f"{self.scenario.name}: {len(self.outcomes)} points", [], self.points[shown])
+
+
+def sweep(
+    scenario: documents.Scenario | str | Path,
+    vary: Variations,
+    *,
+    seed: int = 1,
+    replications: int = 1,
+    jobs: int = 1,
+    objectives: Sequence[str] = (),
+    out: Path | str | None = None,
+    plot: Path | str | None = None,
+    dask: str | None = None,
+) -> Sweep:
+    """Run every combination of varied values, all on the same workloads.
+
+    Args:
+        scenario: what `load` gave, or the name or file of a scenario.
+        vary: values by dotted path: a list of values, or a tuple `(low, high, count)` or
+            `(low, high, count, "log")`. Or texts as on the command line, `PATH=V1,V2,…` or
+            `PATH=LOW:HIGH:COUNT[:log]`.
+        seed: of all random streams, non-negative.
+        replications: runs of each point.
+        jobs: worker processes.
+        objectives: metrics to show; those of the scenario's search if left out.
+        out: folder for `sweep.json` and the manifest; nothing is written without it.
+        plot: picture to draw (png, svg, pdf).
+        dask: address of the scheduler of a Dask cluster that runs it instead.
+
+    Raises:
+        ScenarioError: a value does not fit, a metric is not measured, or a file cannot be written. A point
+            that fails stops nobody: it has no metrics.
+
+    Example:
+        >>> import gridtune as gt
+        >>> made = gt.sweep("diet/day-regular", {"workload.count": [1, 2], "sed.speed": (1.0, 4.0, 3, "log")})
+        >>> len(made.points)
+        6
+    """
+    found = Scenario.of(scenario)
+    texts = as_texts(vary)
+    check_counts(replications=replications, jobs=jobs)
+    check_seed(seed)
+    points = grid([parse_vary(text) for text in texts])
+    prepare(found)  # which also defines the metrics that only some scenarios have
+    names = known_metrics(objectives or _objectives(found))
+    if plot is not None:
+        from gridtune.scenarios.plots import picture_format
+
+        picture_format(plot)
+        writable_folder(Path(plot).parent)
+    made: list[dict[str, Any]] = [{} for _ in points]
+    with workers(min(jobs, len(points) * replications), dask, found) as pool:
+        done = run_points(found, points, seed, replications, pool)
+        folder = None if out is None else writable_folder(Path(out))
+        for index, point in done:
+            metrics = {name: summary.as_json() for name, summary in point.metrics.items()}
+            _measured(names, metrics)
+            made[index] = {"values": point.values, "metrics": metrics}
+            if point.failure is not None:
+                made[index]["failure"] = str(point.failure)
+                log.warning("%s: %s", point.values, point.failure)
+    result = Sweep(found, seed, texts, names, made)
+    if folder is not None:
+        about = manifest(found, seed, replications, folder)
+        write_json(folder / "sweep.json", result.to_dict())
+        write_json(folder / "manifest.json", {**about, "vary": list(texts)})
+    if plot is not None:
+        result.plot(out=plot)
+    return result
+
+
+def _objectives(scenario: Scenario) -> Sequence[str]:
+    search = scenario.spec.search
+    return OBJECTIVES if search is None else search.objectives
+
+
+def _measured(names: Sequence[str], metrics: Mapping[str, Any]) -> None:
+    """Stop at the first point that lacks a metric asked for (one that failed has none)."""
+    missing = [name for name in names if metrics and name not in metrics]
+    if missing:
+        raise ScenarioError(
+            f"{missing[0]}: not measured in this scenario, which measures {', '.join(metrics)}"
+        )
+
+
+def _number(value: float | None) -> float:
+    return nan if value is None else value

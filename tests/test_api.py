@@ -1,0 +1,278 @@
+"""gridtune from Python: cheap to import, proper tables, the numbers of the command line, true examples."""
+
+import doctest
+import inspect
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import gridtune as gt
+from gridtune import cli
+from gridtune.model.metrics import custom
+from gridtune.model.metrics.registry import METRICS
+from gridtune.scenarios.document.paths import by_path
+from gridtune.scenarios.execution.variations import as_texts
+
+NAME = "diet/day-regular"
+HEAVY = {"mesa", "numpy", "pandas", "pydantic", "optuna", "pymoo", "matplotlib", "seaborn", "typer"}
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return gt.load(NAME, workload__count=2)
+
+
+@pytest.fixture(scope="module")
+def result(scenario):
+    return scenario.run(replications=2, events=True)
+
+
+@pytest.fixture(scope="module")
+def study(scenario):
+    return gt.search(scenario, budget=8, sampler="random", jobs=1, replications=2, require=["completed>=50"])
+
+
+def printed(*words):
+    done = CliRunner().invoke(cli.app, [*words, "--format", "json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_to_import_it_loads_nothing_heavy():
+    code = "import gridtune as gt, sys; dir(gt); print(*{name.split('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not set(loaded.split()) & HEAVY
+
+
+def test_every_name_is_there_and_no_other():
+    for name in gt.__all__:
+        assert getattr(gt, name) is not None
+        assert name in dir(gt)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        gt.nothing  # noqa: B018
+
+
+def test_a_run_has_the_numbers_of_the_command_line(result):
+    made = printed("run", NAME, "--set", "workload.count=2", "--replications", "2")
+    assert result.to_dict() == made
+    completed = made["metrics"]["completed"]
+    assert result["completed"] == completed["mean"] == result.metrics.loc["completed", "mean"]
+    assert list(result.values["completed"]) == completed["values"]
+    assert result.metrics.loc["waiting_mean", "unit"] == "s"
+    with pytest.raises(KeyError, match="did you mean completed"):
+        result["complete"]
+
+
+def test_tables_have_proper_types(result):
+    jobs = result.jobs
+    assert set(jobs["replication"]) == {0, 1}
+    assert all(
+        isinstance(jobs[name].dtype, pd.CategoricalDtype) for name in ("user", "kind", "site", "state")
+    )
+    assert all(jobs[name].dtype == float for name in ("submit", "start", "end", "deadline", "runtime"))
+    assert jobs["mandatory"].dtype == bool
+    assert isinstance(result.signals["name"].dtype, pd.CategoricalDtype)
+    assert set(result.classes["class"]) == {"mandatory", "optional"}
+    assert result.table("events")["event"].dtype == "category"
+    never = gt.load("batch/replay").run()
+    assert never.jobs["deadline"].isna().all()
+    assert never.classes.empty
+    assert list(never.classes.columns[:2]) == ["user", "class"]
+    with pytest.raises(gt.ScenarioError, match=r"run\(events=True\) keeps the events"):
+        never.table("events")
+
+
+def test_a_result_is_written_as_the_command_line_writes_it(scenario, tmp_path):
+    written = scenario.run(out=tmp_path / "a").out
+    done = CliRunner().invoke(
+        cli.app, ["run", NAME, "--set", "workload.count=2", "--out", str(tmp_path / "b")]
+    )
+    assert done.exit_code == 0
+    names = sorted(path.name for path in written.iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "b").iterdir())
+    for name in names:
+        assert (written / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+
+
+def test_pictures_show_themselves_in_a_notebook(result, study, tmp_path):
+    figure = result.plot("users", out=tmp_path / "users.svg")
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    assert (tmp_path / "users.svg").stat().st_size > 1000
+    assert study.plot("parallel")._repr_png_().startswith(b"\x89PNG")
+    with pytest.raises(gt.ScenarioError, match="nothing: no such picture of a run"):
+        result.plot("nothing")
+    with pytest.raises(gt.ScenarioError, match="replication 2: there are 2"):
+        result.plot("users", replication=2)
+
+
+def test_values_go_by_path_or_keyword():
+    changed = gt.load(NAME, {"sed.count": 5}, client__dispatch="legacy")
+    assert (changed.spec.sed[0].count, changed.value("client.dispatch")) == (5, "legacy")
+    assert isinstance(changed.override(sed__count=6), gt.Scenario)
+    numbers = pd.Series([1, 2]).to_numpy()
+    assert by_path({"a.b": numbers[0], "c": (1, 2.0)}) == {"a.b": 1, "c": [1, 2.0]}
+    with pytest.raises(gt.ScenarioError, match=r"sed\.count: set twice"):
+        gt.load(NAME, {"sed.count": 5}, sed__count=6)
+    with pytest.raises(gt.ScenarioError, match="did you mean count"):
+        gt.load(NAME, sed__cuont=5)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"seed": -1}, "seed -1: expected a whole number from 0"),
+        ({"replications": 0}, "replications 0: expected a whole number of at least 1"),
+        ({"jobs": 1.5}, "jobs 1.5: expected"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(scenario, options, problem):
+    with pytest.raises(gt.ScenarioError, match=problem):
+        scenario.run(**options)
+
+
+@pytest.mark.parametrize(
+    ("vary", "text"),
+    [
+        ({"a.b": [1, 2.5, True, "x,y"]}, 'a.b=1,2.5,true,"x,y"'),
+        ({"a.b": (1, 10, 4, "log")}, "a.b=1:10:4:log"),
+        ({"a.b": (0.5, 2.0)}, "a.b=0.5:2.0"),
+        ({"a": [{"kind": "easy", "depth": 3}]}, 'a={"kind" = "easy", "depth" = 3}'),
+        ({"a": range(3)}, "a=0,1,2"),
+        ({"a": "1:9:3"}, "a=1:9:3"),
+        (["a=1,2"], "a=1,2"),
+    ],
+)
+def test_variations_are_said_in_the_words_of_the_command_line(vary, text):
+    assert as_texts(vary) == [text]
+
+
+@pytest.mark.parametrize("values", [(1,), ("a", "b"), 3, (1, 2, "lin"), [object()]])
+def test_what_is_no_variation_is_refused(values):
+    with pytest.raises(gt.ScenarioError, match=r"a\.b: "):
+        as_texts({"a.b": values})
+
+
+def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):
+    made = gt.sweep(NAME, {"workload.count": [1, 2], "client.dispatch": ["ethic", "legacy"]}, out=tmp_path)
+    vary = ["--vary", "workload.count=1,2", "--vary", "client.dispatch=ethic,legacy"]
+    assert made.to_dict() == printed("sweep", NAME, *vary)
+    points = made.points
+    assert len(points) == 4
+    assert points["client.dispatch"].dtype == "category"
+    assert points["workload.count"].dtype == "int64"
+    assert (made.runs.query("metric == 'completed'")["value"].to_numpy() == points["completed"]).all()
+    assert (tmp_path / "sweep.json").exists()
+    assert len(made.plot(["completed"]).axes) == 1
+
+
+def test_a_search_has_the_numbers_of_the_command_line(study):
+    words = [
+        "search",
+        NAME,
+        "--set",
+        "workload.count=2",
+        "--budget",
+        "8",
+        "--sampler",
+        "random",
+        "--jobs",
+        "1",
+    ]
+    made = printed(*words, "--replications", "2", "--require", "completed>=50")
+    assert [member["number"] for member in made["front"]] == list(study.front.index)
+    assert [item["reason"] for item in made["recommendations"]] == list(study.recommendations["reason"])
+    table = study.evaluations
+    assert len(table) == made["evaluations"] == 8
+    kept = {n for one in study.details.kept for n in (one.evaluation.number, *one.equivalents)}
+    assert set(table.index[table["on_front"]]) == kept
+    assert table["client.dispatch"].dtype == "category"
+    assert table["completed_se"].dtype == float
+    assert (table["completed"] >= 50).equals(table["feasible"])
+
+
+def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
+    kept = str(tmp_path / "kept.log")
+    failing = gt.search(
+        scenario, budget=6, sampler="random", jobs=1, objectives=["waiting_mean"], storage=kept,
+        vary={"workload.count": [1, 2], "horizon": [0.0005, 200.0]},
+    )  # fmt: skip
+    table = failing.evaluations
+    failed = table[table["horizon"] == 0.0005]
+    assert len(failed) > 0
+    assert failed["failure"].str.contains("waiting_mean is nan").all()
+    assert failed["waiting_mean"].isna().all()
+    pd.testing.assert_frame_equal(gt.open_study(kept).evaluations, table)
+
+
+def test_a_point_of_a_search_can_be_run_and_explained(study):
+    number = int(study.recommendations.loc["compromise", "number"])
+    chosen = study.at("compromise")
+    assert chosen.document == study.at(number).document
+    values = study.details.archive.evaluations[number].values
+    assert all(chosen.value(path) == value for path, value in values.items() if path == "client.dispatch")
+    why = study.explain(number, replications=2, jobs=1)
+    assert why.text.startswith(f"Point {number} ")
+    assert str(why) == why.text
+    assert list(why.changes.index) == ["unhappy_users", "unfairness", "completed"]
+    assert set(why.ablations.reset_index()["metric"]) <= set(why.changes.index)
+    with pytest.raises(gt.ScenarioError, match="no point nothing"):
+        study.explain("nothing")
+
+
+def test_what_is_shown_is_short(scenario, result, study):
+    made = gt.sweep(scenario, {"workload.count": [1, 2]})
+    why = study.explain("compromise", replications=1, ablate=False, jobs=1)
+    run = gt.Result(scenario, 1, result.runs, result.tables)
+    for one in (scenario, result, run, made, study, why):
+        assert len(repr(one)) < 200, one
+        assert "\n" not in repr(one)
+        shown = one._repr_html_()
+        assert len(shown) < 30_000
+        assert shown.count("<table") <= 1
+        assert "<script" not in shown
+    assert repr(scenario) == "Scenario('diet/day-regular')"
+
+
+def examples():
+    """Docstrings of the public names and of their members, by name."""
+    for name in gt.__all__:
+        value = getattr(gt, name)
+        yield name, inspect.getdoc(value) or ""
+        for member, inner in vars(value).items() if inspect.isclass(value) else ():
+            function = getattr(inner, "fget", None) or getattr(inner, "func", None) or inner
+            if not member.startswith("_") and (
+                inspect.isfunction(function) or inspect.ismethoddescriptor(inner)
+            ):
+                yield f"{name}.{member}", inspect.getdoc(function) or ""
+
+
+EXAMPLES = dict(examples())
+
+
+def test_every_public_name_says_what_it_is_and_shows_it():
+    for name, text in EXAMPLES.items():
+        assert text, name
+        assert "." in name or ">>> " in text, name
+
+
+@pytest.mark.parametrize("name", list(gt.__all__))
+def test_examples_are_true(name, monkeypatch):
+    monkeypatch.setattr(custom, "_known", dict(custom._known))
+    monkeypatch.setattr(custom, "_entered", dict(custom._entered))
+    known, said, names = dict(METRICS), [], {}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
+    try:
+        # Examples of members go on from that of their class.
+        for place in (one for one in EXAMPLES if one.split(".")[0] == name):
+            test = doctest.DocTestParser().get_doctest(EXAMPLES[place], names, place, None, 0)
+            runner.run(test, out=said.append, clear_globs=False)
+            names = test.globs
+        assert runner.failures == 0, "".join(said)
+        assert runner.tries > 0
+    finally:
+        METRICS.clear()
+        METRICS.update(known)
