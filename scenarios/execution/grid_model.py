@@ -45,7 +45,8 @@ class GridModel(Grid):
         ScenarioError: no such scenario, or a value that does not fit.
 
     Example:
-        >>> model = GridModel("diet/day-regular", client__dispatch="legacy", step_length=10.0)
+        >>> import gridtune as gt
+        >>> model = gt.GridModel("diet/day-regular", client__dispatch="legacy", step_length=10.0)
         >>> model.step()
         >>> model.now, len(model.agents) > 0
         (10.0, True)
