@@ -145,7 +145,7 @@ class BatchSite(mesa.Agent):
         self.overrun = overrun
         self.cluster = Cluster(nodes.slots, pace=nodes.pace, queues=queues, ledger=policy.ledger())
         self._executions: dict[int, Execution] = {}
-        self._computing: dict[int, tuple[int, Ended]] = {}
+        self._computing: dict[int, dict[int, int]] = {}  # events by placeholder and task
         self._owners: dict[int, Ended] = {}
         self._watchers: dict[int, Started] = {}
         self.rounds = rounds
@@ -169,7 +169,17 @@ class BatchSite(mesa.Agent):
     @property
     def widest(self) -> int:
         """Processors that one job can get."""
-        return self.nodes.slots
+        limits = self.limits
+        return self.nodes.slots if limits is None else int(max(most for most, _ in limits))
+
+    @property
+    def limits(self) -> Sequence[tuple[float, float]] | None:
+        """Processors and s that a job may ask for, of each queue; None where no queue limits processors."""
+        made = [
+            (min(queue.max_processors, queue.slots, self.nodes.slots), queue.max_runtime)
+            for queue in self.cluster.queues
+        ]
+        return made if any(most < self.nodes.slots for most, _ in made) else None
 
     @property
     def pace(self) -> float:
@@ -209,11 +219,11 @@ class BatchSite(mesa.Agent):
         else:
             self._enter(job, done)
 
-    def compute(self, job: Job, work: float, then: Ended) -> None:
-        """Have a running placeholder do `work` s at speed 1, and call `then` with it when that is done."""
+    def compute(self, job: Job, task: Job, then: Ended) -> None:
+        """Have a running placeholder do a task, and call `then` with the task when that is done."""
         speed = self._executions[job.id].placement.speed
-        event = self.timer.after(work / speed, self._computed, job, COMPLETION)
-        self._computing[job.id] = event, then
+        event = self.timer.after(task.runtime / speed, self._computed, (job, task, then), COMPLETION)
+        self._computing.setdefault(job.id, {})[task.id] = event
 
     def finish(self, job: Job) -> None:
         """A running placeholder has done its work: it completes now."""
@@ -374,9 +384,10 @@ class BatchSite(mesa.Agent):
         if job.state is RUNNING:
             started(job, speed)
 
-    def _computed(self, job: Job) -> None:
-        then = self._computing.pop(job.id)[1]
-        then(job)
+    def _computed(self, what: tuple[Job, Job, Ended]) -> None:
+        job, task, then = what
+        del self._computing[job.id][task.id]
+        then(task)
 
     def _forget_end(self, job: Job) -> None:
         execution = self._executions[job.id]
@@ -413,9 +424,8 @@ class BatchSite(mesa.Agent):
     def _release(self, job: Job) -> None:
         """Take back the processors of a job that has ended, and tell its owner."""
         execution = self._executions.pop(job.id)
-        computing = self._computing.pop(job.id, None)
-        if computing is not None:
-            self.timer.cancel(computing[0])
+        for event in self._computing.pop(job.id, {}).values():
+            self.timer.cancel(event)
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self.grid.now, execution.planned_end)
         done = self._owners.pop(job.id, None)

@@ -46,8 +46,7 @@ class Broker(Gateway):
         self._by_distance: dict[float, list[int]] = {}
         for k, member in enumerate(members):
             self._by_distance.setdefault(member.delay, []).append(k)
-        self._limits = [member.limit * member.site.pace for member in members]
-        self._least_limit = min(self._limits, default=inf)
+        self._least_limit = min(map(_least_limit, members), default=inf)
         self._promised = 0.0
         self._rng = grid.streams.stream("tie:broker")
         if 0 < period < inf:
@@ -88,12 +87,17 @@ class Broker(Gateway):
             known = self._eligible.get(key)
             if known is None:
                 known = self._eligible[key] = [
-                    k for k in fitting if self.members[k].resource._replace(time=inf).fits(task)
+                    k for k in fitting if self.members[k].resource._replace(time=inf, limits=None).fits(task)
                 ]
             fitting = known
         if task.estimate > self._least_limit:
-            return [k for k in fitting if task.estimate <= self._limits[k]]
+            return [k for k in fitting if task.estimate <= self._limit(k, task.processors)]
         return fitting
+
+    def _limit(self, k: int, processors: int) -> float:
+        """Work that a task of so many processors may do at a site."""
+        member = self.members[k]
+        return member.time_for(processors) * member.site.pace
 
     def _report(self, _: object) -> None:
         """Every site sends its state; the news of those that are equally far arrives at once."""
@@ -115,3 +119,9 @@ class Broker(Gateway):
     def _measure(self, k: int) -> SiteView:
         site = self.members[k].site
         return SiteView(k, site.depth, site.free, site.slots, site.pace, 0)
+
+
+def _least_limit(member: MemberSite) -> float:
+    """Work that any task that finds a queue at a site may do there."""
+    times = [time for _, time in member.site.limits or ()]
+    return min(member.limit, *times) * member.site.pace if times else member.limit * member.site.pace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gridtune.agents.middleware.gateway import Gateway
@@ -10,6 +10,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.middleware.matching import Matching, Resource, TaskQueues
+from gridtune.model.middleware.pilots import PilotSlots
 
 define("site_probes", "queries", "minimize", "queries of site agents to the match-maker")
 define("pilot_requests", "queries", "minimize", "queries of pilots to the match-maker")
@@ -24,10 +25,14 @@ class Query(NamedTuple):
     Attributes:
         resource: for which a task is wanted.
         reply: receives the answer.
+        slots: of a pilot that has several; None for one that has one.
+        pilots: how many pilots wait for their start at the site of an agent, by their slots.
     """
 
     resource: Resource
     reply: Callable[[Job | None], object]
+    slots: PilotSlots | None = None
+    pilots: Mapping[int, int] | None = None
 
 
 class MatchMaker(Gateway):
@@ -75,20 +80,31 @@ class MatchMaker(Gateway):
         self._serve(query)
 
     def request(self, query: Query) -> None:
-        """A pilot asks for a task."""
+        """A pilot asks for a task; see `PilotSlots` for one of several slots."""
         self._counters["pilot_requests"] += 1
         self._serve(query)
 
     def inquire(self, query: Query) -> None:
-        """A site agent asks whether there is a task; it stays."""
+        """A site agent asks whether there is a task for a pilot; it stays.
+
+        One of several processors is answered only beyond the pilots of as many slots that wait at the site.
+        """
         self._counters["site_probes"] += 1
-        task = self._match(query.resource)
+        resource = query.resource
+        if query.pilots:
+            widths = self.queues.widths
+            covered = frozenset(slots for slots, count in query.pilots.items() if count >= widths[slots])
+            resource = resource._replace(covered=covered)
+        task = self._match(resource)
         if task is None:
             self._counters["empty_answers"] += 1
         query.reply(task)
 
     def _serve(self, query: Query) -> None:
-        task = self._match(query.resource)
+        if query.slots is None:
+            task = self._match(query.resource)
+        else:
+            task = query.slots.task(self.matching, self.queues, query.resource)
         if task is None:
             self._counters["empty_answers"] += 1
         else:

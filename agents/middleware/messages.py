@@ -9,7 +9,7 @@ from gridtune.agents.middleware.resource import SiteResource
 from gridtune.model.agenda import ARRIVAL, Action
 from gridtune.model.grid import Grid
 from gridtune.model.metrics.registry import define
-from gridtune.model.middleware.matching import NOTHING, Resource
+from gridtune.model.middleware.matching import NOTHING, Resource, time_for
 
 define("messages", "messages", "minimize", "control messages of the middleware")
 define("message_bytes", "B", "minimize", "size of the middleware's control messages in all")
@@ -22,7 +22,7 @@ class MemberSite(NamedTuple):
         site: where its tasks go.
         delay: s that a control message takes between the site and the central services.
         tags: properties of its nodes that tasks may require.
-        limit: s that a job may run there.
+        limit: s that a job of one processor may run there; wider ones may have less, see `time_for`.
     """
 
     site: SiteResource
@@ -34,7 +34,12 @@ class MemberSite(NamedTuple):
     def resource(self) -> Resource:
         """What the site offers to one task, whichever of its nodes it gets."""
         site = self.site
-        return Resource(site.name, site.widest, site.pace, self.limit, self.tags)
+        return Resource(site.name, site.widest, site.pace, self.limit, self.tags, site.limits)
+
+    def time_for(self, processors: int) -> float:
+        """Seconds that a job of so many processors may run there."""
+        limits = self.site.limits
+        return self.limit if limits is None else min(self.limit, time_for(processors, limits))
 
 
 class MessageChannel:

@@ -1,7 +1,8 @@
-"""Pilots, jobs that hold a slot of a site and run tasks that they ask for, and those who submit them."""
+"""Pilots, jobs that hold slots of a site and run tasks that they ask for, and those who submit them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from math import inf
 
@@ -14,8 +15,8 @@ from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.registry import define
-from gridtune.model.middleware.matching import Resource
-from gridtune.model.middleware.pilots import PilotMode
+from gridtune.model.middleware.matching import Resource, time_for
+from gridtune.model.middleware.pilots import PilotMode, PilotSlots
 
 define("pilots", "pilots", "minimize", "pilots submitted")
 define("aborted_pilots", "pilots", "minimize", "pilots that started but never ran a task")
@@ -41,53 +42,73 @@ class PilotHabits:
     retry: float = 20.0
     cap: float = inf
 
-    def allowed(self, member: MemberSite) -> float:
-        """Seconds that a pilot may live at a site."""
-        return min(self.lifetime, member.limit)
+    def allowed(self, member: MemberSite, slots: int) -> float:
+        """Seconds that a pilot of so many slots may live at a site."""
+        return min(self.lifetime, member.time_for(slots))
 
     def resource(self, member: MemberSite) -> Resource:
-        """What a pilot that has just started offers, whichever node it gets.
+        """What a pilot that has just started offers, whichever nodes it gets, with as many slots as may be.
 
         Its first question and the answer take three messages' time from its start at most.
         """
-        time = self.allowed(member) - 3 * member.delay
-        return Resource(member.site.name, 1, member.site.pace, time, member.tags)
+        site, dialogue = member.site, 3 * member.delay
+        limits = None
+        if site.limits is not None:
+            limits = [(most, min(self.lifetime, time) - dialogue) for most, time in site.limits]
+        time = self.allowed(member, 1) - dialogue
+        return Resource(site.name, site.widest, site.pace, time, member.tags, limits)
 
 
 class Pilot(mesa.Agent):
     """One pilot: `started` and `ended` are what its site tells it. It leaves the grid when its job ends.
 
+    Which tasks a pilot of several slots gets, `PilotSlots` says. It asks for one after the other until there
+    is none for its free slots, and again whenever a task has ended.
+
     Args:
         agent: that submits it.
+        slots: that it asks its site for.
+
+    Attributes:
+        job: its placeholder at the site.
+        free: slots that hold no task.
+        running: its present tasks, in the order of their start.
+        tasks: number of tasks that it has got.
     """
 
-    def __init__(self, agent: PilotAgent) -> None:
+    def __init__(self, agent: PilotAgent, slots: int) -> None:
         super().__init__(agent.grid)
         self.agent = agent
         record = agent.grid.record
-        allowed = agent.habits.allowed(agent.member)
-        self.job = record.placeholder("pilot", agent.grid.now, allowed * agent.site.pace, kind="pilot")
-        self.task: Job | None = None
+        allowed = agent.habits.allowed(agent.member, slots)
+        self.job = record.placeholder(
+            "pilot", agent.grid.now, allowed * agent.site.pace, kind="pilot", processors=slots
+        )
+        self.free = slots
+        self.running: list[Job] = []
         self.tasks = 0
+        self._first: Job | None = None
+        self._asking = self._news = False
         self._speed = 1.0
         self._death = inf
         self._event: int | None = None
         record.counters["pilots"] += 1
 
     def started(self, job: Job, speed: float) -> None:
-        """The pilot holds a node of that speed: ask for a task."""
+        """The pilot holds slots of that speed: ask for a task."""
         agent = self.agent
-        agent.waiting -= 1
+        agent.left_queue(job.processors)
         self._speed = speed
-        self._death = agent.grid.now + min(agent.habits.allowed(agent.member), job.estimate / speed)
+        allowed = agent.habits.allowed(agent.member, job.processors)
+        self._death = agent.grid.now + min(allowed, job.estimate / speed)
         self._begin_to_ask()
 
     def ended(self, job: Job) -> None:
-        """The site has taken the node back, or never gave one."""
+        """The site has taken the slots back, or never gave any."""
         agent, grid = self.agent, self.agent.grid
         self.remove()
         if job.start != job.start:
-            agent.waiting -= 1
+            agent.left_queue(job.processors)
             return
         if job.state is not DONE:
             grid.record.counters["killed_pilots"] += 1
@@ -95,72 +116,97 @@ class Pilot(mesa.Agent):
         if self.tasks == 0:
             grid.record.counters["aborted_pilots"] += 1
 
+    def _shadow(self) -> float:
+        """Seconds from the arrival of an answer until all tasks have ended as promised."""
+        ends = (task.start + task.estimate / self._speed for task in self.running)
+        return max(ends, default=inf) - self.agent.grid.now - self.agent.member.delay
+
+    @property
+    def _goes_on(self) -> bool:
+        start = self.job.start
+        return self.agent.habits.mode.goes_on(self.agent.grid.now - start, self._death - start, self._speed)
+
     def _begin_to_ask(self) -> None:
+        self._news = False
         self._asked_since = self.agent.grid.now
         self._pause = self.agent.habits.retry
         self._ask(None)
 
     def _ask(self, _: object) -> None:
         self._event = None
+        self._asking = True
         self.agent.channel.send("request", self.agent.member.delay, self._request, None)
 
     def _request(self, _: object) -> None:
         member = self.agent.member
         time = self._death - self.agent.grid.now - member.delay
-        resource = Resource(member.site.name, 1, self._speed, time, member.tags)
-        self.agent.match_maker.request(Query(resource, self._reply))
+        resource = Resource(member.site.name, self.free, self._speed, time, member.tags)
+        slots = self.job.processors
+        described = None if slots == 1 else PilotSlots(slots, self._shadow(), self.agent.habits.mode.alone)
+        self.agent.match_maker.request(Query(resource, self._reply, described))
 
     def _reply(self, task: Job | None) -> None:
         self.agent.channel.send("answer", self.agent.member.delay, self._answered, task)
 
     def _answered(self, task: Job | None) -> None:
-        """Run the task; without one give up, or ask again later."""
+        """Run the task, and ask for one more beside it; without one give up, or ask again later."""
         agent, grid = self.agent, self.agent.grid
+        self._asking = False
         if self.job.state is not RUNNING:
             # The site killed the pilot while its question or the answer was on the way.
             if task is not None:
                 agent.match_maker.take_back(task)
         elif task is not None:
             self._run(task)
+            if self.free and self._goes_on:
+                self._begin_to_ask()
+        elif self._news:
+            self._begin_to_ask()
         elif grid.now + self._pause > self._asked_since + agent.habits.idle:
-            agent.site.finish(self.job)
+            if not self.running:
+                agent.site.finish(self.job)
         else:
             self._event = grid.agenda.after(self._pause, self._ask, None, DECISION)
             self._pause *= 2
 
     def _abandon(self) -> None:
-        """The site has killed the pilot: a task that had it to itself is lost, another goes back."""
+        """The site has killed the pilot: the task that had all its life is lost, others go back."""
         if self._event is not None:
             self.agent.grid.agenda.cancel(self._event)
-        task, now = self.task, self.agent.grid.now
-        if task is None:
-            return
-        if self.tasks == 1:
-            task.expire(now)
-            self.agent.match_maker.ended(task)
-            return
-        task.kill(now)
-        # Its promise was broken: it is believed to need the whole life of a pilot.
-        task.estimate = max(task.estimate, self.agent.resource.time * self.agent.resource.speed)
-        self.agent.match_maker.take_back(task)
+        now = self.agent.grid.now
+        for task in self.running:
+            if task is self._first:
+                task.expire(now)
+                self.agent.match_maker.ended(task)
+                continue
+            task.kill(now)
+            # Its promise was broken: it is believed to need the whole life of a pilot.
+            task.estimate = max(task.estimate, self.agent.whole_life(task.processors))
+            self.agent.match_maker.take_back(task)
 
     def _run(self, task: Job) -> None:
         grid = self.agent.grid
         task.queue(grid.now, self.agent.site.name)
         task.begin(grid.now, self.job.node)
-        self.task = task
+        if self.tasks == 0:
+            self._first = task
+        self.running.append(task)
+        self.free -= task.processors
         self.tasks += 1
-        self.agent.site.compute(self.job, task.runtime, self._completed)
+        self.agent.site.compute(self.job, task, self._completed)
 
-    def _completed(self, _: Job) -> None:
-        task, now = self.task, self.agent.grid.now
-        assert task is not None
-        self.task = None
-        task.finish(now)
+    def _completed(self, task: Job) -> None:
+        self.running.remove(task)
+        self.free += task.processors
+        task.finish(self.agent.grid.now)
         self.agent.match_maker.ended(task)
-        if self.agent.habits.mode.goes_on(now - self.job.start, self._death - self.job.start, self._speed):
+        if self._asking:
+            self._news = self._goes_on  # more slots are free than the question under way told
+        elif self._goes_on:
+            if self._event is not None:
+                self.agent.grid.agenda.cancel(self._event)
             self._begin_to_ask()
-        else:
+        elif not self.running and self._event is None:
             self.agent.site.finish(self.job)
 
 
@@ -185,6 +231,7 @@ class PilotAgent(SiteAgent):
         self.habits = habits
         self.resource = habits.resource(member)
         self.waiting = 0  # pilots that have not started
+        self._widths: Counter[int] = Counter()  # those of several slots
         for counter in ("pilots", "aborted_pilots", "killed_pilots"):
             grid.record.counters[counter] += 0
 
@@ -193,13 +240,30 @@ class PilotAgent(SiteAgent):
         """Whether the site has room, and not too many pilots wait there."""
         return self.waiting < self.habits.cap and super().available
 
+    def whole_life(self, slots: int) -> float:
+        """Work that a task can do at most that has all the life of a pilot of so many slots."""
+        resource = self.resource
+        limits = resource.limits
+        time = resource.time if limits is None else min(resource.time, time_for(slots, limits))
+        return time * resource.speed
+
+    def left_queue(self, slots: int) -> None:
+        """A pilot of so many slots waits no longer."""
+        self.waiting -= 1
+        if slots > 1:
+            self._widths[slots] -= 1
+            if not self._widths[slots]:
+                del self._widths[slots]
+
     def _ask(self, _: object) -> None:
-        self.match_maker.inquire(Query(self.resource, self._reply))
+        self.match_maker.inquire(Query(self.resource, self._reply, None, self._widths or None))
 
     def _submit(self, task: Job) -> None:
-        """Submit a pilot; the task stays with the match-maker for whoever asks first."""
+        """Submit a pilot of the task's width; the task stays with the match-maker for whoever asks first."""
         self.waiting += 1
-        pilot = Pilot(self)
+        if task.processors > 1:
+            self._widths[task.processors] += 1
+        pilot = Pilot(self, task.processors)
         self.site.submit(pilot.job, pilot.ended, pilot.started)
         if self._is_outside(pilot.job):
             self._travelling.append(pilot.job)

@@ -8,6 +8,7 @@ from typing import Protocol
 from gridtune.agents.batch.batch_site import Ended, Started
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.job import Job
+from gridtune.model.middleware.matching import Limits
 from gridtune.model.vres import SlotClass
 
 
@@ -21,9 +22,11 @@ class SiteResource(Protocol):
         pace: work per s of the slowest of them, alone on its processor.
         depth: jobs that wait for them.
         free: slots that hold no job.
+        limits: processors and s that its queues grant, where they differ in the former; None elsewhere.
     """
 
     name: str
+    limits: Limits | None
 
     @property
     def slots(self) -> int:
@@ -48,8 +51,8 @@ class SiteResource(Protocol):
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
         """Take a job in; see `BatchSite.submit`."""
 
-    def compute(self, job: Job, work: float, then: Callable[[Job], object]) -> None:
-        """Have a running placeholder do `work` (s at speed 1), and call `then` with it when that is done."""
+    def compute(self, job: Job, task: Job, then: Callable[[Job], object]) -> None:
+        """Have a running placeholder do a task in slots that are free of others; `then` gets the task."""
 
     def finish(self, job: Job) -> None:
         """A running placeholder has done all its work."""
@@ -70,6 +73,7 @@ class VresResource:
         self.name = site.name
         self.slots = slot_class.slots
         self.widest = 1
+        self.limits = None
         self.pace = min(unit.speed for unit in site.units)
         site.admit("pilot", slot_class)
 
@@ -90,9 +94,9 @@ class VresResource:
         else:
             self.site.submit(job, done, lambda begun, _site: started(begun, self.pace))
 
-    def compute(self, job: Job, work: float, then: Callable[[Job], object]) -> None:
+    def compute(self, job: Job, task: Job, then: Callable[[Job], object]) -> None:
         """See `SiteResource`: the processor is shared with whatever else is active there."""
-        self.site.compute(job, work, then)
+        self.site.compute(job, task, then)
 
     def finish(self, job: Job) -> None:
         """See `SiteResource`."""

@@ -213,7 +213,7 @@ class Master(mesa.Agent):
         if worker.alive and worker.job.state is RUNNING:
             task.site = worker.site.name
             task.begin(self.grid.now, worker.job.node)
-            worker.site.compute(worker.job, task.runtime, lambda _: self._computed(worker))
+            worker.site.compute(worker.job, task, lambda _: self._computed(worker))
 
     def _computed(self, worker: Worker) -> None:
         assert worker.task is not None

@@ -143,11 +143,11 @@ class VresSite(mesa.Agent):
             del self._owners[job.id]
             job.cancel(self.grid.now)
 
-    def compute(self, job: Job, work: float, then: Ended) -> None:
-        """Have a job that holds a slot compute `work` s at speed 1, and call `then` when that is done."""
+    def compute(self, job: Job, task: Job, then: Ended) -> None:
+        """Have a job that holds a slot compute a task, and call `then` with the task when that is done."""
         execution = self._executions[job.id]
-        execution.then = then
-        self._activate(execution, work)
+        execution.task, execution.then = task, then
+        self._activate(execution, task.runtime)
 
     def finish(self, job: Job) -> None:
         """A job that holds a slot has done all its work."""
@@ -194,7 +194,7 @@ class VresSite(mesa.Agent):
         execution = shared.finish(self.grid.now)
         self._after(unit, execution.slot_class, -1)
         if execution.then is not None:
-            execution.then(execution.job)
+            execution.then(execution.task)
             return
         job, slot_class = execution.job, execution.slot_class
         job.finish(self.grid.now)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Literal, NamedTuple
@@ -12,6 +12,7 @@ from gridtune.model.job import Job
 from gridtune.model.policy import Policy, parameter, register
 
 NOTHING: frozenset[str] = frozenset()
+Limits = Sequence[tuple[float, float]]
 
 
 class Resource(NamedTuple):
@@ -23,6 +24,10 @@ class Resource(NamedTuple):
         speed: work per s, of the slowest node that a task may get.
         time: s that a task may run.
         tags: properties that tasks may require.
+        limits: pairs of processors and s; a task of more than one processor must keep both of one of them.
+            None if there are none but those above.
+        least: processors that a task must need at least.
+        covered: numbers of processors of tasks that are not wanted.
     """
 
     site: str
@@ -30,14 +35,32 @@ class Resource(NamedTuple):
     speed: float = 1.0
     time: float = inf
     tags: frozenset[str] = NOTHING
+    limits: Limits | None = None
+    least: int = 1
+    covered: frozenset[int] = frozenset()
 
     def fits(self, task: Job) -> bool:
         """Whether the task can run here: processors, promised time, and every tag that it requires."""
+        width = task.processors
         return (
-            task.processors <= self.processors
+            self.least <= width <= self.processors
             and task.estimate <= self.time * self.speed
             and (task.data is None or task.data <= self.tags)
+            and (width == 1 or (width not in self.covered and self._within_limits(task)))
         )
+
+    def _within_limits(self, task: Job) -> bool:
+        return self.limits is None or task.estimate <= time_for(task.processors, self.limits) * self.speed
+
+
+def time_for(processors: int, limits: Limits) -> float:
+    """Seconds that a job of so many processors may run under some limits; -inf where it may not at all.
+
+    Args:
+        processors: of the job.
+        limits: pairs of processors and s, each of a queue that jobs may enter.
+    """
+    return max((time for most, time in limits if processors <= most), default=-inf)
 
 
 class TaskQueues:
@@ -49,9 +72,10 @@ class TaskQueues:
     Attributes:
         waiting: tasks by queue and id, first come first.
         turn: name of the queue that was served last.
+        widths: number of waiting tasks by their processors.
     """
 
-    __slots__ = ("_by", "_size", "turn", "waiting")
+    __slots__ = ("_by", "_size", "turn", "waiting", "widths")
 
     def __init__(self, by: Literal["group", "user", "all"] = "group") -> None:
         self._by = by
@@ -59,6 +83,7 @@ class TaskQueues:
         # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
         self.waiting: dict[str, OrderedDict[int, Job]] = {}
         self.turn = ""
+        self.widths: Counter[int] = Counter()
 
     def __len__(self) -> int:
         return self._size
@@ -71,13 +96,19 @@ class TaskQueues:
             # A queue stays when it is empty, so that its turn does not depend on when it was.
             queue = self.waiting[name] = OrderedDict()
         queue[task.id] = task
+        self.widths[task.processors] += 1
         self._size += 1
 
     def remove(self, task: Job) -> None:
         """Take a waiting task out: its queue has had its turn."""
         self.turn = name = self._name(task)
         del self.waiting[name][task.id]
+        self.widths[task.processors] -= 1
         self._size -= 1
+
+    def any_wider(self, than: float, most: int) -> bool:
+        """Whether a task waits that needs more processors than the one number and at most the other."""
+        return any(than < width <= most and count for width, count in self.widths.items())
 
     def in_turn(self) -> Iterator[OrderedDict[int, Job]]:
         """All queues once, beginning after the one that was served last."""

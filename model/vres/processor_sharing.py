@@ -19,13 +19,14 @@ class Execution:
         unit: index of the shared processor.
         turn: number of what it computes there; 0 while it holds its slot without computing.
         limit: handle of the event that ends it at its limit; 0 if there is none.
-        then: called with the job when what it computes is done.
+        task: what the job computes, if that is not itself.
+        then: called with that task when it is done.
     """
 
-    __slots__ = ("job", "limit", "slot_class", "then", "turn", "unit")
+    __slots__ = ("job", "limit", "slot_class", "task", "then", "turn", "unit")
 
     def __init__(self, job: Job, slot_class: Any, unit: int) -> None:
-        self.job = job
+        self.job = self.task = job
         self.slot_class = slot_class
         self.unit = unit
         self.turn = 0

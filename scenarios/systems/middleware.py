@@ -128,8 +128,8 @@ def _idle(grid: Grid, tasks: Sequence[Job]) -> float:
 
     def held(job: Job) -> float:
         if job.state is RUNNING:
-            return now - job.start
-        return job.end - job.start if job.start == job.start else 0.0
+            return (now - job.start) * job.processors
+        return (job.end - job.start) * job.processors if job.start == job.start else 0.0
 
     used = sum(task.wasted + (held(task) if task.state in (DONE, RUNNING) else 0.0) for task in tasks)
     return sum(map(held, grid.record.placeholders)) - used
