@@ -14,6 +14,7 @@ from gridtune.model.batch.nodes import Named
 from gridtune.model.batch.policies import Fcfs
 from gridtune.model.grid import Grid
 from gridtune.scenarios.systems.middleware import hand_in, place
+from gridtune.scenarios.systems.platform import limit_of
 from gridtune.scenarios.tables.middleware import MiddlewareSpec
 
 
@@ -47,7 +48,7 @@ class Played(NamedTuple):
 
 
 def play(
-    kind, slots, tasks, *, limit=inf, delay=0.0, speeds=None, tags=None, horizon=inf, **options
+    kind, slots, tasks, *, limit=inf, limits=None, delay=0.0, speeds=None, tags=None, horizon=inf, **options
 ) -> Played:
     """Run tasks through a middleware over sites with these numbers of slots."""
     grid = Grid(horizon=horizon)
@@ -57,12 +58,14 @@ def play(
             f"s{k}",
             Named(f"s{k}", speeds[k] if speeds else [1.0] * count),
             Fcfs(),
-            queues=(Queue(max_runtime=limit),),
+            queues=[Queue(max_processors=most, max_runtime=time) for most, time in limits[k]]
+            if limits
+            else (Queue(max_runtime=limit),),
         )
         for k, count in enumerate(slots)
     ]
     members = [
-        MemberSite(site, delay, frozenset(tags[k]) if tags else frozenset(), limit)
+        MemberSite(site, delay, frozenset(tags[k]) if tags else frozenset(), limit_of(site))
         for k, site in enumerate(sites)
     ]
     gateway = place(grid, MiddlewareSpec(kind=kind, **options), members)
