@@ -73,7 +73,7 @@ class VresResource:
         self.name = site.name
         self.slots = slot_class.slots
         self.widest = 1
-        self.limits = None
+        self.limits: Limits | None = None
         self.pace = min(unit.speed for unit in site.units)
         site.admit("pilot", slot_class)
 
