@@ -15,7 +15,9 @@ MOST = 15  # modules in a folder, so that a stranger finds the way
 def _modules(root):
     """Every module of the package by its dotted name."""
     files = [path for floor in FLOORS[:-1] for path in (root / floor).rglob("*.py")]
-    return {_name(path.relative_to(root)): path for path in [*files, root / "cli.py"] if path.exists()}
+    beside = [path for path in (root / "src/gridtune").glob("*.py") if not path.is_symlink()]
+    found = {_name(path.relative_to(root)): path for path in [*files, root / "cli.py"] if path.exists()}
+    return found | {_name(path.relative_to(root / "src/gridtune")): path for path in beside}
 
 
 def _name(path):
@@ -54,22 +56,33 @@ def room(name, root=ROOT):
 
 
 def upward(imports):
-    """Imports from a floor above one's own."""
-    rank = {floor: number for number, floor in enumerate(FLOORS)}
+    """Imports from a floor above one's own.
+
+    A module beside the floors belongs to the highest that it imports, be it through others there.
+    """
+    ranks = {floor: number for number, floor in enumerate(FLOORS)}
+
+    def rank(name, above=()):
+        floor = name.split(".")[1] if "." in name else ""
+        if floor in ranks:
+            return ranks[floor]
+        others = imports.get(name, set()) - {name, *above}
+        return max((rank(other, (*above, name)) for other in others), default=-1)
+
     return [
         (name, other)
         for name, others in imports.items()
+        if name.count(".") and name.split(".")[1] in ranks
         for other in others
-        if name.count(".") and other.count(".")
-        and rank[other.split(".")[1]] > rank[name.split(".")[1]]
-    ]  # fmt: skip
+        if other != "gridtune" and rank(other) > rank(name)
+    ]
 
 
 def rooms(imports, root=ROOT):
     """Which room imports which others; what a floor's own `__init__` re-exports does not count."""
     made = {}
     for name, others in imports.items():
-        if name.count(".") > 1 or name == "gridtune.cli":
+        if name.count(".") > 1:
             made.setdefault(room(name, root), set()).update(
                 room(other, root)
                 for other in others
@@ -164,6 +177,19 @@ BROKEN = [
             JOB: "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import gridtune.optimize.search",
             "optimize/search.py": "",
         },
+    ),
+    (
+        upward_imports,
+        {
+            JOB: "from gridtune import limits",
+            "src/gridtune/limits.py": "import gridtune.bounds",
+            "src/gridtune/bounds.py": "import gridtune.scenarios.errors",
+            "scenarios/errors.py": "",
+        },
+    ),
+    (
+        circle_of_modules,
+        {JOB: "from gridtune import limits", "src/gridtune/limits.py": "import gridtune.model.job"},
     ),
     (
         circle_of_modules,
