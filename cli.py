@@ -246,6 +246,10 @@ def search(
     robust: Annotated[
         str | None, typer.Option(help="Of several scenarios or seeds: mean, worst or quantile:SHARE.")
     ] = None,
+    allow_loss: Annotated[
+        bool | None,
+        typer.Option("--allow-loss/--no-loss", help="Points may lose more work than the scenario does."),
+    ] = None,
     vary: Vary = None,
     set: Set = None,
     out: Out = None,
@@ -269,7 +273,7 @@ def search(
         budget=budget, sampler=sampler, replications=replications, max_replications=max_replications,
         jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
         objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
-        assignments=set or [], seeds=seeds, robust=robust, out=out, dask=dask,
+        assignments=set or [], seeds=seeds, robust=robust, allow_loss=allow_loss, out=out, dask=dask,
     )  # fmt: skip
     sys.stdout.write(front_text(found, format))
 

@@ -20,6 +20,8 @@ class Stay:
         entry: t0, s.
         deadline: d, absolute, s; infinite if the user has none.
         demand: work that would satisfy the user fully, slot-seconds.
+        n_min: mandatory requests that make its user happy if all are done by the deadline.
+        mandatory_work: of these, slot-seconds.
         setup_end: when the last submission of the set-up phase left, s.
         leave: when the user left, s.
     """
@@ -28,6 +30,8 @@ class Stay:
     entry: float
     deadline: float
     demand: float = inf
+    n_min: int = 0
+    mandatory_work: float = 0.0
     setup_end: float = nan
     leave: float = nan
 
@@ -49,6 +53,7 @@ class Record:
         measures: values read once at the end of the run, by the name of their metric.
         custom: metrics of users' own, read last, by name (`model.metrics.custom`).
         classes: kinds of jobs by which metrics are broken down; none where all jobs are of one kind.
+        sizes: whether metrics are broken down by the size of jobs.
     """
 
     keep_events: bool = False
@@ -63,6 +68,7 @@ class Record:
     measures: dict[str, Callable[[], float]] = field(default_factory=dict)
     custom: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    sizes: bool = False
     journal: Journal | None = None
 
     def __post_init__(self) -> None:

@@ -37,6 +37,7 @@ def run_search(
     assignments: Sequence[str],
     seeds: str | None,
     robust: str | None,
+    allow_loss: bool | None,
     out: Path | None,
     dask: str | None = None,
 ) -> Front:
@@ -64,6 +65,7 @@ def run_search(
         others=[other_scenario(text, values) for text in others],
         seeds=seeds_of(seeds),
         robust=robust,
+        allow_loss=allow_loss,
         jobs=jobs,
         dask=dask,
         out=out,

@@ -16,6 +16,7 @@ from gridtune.optimize.progress import Volume
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.replication.loss import Today
 from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.run_cache import Runs
 from gridtune.optimize.replication.shortlist import shortlist
@@ -66,6 +67,7 @@ class Exploration:
         self.evaluated = 0
         self.notes: list[str] = []
         self._runs = Runs(pool, work, store.left)
+        self._today = Today(settings, pool, work)
         self._race = Refinement(
             settings.objectives, settings.most, self._searched, settings.constraints, self._cases
         )
@@ -226,7 +228,12 @@ class Exploration:
             [Task(case.scenario, point, case.seed, k) for case in cases for k in numbers]
             for point, numbers in zip(points, replications, strict=True)
         ]
-        return self._runs.of(groups)
+        self._today.prepare([k for numbers in replications for k in numbers])
+        for outcome in self._runs.of(groups):
+            if outcome.failure is None:
+                runs = self._today.compared(outcome.value, replications[outcome.index])
+                outcome = Outcome(outcome.index, runs)
+            yield outcome
 
     def _entry(self, number: int, point: Point, outcome: Outcome[list[Metrics]], first: int = 0) -> Entry:
         if outcome.failure is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.records.evaluations import Archive, Failed
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.problem import problem_of
@@ -70,6 +71,7 @@ def search(
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
     holding: ExitStack | None = None,
+    allow_loss: bool | None = None,
 ) -> SearchResult:
     """Search the parameters of a scenario for the best trade-offs.
 
@@ -103,6 +105,8 @@ def search(
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
         holding: keeps other searches out of `out` for longer than this one, until it is closed.
+        allow_loss: whether points may lose more mandatory work than the scenario as it stands; if left out
+            what the scenario says. Else they break a constraint, see `optimize.replication.loss`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is evaluated, except that a
@@ -120,6 +124,9 @@ def search(
         robust=robust,
     )  # fmt: skip
     space, chosen = problem.space, problem.objectives
+    spec = scenario.spec.search or SearchSpec()
+    guarded = not (spec.allow_loss if allow_loss is None else allow_loss)
+    constraints = (*problem.constraints, NO_MORE_LOSS) if guarded else problem.constraints
     if storage is not None:
         check_address(storage)
     where = storage or (out and out / JOURNAL)
@@ -132,7 +139,7 @@ def search(
     batch = batch or kind.batch_for(budget)
     settings = Settings(
         scenario, space, chosen, kind.name, batch, seed, least,
-        problem.cases, problem.robust, problem.constraints, most,
+        problem.cases, problem.robust, constraints, most,
     )  # fmt: skip
     proposer = kind(space, chosen, seed, batch)
     fresh = max(5, least) if validation_replications is None else validation_replications

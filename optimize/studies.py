@@ -304,6 +304,7 @@ def search(
     others: Sequence[documents.Scenario | str | Path] = (),
     seeds: Sequence[int] = (),
     robust: str | None = None,
+    allow_loss: bool | None = None,
     jobs: int | None = None,
     dask: str | None = None,
     out: Path | str | None = None,
@@ -329,6 +330,8 @@ def search(
         others: further scenarios in which every point is evaluated, too.
         seeds: of workloads in which every point is evaluated.
         robust: how an objective sums up several scenarios or seeds: `mean`, `worst` or `quantile:SHARE`.
+        allow_loss: whether points may lose more mandatory work than the scenario as it stands; if left out
+            what the scenario says.
         jobs: worker processes; all cores if left out. They do not change the result.
         dask: address of the scheduler of a Dask cluster to run on instead.
         out: folder for the study and its front in every form; nothing is kept without it or `storage`.
@@ -369,6 +372,7 @@ def search(
             others=further,
             seeds=seeds,
             robust=robust,
+            allow_loss=allow_loss,
             out=folder,
             storage=storage,
             study=study,

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridtune.model.job import Job
-from gridtune.model.metrics.users import bounded_slowdown, failed, outcomes
+from gridtune.model.metrics.lost import Reckoning
+from gridtune.model.metrics.users import failed, outcomes
 from gridtune.model.record import Stay
 
 
@@ -20,11 +21,11 @@ def done(number, user, start, end, deadline=inf, mandatory=True, **facts):
 
 
 def lost(how, deadline=inf, mandatory=True, estimate=None):
-    """A job of 10 s that was lost after 1 s: killed at a limit, withdrawn or refused."""
+    """A job of 10 s that was lost at 1 s: killed at a limit, withdrawn or refused."""
     job = Job(1, "u", 0.0, 10.0, deadline=deadline, mandatory=mandatory, estimate=estimate)
     if how == "expire":
         job.queue(0.0)
-        job.begin(0.0)
+        job.begin(-8.0)  # s; it has run for 9
     getattr(job, how)(1.0)
     return job
 
@@ -43,7 +44,7 @@ def test_late_mandatory_work_has_failed_and_the_deadline_itself_is_in_time():
         Job(6, "timeless", 0.0, 1.0),
     ]
     users = fared(jobs)
-    assert {name for name, user in users.items() if user.unhappy} == {"late", "forgotten"}
+    assert {name for name, user in users.items() if user.unhappy} == {"late", "forgotten", "timeless"}
 
 
 @pytest.mark.parametrize(
@@ -54,8 +55,9 @@ def test_late_mandatory_work_has_failed_and_the_deadline_itself_is_in_time():
         ("expire", inf, None, True),
         ("expire", inf, 10.0, True),
         ("expire", inf, 9.0, False),  # its owner promised too little
+        ("expire", inf, 9.5, True),  # but had not used that up
         ("expire", 5.0, 9.0, True),
-        ("cancel", inf, None, False),  # its owner wants it no longer
+        ("cancel", inf, None, True),
         ("cancel", 5.0, None, True),
     ],
 )
@@ -126,13 +128,23 @@ def test_a_user_is_unhappy_in_the_classes_in_which_work_failed():
     assert not user.classes["batch"].unhappy
     assert user.classes["batch"].response_mean == 30.0
     assert user.classes["batch"].slowdown_mean == pytest.approx((1 + 2) / 2)
-    assert fared([Job(1, "u", 0.0, 1.0)])["u"].classes["job"].response_mean is nan
+
+
+def test_a_lost_job_counts_as_if_begun_after_the_end_and_all_other_lost_work():
+    jobs = [done(1, "u", 5, 15), Job(2, "u", 4.0, 2.0), Job(3, "u", 6.0, 3.0)]
+    user = fared(jobs, now=20.0)["u"]
+    assert user.classes["job"].waitings == [5.0, 20 + 5 - 4.0, 20 + 5 - 6.0]
+    assert user.classes["job"].responses == [15.0, 20 + 5 - 4.0 + 2.0, 20 + 5 - 6.0 + 3.0]
+    assert user.waiting_mean == pytest.approx((5 + 21 + 19) / 3)
+    assert (user.lost_jobs, user.lost_work) == (2, 5.0)
+    assert fared([], [Stay("u", 0.0, 1.0)])["u"].response_mean is nan
 
 
 def test_short_jobs_slow_down_by_less_and_fast_nodes_make_up_for_nothing():
-    assert bounded_slowdown(done(1, "u", 99, 100), 1.0) == 10.0
-    assert bounded_slowdown(done(1, "u", 0, 1), 1.0) == 1.0
-    assert bounded_slowdown(done(1, "u", 20, 120), 2.0) == pytest.approx(120 / 50)
+    plain, fast = Reckoning(0.0, 0.0), Reckoning(0.0, 0.0, pace=2.0)
+    assert plain.slowdown(done(1, "u", 99, 100)) == 10.0
+    assert plain.slowdown(done(1, "u", 0, 1)) == 1.0
+    assert fast.slowdown(done(1, "u", 20, 120)) == pytest.approx(120 / 50)
 
 
 fates = st.lists(

@@ -41,7 +41,11 @@ class Session:
     @property
     def demand(self) -> float:
         """Work of all n_max requests, slot-seconds at speed 1."""
-        rounds, rest = divmod(self.n_max, len(self.runtimes))
+        return self.work(self.n_max)
+
+    def work(self, requests: int) -> float:
+        """Work of the first so many requests, slot-seconds at speed 1."""
+        rounds, rest = divmod(requests, len(self.runtimes))
         return rounds * sum(self.runtimes) + sum(self.runtimes[:rest])
 
 
@@ -92,7 +96,14 @@ class Client(mesa.Agent):
         self.master = master
         self.servers = servers
         self.link = link
-        self.stay = Stay(session.user, grid.now, session.deadline, session.demand)
+        self.stay = Stay(
+            session.user,
+            grid.now,
+            session.deadline,
+            session.demand,
+            n_min=session.n_min,
+            mandatory_work=session.work(session.n_min),
+        )
         self.submitted = 0
         self.mandatory_left = session.n_min
         self.pending: dict[int, tuple[Job, SeD]] = {}

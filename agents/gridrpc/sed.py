@@ -13,6 +13,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.record import Stay
 
 define("killed_by_mandatory", "kills", "minimize", "optional executions displaced by mandatory arrivals")
 define("cancelled_running", "jobs", "minimize", "executions cancelled by their owner, e.g. at the deadline")
@@ -58,6 +59,7 @@ class SeD(mesa.Agent):
         self.queue = discipline.queue()
         self.job: Job | None = None
         self._owners: dict[int, Callable[[Job], object]] = {}
+        self._stays: dict[str, object] = {}  # of each user the one that the server knows of
         self._completion = 0
         self._review_due = False
         self._served = 0
@@ -92,9 +94,13 @@ class SeD(mesa.Agent):
         if job.state is CANCELLED:
             return False  # by its owner, while it was on its way
         job.queue(grid.now, self.name)
-        allocated = self.queue.allocated
-        if job.user not in allocated:
-            allocated[job.user] = self.discipline.newcomer(self.queue, self.job)
+        stay = job.data if isinstance(job.data, Stay) else None
+        if self._stays.get(job.user, self) is not stay:
+            # Who comes back after a pause is a newcomer, too: an old counter would starve those who stayed.
+            self._stays[job.user] = stay
+            start = self.discipline.newcomer(self.queue, self.job)
+            allocated = self.queue.allocated
+            allocated[job.user] = max(allocated.get(job.user, 0.0), start)
         self.queue.push(job)
         self._owners[job.id] = completed
         return True

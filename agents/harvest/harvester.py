@@ -41,6 +41,7 @@ class Harvester(mesa.Agent):
     Attributes:
         cycles: that have begun.
         gave_up: whether it has left its bags as they are.
+        active: when it last submitted something or had something at its site, s.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Harvester(mesa.Agent):
         self._memory: Memory = None
         self._awake = False
         self.gave_up = False
+        self.active = grid.now
         self._last: Reading | None = None
         self._still = 0  # cycles in a row in which nothing was to be seen and nothing was submitted
         self._quiet = 0  # those of them in which the controller had settled
@@ -73,6 +75,11 @@ class Harvester(mesa.Agent):
             if number * self.cycle < self.grid.now or (number == self.cycles - 1):
                 number += 1
             self._enter(number)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it has given up or not touched its bags for a tenth of the run, 10 cycles at least."""
+        return self.gave_up or self.grid.now - self.active > max(10 * self.cycle, self.grid.now / 10)
 
     @property
     def tracking_error(self) -> float:
@@ -101,6 +108,8 @@ class Harvester(mesa.Agent):
         self._record(reading, decision)
         for _k in range(submitted):
             self._submit(*bags.take())
+        if submitted or queue.depth or queue.running:
+            self.active = self.grid.now
         if bags.left or queue.depth or queue.running:
             self._go_on(reading, before, decision, submitted)
         else:

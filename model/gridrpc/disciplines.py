@@ -116,7 +116,7 @@ class Discipline(Policy):
         raise NotImplementedError
 
     def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
-        """Seconds that a user whom the server has not seen before is counted to have had already."""
+        """Seconds that a user whose stay begins is counted to have had at least."""
         return 0.0
 
 

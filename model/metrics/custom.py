@@ -112,7 +112,9 @@ _known: dict[tuple[str, str], CustomMetric] = {}  # by file and name
 _entered: dict[str, CustomMetric] = {}  # whose definition stands in METRICS, by name
 
 
-def metric(name: str, *, unit: str, direction: Direction, meaning: str = "") -> Callable[[F], F]:
+def metric(
+    name: str, *, unit: str, direction: Direction, meaning: str = "", resolution: float = 0.0
+) -> Callable[[F], F]:
     """Make a function of a finished run a metric, usable like those of gridtune.
 
     Args:
@@ -120,6 +122,7 @@ def metric(name: str, *, unit: str, direction: Direction, meaning: str = "") -> 
         unit: of the values, e.g. `s` or `jobs`; "" for a pure number.
         direction: `minimize` or `maximize`: which way is better.
         meaning: one line; the first line of the function's docstring if left out.
+        resolution: least difference between two values that means anything, in the unit; 0 if any does.
 
     Returns:
         a decorator; the function gets a `FinishedRun` and returns a number, or nan where there is none. Equal
@@ -145,7 +148,7 @@ def metric(name: str, *, unit: str, direction: Direction, meaning: str = "") -> 
 
     def enter(function: F) -> F:
         text = meaning or (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
-        made = CustomMetric(name, Definition(unit, direction, text), function, loading.get())
+        made = CustomMetric(name, Definition(unit, direction, text, resolution), function, loading.get())
         _known[made.file, name] = made
         return function
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush, heapreplace
+from itertools import accumulate
 from math import inf
 from typing import NamedTuple
 
+from gridtune.model.metrics.lost import quantile
 from gridtune.model.record import Stay
 
 
@@ -49,6 +52,31 @@ def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = 
     Source: RR-7959, section 3.3, with the time cut at every entry and every deadline; that demand limits
     what is deserved, and that the rest is shared again (max-min fairness), goes beyond the paper.
     """
+    return _shared(stays, slots, wants).given
+
+
+def free_time(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = ()) -> Callable[[float], float]:
+    """How long nobody wanted anything of a grid that is shared as `deserved_areas` says.
+
+    Returns:
+        of a time in s, the s before it in which all slots were free.
+    """
+    sharing = _shared(stays, slots, wants)
+    starts = [start for start, _ in sharing.idle]
+    before = [0.0, *accumulate(end - start for start, end in sharing.idle)]
+
+    def free(time: float) -> float:
+        at = bisect_right(starts, time) - 1
+        if at < 0:
+            return 0.0
+        start, end = sharing.idle[at]
+        return before[at] + min(time, end) - start
+
+    return free
+
+
+def _shared(stays: Iterable[Stay], slots: float, wants: Iterable[Want]) -> _Sharing:
+    """A grid that was shared from the first entry to the last leave."""
     sharing = _Sharing(slots)
     # At one instant entries come first: who leaves and enters at once was never away.
     events = [(want.time, 1, want.user, want.demand) for want in wants]
@@ -64,7 +92,8 @@ def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = 
             sharing.leave(user)
         else:
             sharing.ask(user, demand, entering=order == 0)
-    return sharing.given
+    sharing.advance(inf)
+    return sharing
 
 
 class _Sharing:
@@ -72,10 +101,12 @@ class _Sharing:
 
     Attributes:
         given: work by user, of those who have left or have been given all.
+        idle: spans of time, from and to s, in which nobody wanted anything.
     """
 
     def __init__(self, slots: float) -> None:
         self.given: dict[str, float] = {}
+        self.idle: list[tuple[float, float]] = []
         self._slots = slots
         self._now = 0.0
         self._level = 0.0  # what who had always wanted something would have been given by now
@@ -104,6 +135,8 @@ class _Sharing:
             del self._since[user]
         if self._since:
             self._level += self._slots * (time - self._now) / len(self._since)
+        else:
+            self.idle.append((self._now, time))
         self._now = time
 
     def ask(self, user: str, demand: float, entering: bool) -> None:
@@ -135,3 +168,31 @@ def unfairness(satisfactions: Iterable[float]) -> float:
     """
     known = [satisfaction for satisfaction in satisfactions if satisfaction == satisfaction]
     return max(known) - min(known) if known else 0.0
+
+
+def jain(values: Iterable[float]) -> float:
+    """1 minus Jain's index: 0 if all are equal, 1 - 1/n if one of n has everything; 1 if nobody has anything.
+
+    Args:
+        values: of all users, at least 0; nan ones are left out.
+
+    Source: R. Jain, D. Chiu and W. Hawe, A Quantitative Measure of Fairness, DEC-TR-301, 1984.
+    """
+    known = [value for value in values if value == value]
+    squares = sum(value * value for value in known)
+    if not squares:
+        # Nobody served at all is no fair grid: else a search could win by serving nobody.
+        return 1.0 if known else 0.0
+    return max(0.0, 1.0 - sum(known) ** 2 / (len(known) * squares))
+
+
+def spread(values: Iterable[float]) -> float:
+    """90th minus 10th percentile; 0 of fewer than two values. Those that are nan are left out."""
+    known = sorted(value for value in values if value == value)
+    return quantile(known, 0.9) - quantile(known, 0.1) if known else 0.0
+
+
+def shortfall(satisfactions: Iterable[float]) -> float:
+    """Mean of what is missing to a satisfaction of 1; 0 without users. More than 1 makes up for nothing."""
+    known = [satisfaction for satisfaction in satisfactions if satisfaction == satisfaction]
+    return sum(max(0.0, 1.0 - satisfaction) for satisfaction in known) / len(known) if known else 0.0

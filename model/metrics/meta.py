@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from math import nan
+from collections.abc import Callable, Iterable, Sequence
+from math import inf, nan
 
+from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, Job
+from gridtune.model.metrics.lost import Reckoning, lost
 from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.users import mean
 
 for _name, _unit, _meaning in (
     ("meta_waiting_mean", "s", "meta-tasks: mean of start minus global submission (RR-5576, equation 1)"),
-    ("meta_execution_mean", "s", "meta-tasks: mean of end minus start (RR-5576, equation 2)"),
+    ("meta_execution_mean", "s", "completed meta-tasks: mean of end minus start (RR-5576, equation 2)"),
     ("meta_response_mean", "s", "meta-tasks: mean of end minus global submission (RR-5576, equation 3)"),
-    ("meta_makespan", "s", "meta-tasks: last end minus first global submission (RR-5576, equation 4)"),
+    (
+        "meta_makespan",
+        "s",
+        "meta-tasks: last end minus first global submission (RR-5576, equation 4); infinite if one was lost",
+    ),
     ("local_wait_mean", "s", "meta-tasks: mean of start minus local submission, the wait in a site's queue"),
     ("global_wait_mean", "s", "meta-tasks: mean of local minus global submission, the wait for a site"),
     ("background_waiting_mean", "s", "local users: mean of start minus submission"),
@@ -24,54 +30,50 @@ define("meta_completed", "tasks", "maximize", "completed meta-tasks")
 define("background_completed", "jobs", "maximize", "completed jobs of local users")
 
 
-def measures(tasks: Sequence[Job], jobs: Sequence[Job]) -> dict[str, Callable[[], float]]:
+def measures(grid: Grid, tasks: Sequence[Job]) -> dict[str, Callable[[], float]]:
     """How the metrics of meta-tasks are read when a run is over.
 
+    Means are over all tasks, lost ones included: see `model.metrics.lost.Reckoning`.
+
     Args:
+        grid: whose jobs those that are owed and are no meta-tasks, are of local users.
         tasks: meta-tasks; may still grow.
-        jobs: all jobs; those that are no meta-tasks are of local users.
     """
-    made: dict[str, Callable[[], float]] = {
-        name: partial(_mean, difference, tasks) for name, difference in _DIFFERENCES.items()
-    }
-    made["meta_completed"] = lambda: sum(task.state is DONE for task in tasks)
-    made["meta_makespan"] = lambda: (
-        max((task.end for task in tasks if task.state is DONE), default=nan)
-        - min((task.submit for task in tasks), default=nan)
-    )
 
-    def background() -> Iterator[Job]:
+    def background() -> list[Job]:
         meta = {task.id for task in tasks}
-        return (job for job in jobs if job.id not in meta)
+        return [job for job in grid.record.jobs if job.mandatory and job.id not in meta]
 
-    made["background_completed"] = lambda: sum(job.state is DONE for job in background())
-    made["background_waiting_mean"] = lambda: _mean(_waiting, background())
-    made["background_response_mean"] = lambda: _mean(_response, background())
-    return made
+    def averaged(difference: Callable[[Reckoning, Job], float], jobs: Iterable[Job]) -> float:
+        reckoning = Reckoning.of(grid.record.jobs, grid.now, grid.mean_speed)
+        return mean([difference(reckoning, job) for job in jobs])
 
-
-def _waiting(job: Job) -> float:
-    return job.start - job.submit
-
-
-def _response(job: Job) -> float:
-    return job.end - job.submit
-
-
-_DIFFERENCES: dict[str, Callable[[Job], float]] = {
-    "meta_waiting_mean": _waiting,
-    "meta_execution_mean": lambda job: job.end - job.start,
-    "meta_response_mean": _response,
-    "local_wait_mean": lambda job: job.start - job.queued,
-    "global_wait_mean": lambda job: job.queued - job.submit,
-}
+    return {
+        "meta_waiting_mean": lambda: averaged(Reckoning.waiting, tasks),
+        "meta_execution_mean": lambda: mean([job.end - job.start for job in tasks if job.state is DONE]),
+        "meta_response_mean": lambda: averaged(Reckoning.response, tasks),
+        "meta_makespan": lambda: _makespan(tasks),
+        "local_wait_mean": lambda: averaged(_local_wait, tasks),
+        "global_wait_mean": lambda: averaged(_global_wait, tasks),
+        "meta_completed": lambda: sum(task.state is DONE for task in tasks),
+        "background_completed": lambda: sum(job.state is DONE for job in background()),
+        "background_waiting_mean": lambda: averaged(Reckoning.waiting, background()),
+        "background_response_mean": lambda: averaged(Reckoning.response, background()),
+    }
 
 
-def _mean(difference: Callable[[Job], float], jobs: Iterable[Job]) -> float:
-    """Mean over completed jobs; nan if there are none."""
-    total, count = 0.0, 0
-    for job in jobs:
-        if job.state is DONE:
-            total += difference(job)
-            count += 1
-    return total / count if count else nan
+def _makespan(tasks: Sequence[Job]) -> float:
+    if any(map(lost, tasks)):
+        return inf
+    ends = [task.end for task in tasks if task.state is DONE]
+    return max(ends) - min(task.submit for task in tasks) if ends else nan
+
+
+def _local_wait(reckoning: Reckoning, job: Job) -> float:
+    """From the local submission to the start; of a task that never had one, from the global submission."""
+    return reckoning.begun(job) - (job.queued if job.queued == job.queued else job.submit)
+
+
+def _global_wait(reckoning: Reckoning, job: Job) -> float:
+    """From the global to the local submission; of a task that never had one, until it counts as begun."""
+    return (job.queued if job.queued == job.queued else reckoning.begun(job)) - job.submit

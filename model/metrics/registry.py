@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil, isfinite, log10
 from typing import Literal, NamedTuple
 
 Direction = Literal["minimize", "maximize"]
@@ -16,6 +17,13 @@ class Metric(NamedTuple):
     unit: str
 
 
+FINE = 1e-4  # resolution of shares and ratios
+COUNT = 0.01  # of counts: means over replications are no whole numbers
+# s, resolution of times: nothing that is modelled happens faster than a message, some milliseconds.
+TIME = 1e-3
+WORK = 1.0  # slot-seconds, of sums of work
+
+
 @dataclass(frozen=True)
 class Definition:
     """What a metric means.
@@ -24,63 +32,109 @@ class Definition:
         unit: of its values.
         direction: which way is better.
         meaning: one line.
+        resolution: least difference between two values that means anything, in the unit.
     """
 
     unit: str
     direction: Direction
     meaning: str
+    resolution: float
+
+    @classmethod
+    def of(cls, unit: str, direction: Direction, meaning: str, resolution: float | None = None) -> Definition:
+        """A definition; where no resolution is given, that of its unit."""
+        if resolution is None:
+            resolution = TIME if unit == "s" else COUNT if unit else FINE
+        return cls(unit, direction, meaning, resolution)
 
 
+_of = Definition.of
 METRICS: dict[str, Definition] = {
-    "unhappy_users": Definition("users", "minimize", "users some of whose mandatory work failed"),
-    "unhappy_fraction": Definition("", "minimize", "unhappy users over all users"),
-    "unfairness": Definition("", "minimize", "largest minus least satisfaction (allocated / deserved)"),
-    "completed": Definition("jobs", "maximize", "completed jobs"),
-    "completed_work": Definition("s", "maximize", "work of completed jobs, slot-seconds at speed 1"),
-    "makespan": Definition("s", "minimize", "last completion minus first submission"),
-    "waiting_mean": Definition("s", "minimize", "mean of start minus submission over completed jobs"),
-    "execution_mean": Definition("s", "minimize", "mean of end minus start over completed jobs"),
-    "response_mean": Definition("s", "minimize", "mean of end minus submission over completed jobs"),
-    "utilisation": Definition(
-        "", "maximize", "busy slot-seconds, lost ones included, over slots times the time in use"
-    ),
-    "killed": Definition("kills", "minimize", "executions lost to other jobs and put back into a queue"),
-    "wasted_work": Definition("s", "minimize", "slot-seconds of executions that were lost"),
-    "events": Definition("events", "minimize", "fired events"),
+    "unhappy_users": _of("users", "minimize", "users some of whose mandatory work failed"),
+    "unhappy_fraction": _of("", "minimize", "unhappy users over all users"),
+    "unfairness": _of("", "minimize", "largest minus least satisfaction (allocated / deserved)"),
+    "unfairness_jain": _of("", "minimize", "1 minus Jain's index of the users' satisfactions"),
+    "unfairness_spread": _of("", "minimize", "90th minus 10th percentile of the users' satisfactions"),
+    "shortfall_mean": _of("", "minimize", "mean over users of what is missing to satisfaction 1"),
+    "lost_jobs": _of("jobs", "minimize", "mandatory jobs that were not completed, for whatever reason"),
+    "lost_work": _of("s", "minimize", "work of lost jobs, slot-seconds at speed 1", WORK),
+    "lost_fraction": _of("", "minimize", "lost work over all mandatory work"),
+    "never_submitted": _of("requests", "minimize", "mandatory requests that no client submitted"),
+    "completed": _of("jobs", "maximize", "completed jobs"),
+    "completed_work": _of("s", "maximize", "work of completed jobs, slot-seconds at speed 1", WORK),
+    "makespan": _of("s", "minimize", "last completion minus first submission; infinite if work was left"),
+    "waiting_mean": _of("s", "minimize", "mean of start minus submission over mandatory jobs"),
+    "waiting_p50": _of("s", "minimize", "median of it"),
+    "waiting_p95": _of("s", "minimize", "95th percentile of it"),
+    "waiting_p99": _of("s", "minimize", "99th percentile of it"),
+    "waiting_max": _of("s", "minimize", "the longest"),
+    "execution_mean": _of("s", "minimize", "mean of end minus start over completed mandatory jobs"),
+    "response_mean": _of("s", "minimize", "mean of end minus submission over mandatory jobs"),
+    "response_p50": _of("s", "minimize", "median of it"),
+    "response_p95": _of("s", "minimize", "95th percentile of it"),
+    "response_p99": _of("s", "minimize", "99th percentile of it"),
+    "response_max": _of("s", "minimize", "the longest"),
+    "slowdown_mean": _of("", "minimize", "mean bounded slow-down of mandatory jobs"),
+    "slowdown_p50": _of("", "minimize", "median of it"),
+    "slowdown_p95": _of("", "minimize", "95th percentile of it"),
+    "slowdown_p99": _of("", "minimize", "99th percentile of it"),
+    "slowdown_max": _of("", "minimize", "the largest"),
+    "slowdown_unfairness": _of("", "minimize", "largest minus least mean bounded slow-down of a user"),
+    "slowdown_jain": _of("", "minimize", "1 minus Jain's index of the users' mean bounded slow-downs"),
+    "slowdown_spread": _of("", "minimize", "90th minus 10th percentile of the users' mean slow-downs"),
+    "slowdown_excess": _of("", "minimize", "mean over users of mean bounded slow-down minus 1"),
+    "utilisation": _of("", "maximize", "busy slot-seconds, lost ones too, over slots times the time in use"),
+    "killed": _of("kills", "minimize", "executions lost to other jobs and put back into a queue"),
+    "wasted_work": _of("s", "minimize", "slot-seconds of executions that were lost", WORK),
+    "events": _of("events", "minimize", "fired events"),
 }
 
 ALWAYS = tuple(METRICS)  # measured in every run; what `define` adds is measured where there is such a thing
 
 # What is measured of each class of jobs, where there are several: `unhappy_users.sdj`, ...
 CLASS_METRICS: dict[str, Definition] = {
-    "users": Definition("users", "maximize", "users with jobs of the class"),
-    "jobs": Definition("jobs", "maximize", "jobs of the class"),
-    "completed": Definition("jobs", "maximize", "completed jobs of the class"),
-    "mandatory_failed": Definition(
-        "jobs", "minimize", "mandatory jobs of the class that were refused, late, or killed at a limit"
-    ),
-    "unhappy_users": Definition(
-        "users", "minimize", "users some of whose mandatory work of the class failed"
-    ),
-    "satisfaction_mean": Definition("", "maximize", "mean satisfaction of the users with jobs of the class"),
-    "response_mean": Definition(
-        "s", "minimize", "mean of end minus submission over completed jobs of the class"
-    ),
-    "slowdown_mean": Definition(
-        "",
-        "minimize",
-        "mean of response over run time, at least 10 s, and at least 1, over completed jobs of the class",
-    ),
+    "users": _of("users", "maximize", "users with jobs of the class"),
+    "jobs": _of("jobs", "maximize", "jobs of the class"),
+    "completed": _of("jobs", "maximize", "completed jobs of the class"),
+    "lost_jobs": _of("jobs", "minimize", "jobs of the class that were not completed; optional ones are none"),
+    "lost_work": _of("s", "minimize", "work of these, slot-seconds at speed 1", WORK),
+    "lost_fraction": _of("", "minimize", "that over all work of the class"),
+    "mandatory_failed": _of("jobs", "minimize", "mandatory jobs of the class that were late or lost"),
+    "unhappy_users": _of("users", "minimize", "users some of whose mandatory work of the class failed"),
+    "satisfaction_mean": _of("", "maximize", "mean satisfaction of the users with jobs of the class"),
+    "waiting_mean": _of("s", "minimize", "mean of start minus submission over the jobs of the class"),
+    "waiting_p95": _of("s", "minimize", "95th percentile of it"),
+    "waiting_max": _of("s", "minimize", "the longest"),
+    "response_mean": _of("s", "minimize", "mean of end minus submission over the jobs of the class"),
+    "response_p95": _of("s", "minimize", "95th percentile of it"),
+    "slowdown_mean": _of("", "minimize", "mean bounded slow-down of the jobs of the class"),
+}
+
+# What is measured of each size of mandatory jobs at batch sites: `waiting_mean.wide-long`, ...
+NARROW, SHORT = 8, 3600.0  # processors and s, at most (S. Srinivasan et al. 2002)
+SIZES = ("narrow-short", "narrow-long", "wide-short", "wide-long")
+SIZE_METRICS: dict[str, Definition] = {
+    "jobs": _of("jobs", "maximize", "mandatory jobs of the size"),
+    "waiting_mean": _of("s", "minimize", "mean of start minus submission over mandatory jobs of the size"),
+    "slowdown_mean": _of("", "minimize", "mean bounded slow-down of mandatory jobs of the size"),
 }
 
 
-def define(name: str, unit: str, direction: Direction, meaning: str) -> None:
+def define(name: str, unit: str, direction: Direction, meaning: str, resolution: float | None = None) -> None:
     """Enter a further metric that some actors count or measure.
+
+    Args:
+        name: by which results and searches know it.
+        unit: of its values, "" for shares and ratios.
+        direction: which way is better.
+        meaning: one line.
+        resolution: least difference that means anything, in the unit; if left out 0.001 for seconds, 0.01 for
+            counts and 0.0001 where there is no unit.
 
     Raises:
         ValueError: the name means something else already: in a grid of many parts they would be confused.
     """
-    made = Definition(unit, direction, meaning)
+    made = Definition.of(unit, direction, meaning, resolution)
     if METRICS.setdefault(name, made) != made:
         raise ValueError(f"metric {name}: defined already, as {METRICS[name].meaning!r}")
 
@@ -92,6 +146,13 @@ def define_classes(classes: Iterable[str]) -> None:
             METRICS[f"{name}.{kind}"] = definition
 
 
+def define_sizes() -> None:
+    """Enter the metrics of sizes of jobs."""
+    for size in SIZES:
+        for name, definition in SIZE_METRICS.items():
+            METRICS[f"{name}.{size}"] = definition
+
+
 def directions(names: Iterable[str]) -> list[Direction]:
     """Which way each named metric is better.
 
@@ -99,3 +160,16 @@ def directions(names: Iterable[str]) -> list[Direction]:
         KeyError: an unknown metric.
     """
     return [METRICS[name].direction for name in names]
+
+
+def resolution(name: str) -> float:
+    """Least difference that means anything in a metric; 0, any difference, of one that nobody has entered."""
+    return METRICS[name].resolution if name in METRICS else 0.0
+
+
+def rounded(value: float, step: float) -> float:
+    """A value to the nearest multiple of a resolution; as it is where there is none or it is not finite."""
+    if not step or not isfinite(value):
+        return value
+    decimals = max(0, ceil(-log10(step) - 1e-9))
+    return round(round(value / step) * step, decimals)

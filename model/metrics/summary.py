@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from math import nan
+from math import inf, nan
 
 from gridtune.model.grid import Grid
-from gridtune.model.job import DONE, RUNNING
+from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.custom import FinishedRun, measure
-from gridtune.model.metrics.fairness import unfairness
-from gridtune.model.metrics.registry import ALWAYS, CLASS_METRICS, METRICS, Metric
-from gridtune.model.metrics.users import Allocated, ClassOutcome, Deserved, UserOutcome, outcomes
+from gridtune.model.metrics.fairness import jain, shortfall, spread, unfairness
+from gridtune.model.metrics.lost import SHORTEST, Reckoning, left_over, lost, missing, quantile
+from gridtune.model.metrics.registry import (
+    ALWAYS,
+    CLASS_METRICS,
+    METRICS,
+    NARROW,
+    SHORT,
+    SIZE_METRICS,
+    SIZES,
+    Metric,
+)
+from gridtune.model.metrics.users import Allocated, ClassOutcome, Deserved, UserOutcome, mean, outcomes
 
 
 def summarise(
@@ -19,6 +29,7 @@ def summarise(
     allocated: Allocated = "completed",
     deserved: Deserved = "capped",
     finished: bool = True,
+    shortest: float = SHORTEST,
 ) -> tuple[dict[str, Metric], dict[str, UserOutcome]]:
     """The metrics of a finished run and the outcomes of its users.
 
@@ -27,6 +38,7 @@ def summarise(
         allocated, deserved: see `model.metrics.users.outcomes`.
         finished: whether the run has ended; metrics of users' own, functions of a finished run, are left out
             in the middle of it.
+        shortest: s that run times count at least in slow-downs.
 
     Raises:
         MetricError: a metric of a user's own fails.
@@ -40,16 +52,22 @@ def summarise(
         grid.now,
         allocated=allocated,
         deserved=deserved,
+        shortest=shortest,
     )
-    unhappy = sum(user.unhappy for user in users.values())
+    reckoning = Reckoning.of(record.jobs, grid.now, grid.mean_speed, shortest)
+    owed = [job for job in record.jobs if job.mandatory]
     values = _totals(grid)
-    values["unhappy_users"] = unhappy
-    values["unhappy_fraction"] = unhappy / len(users) if users else 0.0
-    values["unfairness"] = unfairness(user.satisfaction for user in users.values())
+    values |= _times(owed, reckoning)
+    values |= _of_users(users.values())
+    unsent = missing(record.jobs, record.stays)
+    values["never_submitted"] = sum(one.requests for one in unsent)
+    work = sum(job.work for job in owed) + sum(one.work for one in unsent)
+    values["lost_fraction"] = values["lost_work"] / work if work else 0.0
     values.update(record.counters)
     values.update((name, measure()) for name, measure in record.measures.items())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     metrics |= by_class(record.classes, users.values())
+    metrics |= by_size(owed, reckoning) if record.sizes else {}
     if not finished:
         return metrics, users
     own = {name: metric.value for name, metric in metrics.items()}
@@ -64,22 +82,53 @@ def by_class(classes: Iterable[str], users: Collection[UserOutcome]) -> dict[str
         parts = {user.user: part for user in users if (part := user.classes.get(kind)) is not None}
         content = [user.satisfaction for user in users if user.user in parts and user.deserved > 0]
         values = _class_totals(list(parts.values()))
-        values["satisfaction_mean"] = sum(content) / len(content) if content else nan
+        values["satisfaction_mean"] = mean(content)
         for name, definition in CLASS_METRICS.items():
             made[f"{name}.{kind}"] = Metric(float(values[name]), definition.unit)
     return made
 
 
+def by_size(jobs: Iterable[Job], reckoning: Reckoning) -> dict[str, Metric]:
+    """The metrics of each size of jobs by `NAME.SIZE`; a size that no job has, has no means.
+
+    Source: S. Srinivasan et al., Characterization of backfilling strategies, 2002 (the four sizes).
+    """
+    sorts: dict[str, list[Job]] = {size: [] for size in SIZES}
+    for job in jobs:
+        width = "narrow" if job.processors <= NARROW else "wide"
+        length = "short" if job.runtime / reckoning.pace <= SHORT else "long"
+        sorts[f"{width}-{length}"].append(job)
+    made = {}
+    for size, those in sorts.items():
+        values = {
+            "jobs": len(those),
+            "waiting_mean": mean([reckoning.waiting(job) for job in those]),
+            "slowdown_mean": mean([reckoning.slowdown(job) for job in those]),
+        }
+        for name, definition in SIZE_METRICS.items():
+            made[f"{name}.{size}"] = Metric(float(values[name]), definition.unit)
+    return made
+
+
 def _class_totals(parts: Collection[ClassOutcome]) -> dict[str, float]:
-    completed = sum(part.completed for part in parts)
+    waitings = sorted(value for part in parts for value in part.waitings)
+    responses = sorted(value for part in parts for value in part.responses)
+    lost_work, work = sum(part.lost_work for part in parts), sum(part.work for part in parts)
     return {
         "users": len(parts),
         "jobs": sum(part.jobs for part in parts),
-        "completed": completed,
+        "completed": sum(part.completed for part in parts),
+        "lost_jobs": sum(part.lost_jobs for part in parts),
+        "lost_work": lost_work,
+        "lost_fraction": lost_work / work if work else 0.0,
         "mandatory_failed": sum(part.mandatory_failed for part in parts),
         "unhappy_users": sum(part.unhappy for part in parts),
-        "response_mean": sum(part.response for part in parts) / completed if completed else nan,
-        "slowdown_mean": sum(part.slowdown for part in parts) / completed if completed else nan,
+        "waiting_mean": mean(waitings),
+        "waiting_p95": quantile(waitings, 0.95),
+        "waiting_max": waitings[-1] if waitings else nan,
+        "response_mean": mean(responses),
+        "response_p95": quantile(responses, 0.95),
+        "slowdown_mean": mean([value for part in parts for value in part.slowdowns]),
     }
 
 
@@ -87,15 +136,63 @@ def measured(grid: Grid) -> list[str]:
     """Names of the metrics that a run of a grid will give, known as soon as it is built."""
     known = {*ALWAYS, *grid.record.counters, *grid.record.measures, *grid.record.custom}
     known.update(f"{name}.{kind}" for kind in grid.record.classes for name in CLASS_METRICS)
+    if grid.record.sizes:
+        known.update(f"{name}.{size}" for size in SIZES for name in SIZE_METRICS)
     return [name for name in METRICS if name in known]
 
 
+def _of_users(users: Collection[UserOutcome]) -> dict[str, float]:
+    """What is counted by user."""
+    unhappy = sum(user.unhappy for user in users)
+    content = [user.satisfaction for user in users]
+    slow = [user.slowdown_mean for user in users if user.slowdown_mean == user.slowdown_mean]
+    return {
+        "unhappy_users": unhappy,
+        "unhappy_fraction": unhappy / len(users) if users else 0.0,
+        "unfairness": unfairness(content),
+        "unfairness_jain": jain(content),
+        "unfairness_spread": spread(content),
+        "shortfall_mean": shortfall(content),
+        "lost_jobs": sum(user.lost_jobs for user in users),
+        "lost_work": sum(user.lost_work for user in users),
+        "slowdown_unfairness": unfairness(slow),
+        "slowdown_jain": jain(slow),
+        "slowdown_spread": spread(slow),
+        "slowdown_excess": mean(slow) - 1.0,
+    }
+
+
+def _times(jobs: Iterable[Job], reckoning: Reckoning) -> dict[str, float]:
+    """Means and quantiles over mandatory jobs, lost ones included."""
+    jobs = list(jobs)
+    waitings = sorted(map(reckoning.waiting, jobs))
+    responses = sorted(map(reckoning.response, jobs))
+    slowdowns = sorted(map(reckoning.slowdown, jobs))
+    return {
+        **{f"waiting_{name}": value for name, value in _summed(waitings).items()},
+        **{f"response_{name}": value for name, value in _summed(responses).items()},
+        **{f"slowdown_{name}": value for name, value in _summed(slowdowns).items()},
+        "execution_mean": mean([job.end - job.start for job in jobs if job.state is DONE]),
+    }
+
+
+def _summed(ordered: list[float]) -> dict[str, float]:
+    return {
+        "mean": mean(ordered),
+        "p50": quantile(ordered, 0.5),
+        "p95": quantile(ordered, 0.95),
+        "p99": quantile(ordered, 0.99),
+        "max": ordered[-1] if ordered else nan,
+    }
+
+
 def _totals(grid: Grid) -> dict[str, float]:
-    """Sums and means over jobs, in one pass."""
+    """Sums over jobs, in one pass."""
     completed = kills = 0
-    work = waiting = execution = response = wasted = busy = 0.0
-    first = float("inf")
-    last = quiet = float("-inf")  # last completion; last moment at which any slot was held
+    work = wasted = busy = 0.0
+    unfinished = False
+    first = inf
+    last = quiet = -inf  # last completion; last moment at which any slot was held
     for job in grid.record.jobs:
         if job.submit < first:
             first = job.submit
@@ -104,25 +201,22 @@ def _totals(grid: Grid) -> dict[str, float]:
         if job.state is DONE:
             completed += 1
             work += job.runtime * job.processors
-            waiting += job.start - job.submit
-            execution += job.end - job.start
-            response += job.end - job.submit
             busy += (job.end - job.start) * job.processors
             last = max(last, job.end)
-        elif job.state is RUNNING:
+            continue
+        unfinished = unfinished or lost(job) or left_over(job)
+        if job.state is RUNNING:
             busy += (grid.now - job.start) * job.processors
             quiet = grid.now
         elif job.wasted:
             quiet = max(quiet, job.end if job.end == job.end else grid.now)
-    makespan = last - first if completed else 0.0
-    area = grid.slots * max(makespan, quiet - first) if grid.slots else 0.0
+    span = last - first if completed else 0.0
+    area = grid.slots * max(span, quiet - first) if grid.slots else 0.0
+    unfinished = unfinished or bool(missing(grid.record.jobs, grid.record.stays))
     return {
         "completed": completed,
         "completed_work": work,
-        "makespan": makespan,
-        "waiting_mean": waiting / completed if completed else nan,
-        "execution_mean": execution / completed if completed else nan,
-        "response_mean": response / completed if completed else nan,
+        "makespan": inf if unfinished else span,
         "utilisation": (busy + wasted) / area if area else 0.0,
         "killed": kills,
         "wasted_work": wasted,

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from math import inf, nan
 from typing import Literal
 
-from gridtune.model.job import CANCELLED, DONE, EXPIRED, REJECTED, Job
-from gridtune.model.metrics.fairness import Want, deserved_areas
+from gridtune.model.job import CANCELLED, DONE, EXPIRED, REJECTED, RUNNING, Job
+from gridtune.model.metrics.fairness import Want, deserved_areas, free_time
+from gridtune.model.metrics.lost import SHORTEST, Reckoning, best_effort, left_over, lost, missing, progress
 from gridtune.model.record import Stay
 
 Allocated = Literal["completed", "occupied"]
 Deserved = Literal["area", "capped"]
-
-SHORTEST = 10.0  # s; shorter run times count as this in slow-downs, lest jobs of a second outweigh all others
 
 
 @dataclass(slots=True)
@@ -25,20 +24,26 @@ class ClassOutcome:
         user: whose.
         kind: the class.
         jobs, completed: jobs created, and completed.
+        lost_jobs, lost_work: not completed, and the work of these; optional requests are none of them.
+        work: of all its jobs, slot-seconds at speed 1; of optional requests none.
         mandatory_failed: mandatory jobs that failed, see `failed`.
         allocated: as of the user, of these jobs alone.
-        response: sum of the response times of completed jobs, s.
-        slowdown: sum of their bounded slow-downs, see `bounded_slowdown`.
+        waitings, responses, slowdowns: of all its jobs, in s, s and without unit; lost ones count as
+            `model.metrics.lost.Reckoning` says, optional requests that were not completed not at all.
     """
 
     user: str
     kind: str
     jobs: int = 0
     completed: int = 0
+    lost_jobs: int = 0
+    lost_work: float = 0.0
+    work: float = 0.0
     mandatory_failed: int = 0
     allocated: float = 0.0
-    response: float = 0.0
-    slowdown: float = 0.0
+    waitings: list[float] = field(default_factory=list)
+    responses: list[float] = field(default_factory=list)
+    slowdowns: list[float] = field(default_factory=list)
 
     @property
     def unhappy(self) -> bool:
@@ -46,14 +51,19 @@ class ClassOutcome:
         return self.mandatory_failed > 0
 
     @property
+    def waiting_mean(self) -> float:
+        """Mean waiting time, s; nan if there are no jobs."""
+        return mean(self.waitings)
+
+    @property
     def response_mean(self) -> float:
-        """Mean response time of completed jobs, s; nan if there are none."""
-        return self.response / self.completed if self.completed else nan
+        """Mean response time, s; nan if there are no jobs."""
+        return mean(self.responses)
 
     @property
     def slowdown_mean(self) -> float:
-        """Mean bounded slow-down of completed jobs; nan if there are none."""
-        return self.slowdown / self.completed if self.completed else nan
+        """Mean bounded slow-down; nan if there are no jobs."""
+        return mean(self.slowdowns)
 
 
 @dataclass(slots=True)
@@ -64,19 +74,26 @@ class UserOutcome:
         user: name.
         jobs: jobs created.
         completed: jobs completed.
-        mandatory_failed: mandatory jobs that failed, see `failed`.
+        lost_jobs, lost_work: mandatory jobs that were not completed or never submitted, and their work.
+        mandatory_failed: mandatory jobs that failed, see `failed`, or were never submitted.
         allocated: work, or slot-seconds, that the user was given.
         deserved: the same, that the user should have been given.
         satisfaction: allocated / deserved; nan if nothing was deserved.
+        waiting_mean, response_mean, slowdown_mean: over the user's mandatory jobs; nan if there are none.
         classes: the same work by class.
     """
 
     user: str
     jobs: int = 0
     completed: int = 0
+    lost_jobs: int = 0
+    lost_work: float = 0.0
     mandatory_failed: int = 0
     allocated: float = 0.0
     deserved: float = 0.0
+    waiting_mean: float = nan
+    response_mean: float = nan
+    slowdown_mean: float = nan
     classes: dict[str, ClassOutcome] = field(default_factory=dict)
 
     @property
@@ -90,38 +107,28 @@ class UserOutcome:
         return self.allocated / self.deserved if self.deserved > 0 else nan
 
 
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean; nan of no values."""
+    return sum(values) / len(values) if values else nan
+
+
 def failed(job: Job, now: float) -> bool:
-    """Whether a job is mandatory work that has failed by `now` (s).
+    """Whether a job is mandatory work that has failed by `now` (s), when the run is over.
 
-    It has failed if
-
-    - it was refused for good, by whomever, whether it had a deadline or not;
-    - its deadline has passed and it was not done by then, or it never will be: completion exactly at the
-      deadline is in time. A response bound is a deadline;
-    - it was killed for good at a limit of run time, although it needed no more than its owner had promised.
-
-    It has not failed if it is optional; nor, as long as it has no deadline, if it was killed because it needs
-    more than its owner promised, or its owner withdrew it: that is the owner's doing; nor if it is merely
-    not done yet when the run ends.
+    It has failed if it was late or lost (`model.metrics.lost.lost`): completion exactly at the deadline is in
+    time, and a response bound is a deadline. Of jobs that are merely not done yet when the run ends, those
+    whose deadline is still to come have not failed.
     """
     if not job.mandatory:
         return False
     state = job.state
     if state is DONE:
         return job.end > job.deadline
-    if state is REJECTED:
+    if state is REJECTED or state is CANCELLED:
         return True
-    if job.deadline < inf:
-        return state is CANCELLED or state is EXPIRED or now > job.deadline
-    return state is EXPIRED and job.runtime <= job.estimate
-
-
-def bounded_slowdown(job: Job, pace: float) -> float:
-    """Response time of a completed job over its run time at speed `pace`, which counts as 10 s at least.
-
-    Never less than 1: short jobs do not outweigh all others, and fast nodes do not make up for waiting.
-    """
-    return max(1.0, (job.end - job.submit) / max(job.runtime / pace, SHORTEST))
+    if state is EXPIRED:
+        return job.deadline < inf or lost(job)
+    return not now <= job.deadline < inf
 
 
 def outcomes(
@@ -133,6 +140,7 @@ def outcomes(
     *,
     allocated: Allocated = "completed",
     deserved: Deserved = "capped",
+    shortest: float = SHORTEST,
 ) -> dict[str, UserOutcome]:
     """How every user fared.
 
@@ -145,53 +153,109 @@ def outcomes(
         slots: n_R, places where a job can run. Slots that share a processor count as that processor.
         capacity: the sum of their speeds.
         now: end of the run, s.
-        allocated: `completed` counts the work of completed jobs, at speed 1, against `capacity`; `occupied`
-            the time that slots were held, lost executions included, against `slots`.
+        allocated: `completed` counts the work of completed jobs, at speed 1, and what those that still run
+            have had of theirs, against `capacity`; `occupied` the time that slots were held, lost executions
+            included, against `slots`.
         deserved: `capped` is the equal share of those who still want something, see
             `model.metrics.fairness.deserved_areas`; `area` is the equal share of
             the paper, whatever is wanted.
+        shortest: s that run times count at least in slow-downs.
     """
     pace = capacity / slots if slots else 1.0
-    users = _tally(jobs, now, pace, allocated)
+    users = _tally(jobs, now, pace, allocated, shortest)
     for stay in stays:
         users.setdefault(stay.user, UserOutcome(stay.user))
+    for stay, requests, work in missing(jobs, stays):
+        outcome = users[stay.user]
+        outcome.lost_jobs += requests
+        outcome.lost_work += work
+        if now > stay.deadline or stay.deadline == inf:
+            outcome.mandatory_failed += requests
     # Work is counted at speed 1, so it is compared with what the speeds can do in the time.
     whole, unit = (capacity, 1.0) if allocated == "completed" else (float(slots), pace)
+    stays = [replace(stay, deadline=min(stay.deadline, now)) for stay in stays]
     loose = [job for job in jobs if not isinstance(job.data, Stay)]
-    visits = _visits(loose, now)
     if deserved == "area":
-        areas = deserved_areas([replace(stay, demand=inf) for stay in (*stays, *visits)], whole)
+        areas = deserved_areas([replace(stay, demand=inf) for stay in (*stays, *_visits(loose, now))], whole)
     else:
+        owed = [job for job in loose if not best_effort(job)]
         asked = [replace(stay, demand=stay.demand / unit) for stay in stays]
-        wants = (Want(job.submit, job.user, job.work / unit) for job in loose)
-        areas = deserved_areas([*asked, *visits], whole, wants)
+        present = [*asked, *_visits(owed, now)]
+        wants = [Want(job.submit, job.user, _useful(job, now, pace) / unit) for job in owed]
+        areas = deserved_areas(present, whole, wants)
+        if len(owed) < len(loose):
+            # Best-effort work deserves what the others leave: the time in which nobody else wants anything.
+            free = free_time(present, whole, wants)
+            rest = [job for job in loose if best_effort(job)]
+            left = [
+                replace(visit, entry=free(visit.entry), deadline=free(visit.deadline))
+                for visit in _visits(rest, now)
+            ]
+            wants = [Want(free(job.submit), job.user, _useful(job, now, pace) / unit) for job in rest]
+            for user, area in deserved_areas(left, whole, wants).items():
+                areas[user] = areas.get(user, 0.0) + area
     for user, outcome in users.items():
         outcome.deserved = areas[user]
     return users
 
 
-def _tally(jobs: Iterable[Job], now: float, pace: float, allocated: Allocated) -> dict[str, UserOutcome]:
+def _useful(job: Job, now: float, pace: float) -> float:
+    """Work of a job that could be done before the run ended `now` (s), slot-seconds at speed 1."""
+    return (
+        min(job.work, max(0.0, now - job.submit) * pace * job.processors)
+        if job.state is not DONE
+        else job.work
+    )
+
+
+def _tally(
+    jobs: Iterable[Job], now: float, pace: float, allocated: Allocated, shortest: float
+) -> dict[str, UserOutcome]:
     """Count the jobs of all users, and what they were given."""
     users: dict[str, UserOutcome] = {}
+    owed: dict[str, tuple[list[float], list[float], list[float]]] = {}
+    jobs = list(jobs)
+    reckoning = Reckoning.of(jobs, now, pace, shortest)
     for job in jobs:
         outcome = users.get(job.user)
         if outcome is None:
             outcome = users[job.user] = UserOutcome(job.user)
+            owed[job.user] = [], [], []
         part = outcome.classes.get(job.kind)
         if part is None:
             part = outcome.classes[job.kind] = ClassOutcome(job.user, job.kind)
         part.jobs += 1
-        given = 0.0 if allocated == "completed" else job.wasted
-        if job.state is DONE:
-            part.completed += 1
-            part.response += job.end - job.submit
-            part.slowdown += bounded_slowdown(job, pace)
-            given += job.work if allocated == "completed" else (job.end - job.start) * job.processors
+        part.completed += job.state is DONE
+        if allocated == "completed":
+            given = progress(job, now, pace)
+        else:
+            end = job.end if job.state is DONE else now
+            held = job.state is DONE or job.state is RUNNING
+            given = job.wasted + ((end - job.start) * job.processors if held else 0.0)
         part.allocated += given
         outcome.allocated += given
+        gone = lost(job)
+        if gone or left_over(job):
+            part.lost_jobs += 1
+            part.lost_work += job.work
+        if gone:
+            outcome.lost_jobs += 1
+            outcome.lost_work += job.work
+        optional = not job.mandatory and isinstance(job.data, Stay)
+        if not optional:
+            part.work += job.work
+        if not optional or job.state is DONE:
+            times = reckoning.waiting(job), reckoning.response(job), reckoning.slowdown(job)
+            part.waitings.append(times[0])
+            part.responses.append(times[1])
+            part.slowdowns.append(times[2])
+            if job.mandatory:
+                for known, value in zip(owed[job.user], times, strict=True):
+                    known.append(value)
         if failed(job, now):
             part.mandatory_failed += 1
-    for outcome in users.values():
+    for name, outcome in users.items():
+        outcome.waiting_mean, outcome.response_mean, outcome.slowdown_mean = map(mean, owed[name])
         for part in outcome.classes.values():
             outcome.jobs += part.jobs
             outcome.completed += part.completed

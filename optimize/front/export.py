@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from gridtune.model.metrics.registry import resolution, rounded
 from gridtune.optimize.front.breakdown import (
     columns,
     constraint_cells,
@@ -207,13 +208,16 @@ def _entry(member: Member) -> dict[str, Any]:
 
 def _estimates(estimates: dict[str, Estimate]) -> dict[str, dict[str, float | None]]:
     return {
-        name: {"mean": _finite(e.mean), "standard_error": _finite(e.standard_error)}
+        name: {
+            "mean": _finite(e.mean, resolution(name)),
+            "standard_error": _finite(e.standard_error, resolution(name)),
+        }
         for name, e in estimates.items()
     }
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and isfinite(value) else None
+def _finite(value: float | None, step: float) -> float | None:
+    return rounded(value, step) if value is not None and isfinite(value) else None
 
 
 def _advice(item: Recommendation) -> dict[str, Any]:

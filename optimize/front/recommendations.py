@@ -152,7 +152,7 @@ def compromise(candidates: Sequence[Member], objectives: Sequence[Objective]) ->
 
 def _difference(a: Estimates, b: Estimates, objective: Objective) -> Difference:
     """`a` minus `b` over the replications that both have."""
-    return difference(a[objective.name].values, b[objective.name].values)
+    return difference(a[objective.name].values, b[objective.name].values, objective.resolution)
 
 
 def _lexicographic_choice(

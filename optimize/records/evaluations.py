@@ -20,11 +20,13 @@ class Objective:
         name: of the metric.
         direction: which way is better.
         unit: of the metric.
+        resolution: least difference that means anything, in the unit; 0 if any does.
     """
 
     name: str
     direction: Literal["minimize", "maximize"]
     unit: str = ""
+    resolution: float = 0.0
 
 
 @dataclass(frozen=True)

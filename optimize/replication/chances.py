@@ -87,7 +87,7 @@ def chances(
         kept = np.flatnonzero((means[:, len(objectives) :] <= bounds).all(axis=1))
         keeps[kept] += 1
         if len(kept):
-            front = level(means[kept, : len(objectives)])
+            front = level(means[kept, : len(objectives)], [one.resolution for one in objectives])
             wins[kept] += moocore.is_nondominated(front, keep_weakly=True)
     return [
         Chance(float(won), float(kept)) for won, kept in zip(wins / resamples, keeps / resamples, strict=True)

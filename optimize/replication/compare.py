@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
     """Means as a matrix to be minimised, a row per point and a column per objective.
 
-    Maximised objectives are negated, and differences below 1e-12 of an objective's size are levelled, so
-    that two sums of the same numbers in another order are a tie. Where numbers of replications differ, the
-    means are brought to the streams of the point that has most; see `common_scale`.
+    Maximised objectives are negated. Values are rounded to the objective's resolution, and where it has none
+    differences below 1e-12 of its size are levelled: what differs by less is a tie. Where numbers of
+    replications differ, the means are brought to the streams of the point that has most; see `common_scale`.
     """
     import numpy as np
 
@@ -33,7 +33,7 @@ def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objecti
     counts = np.array([replications(row) for row in estimates])
     if len(estimates) and counts.min() < counts.max():
         means = common_scale(observed(estimates, objectives), counts)
-    return level(means)
+    return level(means, [objective.resolution for objective in objectives])
 
 
 def common_scale(values: Array, counts: Array) -> Array:
@@ -114,12 +114,18 @@ def signs(objectives: Sequence[Objective]) -> Array:
     return np.array([1.0 if objective.direction == "minimize" else -1.0 for objective in objectives])
 
 
-def level(values: Array) -> Array:
-    """The values (points x objectives) rounded to 1e-12 of the largest in each column."""
+def level(values: Array, steps: Sequence[float] = ()) -> Array:
+    """The values (points x objectives) rounded to a step, or to 1e-12 of the largest, in each column.
+
+    Args:
+        values: what is rounded.
+        steps: of each column; 0 for none.
+    """
     import numpy as np
 
     if not values.size:
         return values
     size = np.abs(values).max(axis=0)
-    unit = 10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)))
-    return np.asarray(np.round(values / unit, 12) * unit)
+    unit = 10.0 ** np.floor(np.log10(np.where(size > 0, size, 1.0)) - 12)
+    unit = np.maximum(unit, np.array(steps or np.zeros(values.shape[1])))
+    return np.asarray(np.round(values / unit) * unit)

@@ -65,13 +65,14 @@ class Difference:
         }
 
 
-def difference(to: Sequence[float], start: Sequence[float]) -> Difference:
+def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -> Difference:
     """What changes from one point to another, over the replications that both have.
 
     The interval is that of a paired t-test. What the streams do to both points cancels.
 
     Args:
         to, start: values, one per replication, in their order.
+        step: resolution of the values: where they differ by less, they are equal.
 
     Raises:
         ValueError: no common replication.
@@ -82,7 +83,7 @@ def difference(to: Sequence[float], start: Sequence[float]) -> Difference:
     if not pairs:
         raise ValueError("two points without a common replication cannot be compared")
     size = max(abs(value) for pair in pairs for value in pair)
-    gaps = [0.0 if abs(a - b) <= ROUNDING * size else a - b for a, b in pairs]
+    gaps = [0.0 if abs(a - b) <= max(ROUNDING * size, step * (1 - 1e-9)) else a - b for a, b in pairs]
     count = len(gaps)
     mean = sum(gaps) / count
     if count == 1:

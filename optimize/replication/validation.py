@@ -9,6 +9,7 @@ from math import isfinite
 from gridtune.optimize.records.evaluations import Estimate, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.replication.loss import Today
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.scenarios.execution.pool import Pool
@@ -59,6 +60,7 @@ class FreshRuns:
         self.units: dict[str, str] = {}
         self._pool, self._progress, self._work = pool, progress or Progress(), work
         self._known: dict[str, Fresh | str] = {}
+        self._today = Today(settings, pool, work)
 
     def run(self, points: Sequence[Point]) -> list[Fresh | str]:
         """What each point gives; why it failed, in one line, if it did.
@@ -72,6 +74,7 @@ class FreshRuns:
             self._progress.start(f"points on fresh seeds, {each} runs each", len(new))
             self.count += len(new) * each
         numbers = range(FRESH, FRESH + self.replications)
+        self._today.prepare(numbers)
         groups = [
             [Task(case.scenario, point, case.seed, k) for case in self.settings.run_in for k in numbers]
             for point in new
@@ -85,6 +88,7 @@ class FreshRuns:
 
     def _fresh(self, point: Point, runs: Sequence[Metrics]) -> Fresh | str:
         each = self.replications
+        runs = self._today.compared(runs, range(FRESH, FRESH + each))
         by_case = [runs[start : start + each] for start in range(0, len(runs), each)]
         found = evaluated(0, point, by_case, self.settings)
         if isinstance(found, Failed):

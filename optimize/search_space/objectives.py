@@ -15,16 +15,15 @@ from gridtune.scenarios.execution.simulate import build
 
 
 def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
-    """Metrics as objectives, with their directions and units.
+    """Metrics as objectives, with their directions, units and resolutions.
 
     Raises:
         ScenarioError: an unknown metric, one named twice, or none at all.
     """
     if not names:
         raise ScenarioError("a search needs at least one --objective")
-    return tuple(
-        Objective(name, METRICS[name].direction, METRICS[name].unit) for name in known_metrics(names)
-    )
+    known = [(name, METRICS[name]) for name in known_metrics(names)]
+    return tuple(Objective(name, one.direction, one.unit, one.resolution) for name, one in known)
 
 
 def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) -> None:

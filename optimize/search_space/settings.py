@@ -74,7 +74,7 @@ class Settings:
             "document": self.scenario.document,
             "base": str(self.scenario.base),
             "space": self.space.as_json(),
-            "objectives": [[o.name, o.direction, o.unit] for o in self.objectives],
+            "objectives": [[o.name, o.direction, o.unit, o.resolution] for o in self.objectives],
             "sampler": self.sampler,
             "batch": self.batch,
             "seed": self.seed,
@@ -117,7 +117,10 @@ class Settings:
         """In what a stored study is about something else."""
         mine = self.as_json()
         changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
-        changed += [f"the {name}" for name in ("space", "objectives") if mine[name] != stored[name]]
+        changed += [] if mine["space"] == stored["space"] else ["the space"]
+        # Studies from before there were resolutions have none.
+        wanted, had = ([objective[:3] for objective in one["objectives"]] for one in (mine, stored))
+        changed += [] if wanted == had else ["the objectives"]
         changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
         if set(map(str, self.constraints)) != set(map(str, stored_constraints(stored))):
             changed.append("the constraints")

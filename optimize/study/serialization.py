@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isnan, nan
+from math import isfinite, nan
 from typing import Any
 
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Value
@@ -49,8 +49,8 @@ def estimates_of(stored: Mapping[str, Any]) -> dict[str, Estimate]:
 
 
 def _means_as_json(means: Mapping[str, float]) -> dict[str, float | None]:
-    """What is not a number becomes None."""
-    return {name: None if isnan(mean) else mean for name, mean in means.items()}
+    """What is not finite becomes None."""
+    return {name: mean if isfinite(mean) else None for name, mean in means.items()}
 
 
 def _means_of(stored: Mapping[str, float | None]) -> dict[str, float]:

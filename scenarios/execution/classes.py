@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.grid import Grid
-from gridtune.model.metrics.registry import CLASS_METRICS, define_classes
+from gridtune.model.metrics.registry import CLASS_METRICS, define_classes, define_sizes
 from gridtune.scenarios.workloads.jobs import JobWorkload
 from gridtune.scenarios.workloads.sessions import SessionWorkload
 from gridtune.scenarios.workloads.tasks import TaskWorkload
@@ -33,9 +33,12 @@ def classes_of(spec: ScenarioSpec) -> tuple[str, ...]:
 
 
 def announce(grid: Grid, spec: ScenarioSpec) -> None:
-    """Have the metrics of each class measured, and known as objectives."""
+    """Have the metrics of each class measured, and at batch sites of each size; all known as objectives."""
     grid.record.classes = classes_of(spec)
     define_classes(grid.record.classes)
+    grid.record.sizes = any(site.vres is None for site in spec.site)
+    if grid.record.sizes:
+        define_sizes()
 
 
 def by_class(metrics: Mapping[str, Any], classes: Iterable[str]) -> dict[str, dict[str, Any]]:

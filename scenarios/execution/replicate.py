@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import isnan, nan, sqrt
+from math import isfinite, nan, sqrt
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gridtune.model.metrics.registry import METRICS, Metric
+from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
 from gridtune.scenarios.document.paths import Document
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -84,7 +84,7 @@ class Summary:
     """A metric over replications.
 
     Attributes:
-        mean: nan if any value is: a metric that one replication could not give has no mean.
+        mean: nan or infinite if any value is: a metric that one replication could not give has no mean.
         standard_error: of the mean; None for a single replication or without a mean.
         values: one per replication, in their order.
         unit: of all of them.
@@ -105,17 +105,21 @@ class Summary:
         if not values:
             raise ValueError("no values to sum up")
         mean = sum(values) / len(values)
-        if len(values) == 1 or isnan(mean):
+        if len(values) == 1 or not isfinite(mean):
             return cls(mean, None, tuple(values), unit)
         variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
         return cls(mean, sqrt(variance / len(values)), tuple(values), unit)
 
-    def as_json(self) -> dict[str, Any]:
-        """As in the output of `run` and `sweep`; what is not a number becomes null."""
+    def as_json(self, step: float = 0.0) -> dict[str, Any]:
+        """As in the output of `run` and `sweep`; what is not finite becomes null.
+
+        Args:
+            step: resolution of the metric; no number has digits beyond it.
+        """
         return {
-            "mean": _number(self.mean),
-            "standard_error": _number(self.standard_error),
-            "values": [_number(value) for value in self.values],
+            "mean": _number(self.mean, step),
+            "standard_error": _number(self.standard_error, step),
+            "values": [_number(value, step) for value in self.values],
             "unit": self.unit,
         }
 
@@ -250,5 +254,10 @@ def _located(failure: Failure, group: Sequence[Task], at: int) -> Failure:
     return Failure(failure.kind, f"{name}: {failure.message}", failure.trace)
 
 
-def _number(value: float | None) -> float | None:
-    return None if value is None or isnan(value) else value
+def as_json(metrics: Mapping[str, Summary]) -> dict[str, Any]:
+    """Metrics as `run` and `sweep` print them, by name, each with the digits that mean anything."""
+    return {name: summary.as_json(resolution(name)) for name, summary in metrics.items()}
+
+
+def _number(value: float | None, step: float) -> float | None:
+    return None if value is None or not isfinite(value) else rounded(value, step)

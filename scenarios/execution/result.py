@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.classes import by_class, classes_of
-from gridtune.scenarios.execution.replicate import Metrics, Summary, summarise
+from gridtune.scenarios.execution.replicate import Metrics, Summary, as_json, summarise
 from gridtune.scenarios.results.files import manifest, writable_folder, write_run
 from gridtune.scenarios.results.frames import as_html, joined
 from gridtune.scenarios.results.run import notes
@@ -219,7 +219,7 @@ class Result:
             "scenario": self.scenario.name,
             "seed": self.seed,
             "replications": self.replications,
-            "metrics": {name: summary.as_json() for name, summary in self.summaries.items()},
+            "metrics": as_json(self.summaries),
             "out": None if self.out is None else str(self.out),
         }
         if classes := classes_of(self.scenario.active):

@@ -66,7 +66,12 @@ def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_ev
     with build(scenario, seed, replication, keep_events=keep_events) as grid, without_garbage_collection():
         grid.run()
         readings = scenario.spec.metrics
-        metrics, users = summarise(grid, allocated=readings.allocated, deserved=readings.deserved)
+        metrics, users = summarise(
+            grid,
+            allocated=readings.allocated,
+            deserved=readings.deserved,
+            shortest=readings.slowdown_bound,
+        )
         return Run(scenario, seed, replication, metrics, users, grid.record, grid.now, grid.slots)
 
 

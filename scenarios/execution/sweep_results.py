@@ -13,7 +13,7 @@ from gridtune.scenarios.document import scenario as documents
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.experiment import Scenario, check_counts, check_seed
 from gridtune.scenarios.execution.prepare import log, prepare, workers
-from gridtune.scenarios.execution.replicate import known_metrics
+from gridtune.scenarios.execution.replicate import as_json, known_metrics
 from gridtune.scenarios.execution.sweep import grid, logarithmic_paths, parse_vary
 from gridtune.scenarios.execution.sweep import sweep as run_points
 from gridtune.scenarios.execution.variations import Variations, as_texts
@@ -195,7 +195,7 @@ def sweep(
         done = run_points(found, points, seed, replications, pool)
         folder = None if out is None else writable_folder(Path(out))
         for index, point in done:
-            metrics = {name: summary.as_json() for name, summary in point.metrics.items()}
+            metrics = as_json(point.metrics)
             _measured(names, metrics)
             made[index] = {"values": point.values, "metrics": metrics}
             if point.failure is not None:

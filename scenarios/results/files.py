@@ -27,11 +27,12 @@ JOB_COLUMNS = (
 )  # fmt: skip
 PILOT_COLUMNS = ("id", "site", "node", "submit", "queued", "start", "end", "state")
 USER_COLUMNS = (
-    "user", "jobs", "completed", "mandatory_failed", "unhappy", "allocated", "deserved", "satisfaction",
+    "user", "jobs", "completed", "lost_jobs", "lost_work", "mandatory_failed", "unhappy", "allocated",
+    "deserved", "satisfaction", "waiting_mean", "response_mean", "slowdown_mean",
 )  # fmt: skip
 CLASS_COLUMNS = (
-    "user", "kind", "jobs", "completed", "mandatory_failed", "unhappy", "allocated", "response_mean",
-    "slowdown_mean",
+    "user", "kind", "jobs", "completed", "lost_jobs", "lost_work", "mandatory_failed", "unhappy", "allocated",
+    "waiting_mean", "response_mean", "slowdown_mean",
 )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import nan
 
 import gridtune.model.harvest  # noqa: F401 - importing it registers the controllers
 from gridtune.agents.batch.best_effort import BestEffortQueue, Preemption
@@ -13,9 +12,10 @@ from gridtune.agents.harvest.harvester import Harvester
 from gridtune.model.agenda import Action
 from gridtune.model.grid import Grid
 from gridtune.model.harvest.control import Control
-from gridtune.model.job import DONE, Job
-from gridtune.model.metrics.registry import define
-from gridtune.model.metrics.users import bounded_slowdown
+from gridtune.model.job import Job
+from gridtune.model.metrics.lost import Reckoning, left_over
+from gridtune.model.metrics.registry import WORK, define
+from gridtune.model.metrics.users import mean
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import delay, sites_of
 from gridtune.scenarios.systems.destinations import workloads_for
@@ -25,14 +25,16 @@ from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.jobs import EVERY, BestEffortSpec, Campaign, JobWorkload, Task
 
 define("best_effort_completed", "jobs", "maximize", "completed best-effort jobs")
-define("best_effort_work", "s", "maximize", "work of completed best-effort jobs, slot-seconds at speed 1")
+define("best_effort_work", "s", "maximize", "work of completed best-effort jobs, at speed 1", WORK)
 define("unfinished_campaigns", "campaigns", "minimize", "best-effort campaigns with work left at the end")
 define(
     "abandoned",
     "jobs",
     "minimize",
-    "best-effort jobs that harvesters gave up, wanting less than one for ever",
+    "best-effort jobs that were dropped, given up, or left alone for the last tenth of the run",
 )
+define("best_effort_left", "jobs", "minimize", "best-effort jobs that were not done when the run ended")
+define("best_effort_left_work", "s", "minimize", "work of these, slot-seconds at speed 1", WORK)
 define(
     "campaign_unfairness",
     "",
@@ -43,8 +45,7 @@ define(
     "premium_slowdown",
     "",
     "minimize",
-    "mean over completed jobs at harvested sites, best-effort ones left out, of response time over run time "
-    "(of 10 s at least)",
+    "mean bounded slow-down of mandatory jobs at harvested sites, and of those lost on their way to a site",
 )
 define(
     "tracking_error", "", "minimize", "root of the mean squared control error over the cycles of a harvester"
@@ -166,21 +167,31 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
     harvested = {harvester.queue.site.name for harvester in harvesters}
 
     def slowdown() -> float:
-        slow = [
-            bounded_slowdown(job, 1.0)
-            for job in grid.record.jobs
-            if job.mandatory and job.state is DONE and job.site in harvested
-        ]
-        return sum(slow) / len(slow) if slow else nan
+        reckoning = Reckoning.of(grid.record.jobs, grid.now)
+        return mean(
+            [
+                reckoning.slowdown(job)
+                for job in grid.record.jobs
+                if job.mandatory and (job.site in harvested or not job.site)
+            ]
+        )
+
+    def left() -> list[float]:
+        return [job.work for job in grid.record.jobs if left_over(job)]
 
     def abandoned() -> int:
-        return bags.left if all(harvester.gave_up for harvester in harvesters) else 0
+        # Whoever drops a killed job instead of putting it back has abandoned it, too.
+        kept = bags.left + sum(harvester.queue.depth + harvester.queue.running for harvester in harvesters)
+        dropped = len(left()) - kept
+        return dropped + (bags.left if all(harvester.stopped for harvester in harvesters) else 0)
 
     grid.record.measures.update(
         best_effort_completed=lambda: bags.completed,
         best_effort_work=lambda: bags.work,
         unfinished_campaigns=lambda: sum(bag.open > 0 for bag in bags.bags.values()),
         abandoned=abandoned,
+        best_effort_left=lambda: len(left()),
+        best_effort_left_work=lambda: sum(left()),
         campaign_unfairness=lambda: bags.unfairness,
         premium_slowdown=slowdown,
         tracking_error=lambda: max(harvester.tracking_error for harvester in harvesters),

@@ -54,7 +54,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     record.probe("meta.running", lambda: in_state(RUNNING))
     record.probe("meta.done", lambda: in_state(DONE))
     record.probe("meta.unmatched", lambda: gateway.waiting)
-    record.measures.update(measures(gateway.tasks, record.jobs))
+    record.measures.update(measures(grid, gateway.tasks))
     streams = [arrivals(grid, workload, gateway) for workload in workloads_for(spec, "middleware")]
     hand_in(grid, gateway, merged(streams))
 

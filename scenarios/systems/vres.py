@@ -9,6 +9,7 @@ from typing import Any
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, DONE, EXPIRED, REJECTED, RUNNING, Job
+from gridtune.model.metrics.lost import Reckoning
 from gridtune.model.metrics.registry import define
 from gridtune.model.vres import ClassRules, ShareError, SlotClass, slot_counts
 from gridtune.scenarios.tables.batch import SiteSpec
@@ -179,18 +180,17 @@ def _failed(job: Job, now: float) -> bool:
 def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> float:
     """Mean of (end - submission) / run time over jobs of classes with queues; nan if there are none.
 
-    Jobs that have not ended count with the time that they have taken so far: else a site that never comes
-    round to them would look good.
+    Lost jobs count as `model.metrics.lost.Reckoning` says: else a site that never comes round to them would
+    look good.
 
     Args:
         grid: after its run.
         sites: all with virtual reservations.
         bound: s that response and run time count at least, so that jobs of a second do not outweigh all.
     """
+    reckoning = Reckoning.of(grid.record.jobs, grid.now, grid.mean_speed)
     ratios = [
-        max((job.end if job.state is DONE else grid.now) - job.submit, bound) / max(job.runtime, bound)
-        for job in _jobs_of(grid, sites, "wait")
-        if job.state not in LOST
+        max(reckoning.response(job), bound) / max(job.runtime, bound) for job in _jobs_of(grid, sites, "wait")
     ]
     return sum(ratios) / len(ratios) if ratios else nan
 

@@ -40,3 +40,6 @@ class MetricsSpec(Table):
         default="capped",
         description="equal share of those who still want something, or as in RR-7959 of all who are there",
     )
+    slowdown_bound: float = Field(
+        default=10.0, gt=0, description="s that run times count at least in bounded slow-downs"
+    )

@@ -53,6 +53,11 @@ class SearchSpec(Table):
     require: list[Annotated[str, AfterValidator(requirement)]] = Field(
         default_factory=list, description="constraints, e.g. `utilisation>=0.8`, on the mean of any metric"
     )
+    allow_loss: bool = Field(
+        default=False,
+        description="whether points may lose more mandatory work than the scenario as it stands; else such "
+        "points are never on the front",
+    )
     replications: int = Field(default=1, ge=1, description="runs of every point at first")
     max_replications: int | None = Field(
         default=None,

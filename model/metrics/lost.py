@@ -1,0 +1,154 @@
+"""Work that was lost: what counts as lost, and as what a lost job enters into means and quantiles.
+
+Every mandatory job ends as completed or lost, except one that used up all the run time that its owner had
+promised for it: that one got what was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import nan
+from typing import NamedTuple
+
+from gridtune.model.job import DONE, EXPIRED, RUNNING, Job
+from gridtune.model.record import Stay
+
+SHORTEST = 10.0  # s; shorter run times count as this in slow-downs, lest jobs of a second outweigh all others
+
+
+def best_effort(job: Job) -> bool:
+    """Whether a job is owed to nobody and may be killed for others; optional requests are another kind."""
+    return not job.mandatory and not isinstance(job.data, Stay)
+
+
+def overran(job: Job) -> bool:
+    """Whether a job was ended at its owner's own promise: it had all that was asked for."""
+    if job.state is not EXPIRED or job.runtime <= job.estimate:
+        return False
+    return job.end - job.start >= job.estimate * (1 - 1e-9)
+
+
+def lost(job: Job) -> bool:
+    """Whether a job was lost, once the run is over.
+
+    It was if it is mandatory and was refused, killed for good, withdrawn, abandoned, or not finished when the
+    run ended. What is optional is never lost; best-effort work is left over, see `left_over`. Mandatory
+    requests that were never submitted are lost, too: see `missing`.
+    """
+    return job.mandatory and job.state is not DONE and not overran(job)
+
+
+def left_over(job: Job) -> bool:
+    """Whether a job is best-effort work that was not done, once the run is over."""
+    return best_effort(job) and job.state is not DONE
+
+
+class Missing(NamedTuple):
+    """Mandatory requests of a stay that were never submitted.
+
+    Attributes:
+        stay: which.
+        requests: how many.
+        work: of them, slot-seconds at speed 1.
+    """
+
+    stay: Stay
+    requests: int
+    work: float
+
+
+def missing(jobs: Iterable[Job], stays: Iterable[Stay]) -> list[Missing]:
+    """Stays of which not all mandatory requests were submitted (RR-7959, section 3.2: n_min of them)."""
+    wanted = {id(stay): stay for stay in stays if stay.n_min}
+    if not wanted:
+        return []
+    sent = dict.fromkeys(wanted, 0)
+    for job in jobs:
+        if job.mandatory and id(job.data) in sent:
+            sent[id(job.data)] += 1
+    return [
+        Missing(stay, stay.n_min - sent[key], stay.mandatory_work * (stay.n_min - sent[key]) / stay.n_min)
+        for key, stay in wanted.items()
+        if sent[key] < stay.n_min
+    ]
+
+
+class Reckoning(NamedTuple):
+    """As what jobs enter into means and quantiles once the run is over.
+
+    A lost job counts as if it had begun after the end of the run, when all lost work had been done one job
+    after the other: any scheduler that does not idle would have begun it by then. So it looks worse than
+    every job that was served, and each further loss makes all lost jobs look worse.
+
+    Attributes:
+        last: when a lost job counts as begun, s.
+        least: when best-effort work that is left over does, after all lost work, s.
+        pace: work that a slot does in a second: the mean speed.
+        shortest: s that run times count at least in slow-downs.
+    """
+
+    last: float
+    least: float
+    pace: float = 1.0
+    shortest: float = SHORTEST
+
+    @classmethod
+    def of(cls, jobs: Iterable[Job], now: float, pace: float = 1.0, shortest: float = SHORTEST) -> Reckoning:
+        """Of the jobs of a run that ended `now` (s)."""
+        owed = left = 0.0
+        for job in jobs:
+            if job.state is not DONE:
+                owed += job.runtime if lost(job) else 0.0
+                left += job.runtime if left_over(job) else 0.0
+        return cls(now + owed / pace, now + (owed + left) / pace, pace, shortest)
+
+    def begun(self, job: Job) -> float:
+        """When a job began, or counts as begun, s."""
+        if done(job):
+            return job.start
+        return self.last if job.mandatory else self.least
+
+    def waiting(self, job: Job) -> float:
+        """Start minus submission, s (RR-5576, equation 1)."""
+        return self.begun(job) - job.submit
+
+    def response(self, job: Job) -> float:
+        """End minus submission, s (RR-5576, equation 3)."""
+        end = job.end if done(job) else self.begun(job) + job.runtime / self.pace
+        return end - job.submit
+
+    def slowdown(self, job: Job) -> float:
+        """Response time over run time at the mean speed, which counts as `shortest` at least.
+
+        Never less than 1: short jobs do not outweigh all others, and fast nodes do not make up for waiting.
+
+        Source: D. Feitelson et al., Theory and Practice in Parallel Job Scheduling, 1997 (bounded slow-down).
+        """
+        needed = job.runtime / self.pace
+        if job.state is EXPIRED and done(job):
+            needed = job.end - job.start
+        return max(1.0, self.response(job) / max(needed, self.shortest))
+
+
+def done(job: Job) -> bool:
+    """Whether a job was completed, or had all that its owner promised."""
+    return job.state is DONE or overran(job)
+
+
+def progress(job: Job, now: float, pace: float) -> float:
+    """Work that a job has been given: all of it if it is done, what it has had so far if it runs."""
+    if job.state is DONE:
+        return job.work
+    if job.state is RUNNING:
+        return min(job.work, (now - job.start) * pace * job.processors)
+    return 0.0
+
+
+def quantile(ordered: list[float], share: float) -> float:
+    """Of sorted values the one that a share of them does not exceed, between neighbours in proportion."""
+    if not ordered:
+        return nan
+    at = share * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (at - low) * (ordered[high] - ordered[low])

@@ -1,0 +1,89 @@
+"""What a point loses beyond what the scenario as it stands loses: no search can win by losing work.
+
+A point is compared with today's setting under the same streams, replication by replication: what a workload
+makes every setting lose cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gridtune.model.metrics.registry import Metric, define
+from gridtune.optimize.records.evaluations import Constraint
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
+
+EXCESS_LOSS = "excess_loss"
+TOLERANCE = 0.01  # share of the mandatory work: jobs that the end of a run happens to cut off
+
+define(
+    EXCESS_LOSS,
+    "",
+    "minimize",
+    "lost share of mandatory work beyond that of the scenario as it stands, and beyond a hundredth",
+)
+NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
+
+
+def excess_loss(point: Metrics, today: Metrics) -> float:
+    """What a run loses beyond another one, and beyond `TOLERANCE`; at most 0 if it may.
+
+    What no end of a run can have cut off is not tolerated at all: mandatory requests that were never
+    submitted, and best-effort jobs whose harvesters have stopped.
+
+    Args:
+        point, today: metrics of two runs under the same streams.
+    """
+    excess = _of(point, "lost_fraction") - _of(today, "lost_fraction") - TOLERANCE
+    withheld = max(_of(point, name) - _of(today, name) for name in ("never_submitted", "abandoned"))
+    return max(excess, TOLERANCE * withheld) if withheld > 0 else excess
+
+
+def _of(metrics: Metrics, name: str) -> float:
+    return metrics[name].value if name in metrics else 0.0
+
+
+class Today:
+    """The scenario as it stands, run once under each stream that points are run under.
+
+    Args:
+        settings: of the search.
+        pool: who runs the simulations.
+        work: gives the metrics of a run to be done.
+    """
+
+    def __init__(self, settings: Settings, pool: Pool, work: Callable[[Task], Metrics]) -> None:
+        self._guarded = NO_MORE_LOSS in settings.constraints
+        self._cases, self._pool, self._work = settings.run_in, pool, work
+        self._known: dict[tuple[int, int], Metrics] = {}
+
+    def prepare(self, replications: Sequence[int]) -> None:
+        """Run it under replications in every case, as far as that has not been done."""
+        if not self._guarded:
+            return
+        places = [(case, k) for case in range(len(self._cases)) for k in sorted(set(replications))]
+        lacking = [place for place in places if place not in self._known]
+        groups = [[Task(self._cases[case].scenario, {}, self._cases[case].seed, k)] for case, k in lacking]
+        for outcome in run_groups(groups, self._pool, self._work):
+            # Where it fails it loses everything that there is, and no point can lose more.
+            failed = outcome.failure is not None
+            self._known[lacking[outcome.index]] = _FAILED if failed else outcome.value[0]
+
+    def compared(self, runs: Sequence[Metrics], replications: Sequence[int]) -> list[Metrics]:
+        """The runs of a point, each with what it loses beyond today's.
+
+        Args:
+            runs: by case, then by replication.
+            replications: their numbers; `prepare` was called with them.
+        """
+        if not self._guarded:
+            return list(runs)
+        places = [(case, k) for case in range(len(self._cases)) for k in replications]
+        return [
+            run | {EXCESS_LOSS: Metric(excess_loss(run, self._known[place]), "")}
+            for run, place in zip(runs, places, strict=True)
+        ]
+
+
+_FAILED: Metrics = {"lost_fraction": Metric(1.0, "")}

@@ -1,0 +1,134 @@
+"""How much a metric says about a setting, and how much is the luck of one run.
+
+    python -m tests.benchmarks.bench_signal --work /tmp/signal SCENARIO…      # runs what is missing
+    python -m tests.benchmarks.bench_signal --work /tmp/signal --rows docs/data/signal.json SCENARIO…
+    python -m tests.benchmarks.bench_signal --rows docs/data/signal.json --table
+
+Random points of a scenario's search space are run under the same few random streams. What a metric gives is
+taken as point + stream + rest. The signal is the variance of the points' effects, the noise that of the rest,
+both estimated by the analysis of variance; streams are left out of both, for all points share them. Their
+ratio is that of a single run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gridtune.optimize.samplers.space_filling import RandomPoints
+from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.execution.replicate import Task, metrics_of
+
+POINTS, STREAMS, SEED = 160, 3, 1
+CANDIDATES = (
+    "unhappy_users", "unfairness", "unfairness_jain", "unfairness_spread", "shortfall_mean",
+    "slowdown_unfairness", "slowdown_jain", "slowdown_spread", "slowdown_excess", "completed_work",
+    "waiting_mean", "slowdown_mean",
+    "response_p95",
+)  # fmt: skip
+
+
+def measure(name: str, work: Path, points: int) -> None:
+    """Run what is missing of a scenario; every finished run is kept at once."""
+    scenario = load(name)
+    path = work / f"{name.replace('/', '-')}.jsonl"
+    known = {(row["point"], row["stream"]) for row in _rows(path)}
+    sampler = RandomPoints(Space.of(scenario, []), (), SEED, POINTS)
+    with path.open("a", encoding="utf-8") as file:
+        for number, point in enumerate(sampler.ask()[:points]):
+            for stream in range(STREAMS):
+                if (number, stream) in known:
+                    continue
+                metrics = metrics_of(Task(scenario, point, SEED, stream))
+                values = {key: one.value for key, one in metrics.items() if isfinite(one.value)}
+                file.write(json.dumps({"point": number, "stream": stream, "metrics": values}) + "\n")
+                file.flush()
+
+
+def ratio(values: np.ndarray[Any, Any]) -> float:
+    """Signal over noise of one run, points x streams; see the module."""
+    points, streams = values.shape
+    rest = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
+    noise = float((rest**2).sum()) / ((points - 1) * (streams - 1))
+    between = streams * float(values.mean(axis=1).var(ddof=1))
+    signal = max(0.0, (between - noise) / streams)
+    return signal / noise if noise > 0 else float("inf") if signal else 0.0
+
+
+def summed_up(name: str, work: Path) -> dict[str, Any]:
+    """The ratios of a scenario's metrics over the points that are complete."""
+    table: dict[int, dict[int, dict[str, float]]] = {}
+    for row in _rows(work / f"{name.replace('/', '-')}.jsonl"):
+        table.setdefault(row["point"], {})[row["stream"]] = row["metrics"]
+    complete = [runs for runs in table.values() if len(runs) == STREAMS]
+    spec = load(name).spec.search
+    assert spec is not None
+    found = {}
+    for metric in dict.fromkeys((*spec.objectives, *CANDIDATES, *_common(complete))):
+        rows = [[runs[k][metric] for k in range(STREAMS)] for runs in complete if _has(runs, metric)]
+        if len(rows) > 10:
+            value = ratio(np.array(rows))
+            found[metric] = {"ratio": round(value, 3) if isfinite(value) else None, "points": len(rows)}
+    return {"points": len(complete), "streams": STREAMS, "objectives": spec.objectives, "metrics": found}
+
+
+def print_table(rows: dict[str, Any]) -> None:
+    """The candidates of every scenario as Markdown; default objectives in bold."""
+    names = list(dict.fromkeys(n for row in rows.values() for n in (*CANDIDATES, *row["objectives"])))
+    print(f"| metric | {' | '.join(f'`{scenario}`' for scenario in rows)} |")
+    print(f"|---|{'---:|' * len(rows)}")
+    for name in names:
+        cells = []
+        for row in rows.values():
+            known = row["metrics"].get(name)
+            text = "–" if known is None else "∞" if known["ratio"] is None else f"{known['ratio']:.3g}"
+            cells.append(f"**{text}**" if name in row["objectives"] else text)
+        print(f"| `{name}` | {' | '.join(cells)} |")
+    print(f"| points | {' | '.join(str(row['points']) for row in rows.values())} |")
+
+
+def _has(runs: dict[int, dict[str, float]], metric: str) -> bool:
+    return all(metric in runs[k] for k in range(STREAMS))
+
+
+def _common(complete: list[dict[int, dict[str, float]]]) -> list[str]:
+    return list(complete[0][0]) if complete else []
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            yield json.loads(line)
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scenarios", nargs="*")
+    parser.add_argument("--work", type=Path, help="folder of the single runs")
+    parser.add_argument("--points", type=int, default=POINTS)
+    parser.add_argument("--rows", type=Path, help="JSON file of the ratios")
+    parser.add_argument("--table", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.table:
+        print_table(json.loads(chosen.rows.read_text(encoding="utf-8")))
+        return
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    for name in chosen.scenarios:
+        if chosen.rows is None:
+            measure(name, chosen.work, chosen.points)
+            continue
+        rows = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else {}
+        rows[name] = summed_up(name, chosen.work)
+        chosen.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

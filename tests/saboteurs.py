@@ -1,0 +1,241 @@
+"""Twins of honest policies that lose work, and whether their originals beat them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from math import inf, isfinite
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from gridtune.agents.batch.submitter import Submitter
+from gridtune.agents.deadline.scheduler import SchedulingAgent
+from gridtune.agents.gridrpc.client import Client
+from gridtune.agents.harvest.bags import Bags
+from gridtune.agents.harvest.harvester import Harvester
+from gridtune.agents.middleware.gateway import Gateway
+from gridtune.model.agenda import ARRIVAL
+from gridtune.model.harvest.control import Decision
+from gridtune.model.job import DONE, Job
+from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
+from gridtune.optimize.replication.loss import excess_loss
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.tables.schema import ScenarioSpec
+
+SHARE = 0.2  # of the jobs that are refused or held
+LATE = 1e9  # s for which they are held: until after the end
+Metrics = Mapping[str, Metric]
+Wanted = Callable[[Job], bool]
+
+
+def kinds(spec: ScenarioSpec) -> list[str]:
+    """The twins that a scenario can have."""
+    found = ["refuse", "hold", "drop-widest"]
+    if spec.client:
+        found.append("one-too-few")
+    if spec.harvester:
+        found += ["stop-harvesting", "no-requeue"]
+    return found
+
+
+@contextmanager
+def sabotaged(kind: str, spec: ScenarioSpec, seed: int) -> Iterator[None]:
+    """Let every run within the block be that of a twin.
+
+    Args:
+        kind: one of `kinds`.
+        spec: of the scenario.
+        seed: of the twin's own random choices.
+    """
+    rng = np.random.default_rng(seed)
+    with ExitStack() as stack:
+        for owner, name, twin in _patches(kind, spec, rng):
+            stack.enter_context(patch.object(owner, name, twin))
+        yield
+
+
+def beaten(twin: Metrics, honest: Metrics, objectives: list[str], *, losing_is_allowed: bool = False) -> bool:
+    """Whether an honest run dominates that of its twin, as a search sees it.
+
+    Args:
+        twin, honest: metrics of the two runs.
+        objectives: of the scenario.
+        losing_is_allowed: whether the objectives alone decide, as with `--allow-loss`.
+    """
+    if not losing_is_allowed and excess_loss(twin, honest) > 0:
+        return True
+    mine, theirs = _costs(honest, objectives), _costs(twin, objectives)
+    if not all(map(isfinite, theirs)):
+        return True
+    return all(a <= b for a, b in zip(mine, theirs, strict=True)) and mine != theirs
+
+
+def changed(twin: Metrics, honest: Metrics) -> bool:
+    """Whether the twin could do any harm at all."""
+    names = ("lost_work", "best_effort_left_work", "waiting_mean", "completed_work")
+    return any(twin[name].value != honest[name].value for name in names if name in honest)
+
+
+def _costs(metrics: Metrics, objectives: list[str]) -> list[float]:
+    found = []
+    for name in objectives:
+        value = rounded(metrics[name].value, resolution(name))
+        value = inf if value != value else value
+        found.append(value if METRICS[name].direction == "minimize" else -value)
+    return found
+
+
+def _patches(kind: str, spec: ScenarioSpec, rng: np.random.Generator) -> list[tuple[Any, str, Any]]:
+    if kind == "one-too-few":
+        return [(Client, "_demand", _one_too_few(Client._demand))]
+    if kind == "stop-harvesting":
+        return [(Harvester, "_act", _stopping(Harvester._act, spec.horizon))]
+    if kind == "no-requeue":
+        return [(Bags, "ended", _without_requeue(Bags.ended))]
+    wanted = _widest() if kind == "drop-widest" else lambda _job: rng.random() < SHARE
+    late = kind == "hold"
+    return [
+        (Submitter, "submit", _submitting(wanted, late)),
+        (SchedulingAgent, "submit", _scheduling(SchedulingAgent.submit, wanted, late)),
+        (Client, "_arrive", _sending(Client._arrive, wanted, late)),
+        (Gateway, "accept", _accept_once(Gateway.accept)),
+    ]
+
+
+def _widest() -> Wanted:
+    """Whether a job is among the widest so far: of one width the longest."""
+    sizes: list[tuple[int, float]] = []
+
+    def wanted(job: Job) -> bool:
+        sizes.append((job.processors, job.runtime))
+        return len(sizes) > 10 and sizes[-1] > sorted(sizes)[int(0.9 * len(sizes))]
+
+    return wanted
+
+
+def _submitting(wanted: Wanted, late: bool) -> Any:
+    """What becomes of the jobs of sites, middleware, brokers and portals."""
+
+    def submit(self: Submitter, task: Any) -> None:
+        self.submitted += 1
+        job = self._make(task)
+        grid = self.model
+        gateway = getattr(self._receive, "__self__", None)
+        if not job.mandatory or not wanted(job):
+            self._receive(job)
+        elif late:
+            if isinstance(gateway, Gateway):
+                gateway.accept(job)
+            grid.agenda.after(LATE, self._receive, job, ARRIVAL)
+        elif isinstance(gateway, Gateway):
+            gateway.accept(job)
+            gateway.refuse(job)
+        else:
+            job.reject(grid.now)
+
+    return submit
+
+
+def _scheduling(submit: Any, wanted: Wanted, late: bool) -> Any:
+    """What becomes of tasks with deadlines."""
+
+    def sabotaged_submit(self: SchedulingAgent, job: Job) -> None:
+        if not wanted(job):
+            submit(self, job)
+        elif late:
+            self.grid.agenda.after(LATE, lambda held: submit(self, held), job, ARRIVAL)
+        else:
+            self.tasks.append(job)
+            job.reject(self.grid.now)
+
+    return sabotaged_submit
+
+
+def _sending(arrive: Any, wanted: Wanted, late: bool) -> Any:
+    """What becomes of mandatory requests on their way to a server."""
+
+    def sabotaged_arrive(self: Client, what: Any) -> None:
+        job = what[1]
+        if not job.mandatory or not wanted(job):
+            arrive(self, what)
+        elif late:
+            self.grid.agenda.after(LATE, lambda held: arrive(self, held), what, ARRIVAL)
+        else:
+            job.reject(self.grid.now)
+            self._notify(job)
+
+    return sabotaged_arrive
+
+
+def _accept_once(accept: Any) -> Any:
+    def accept_once(self: Gateway, task: Job) -> None:
+        if task not in self.tasks:
+            accept(self, task)
+
+    return accept_once
+
+
+def _one_too_few(demand: Any) -> Any:
+    """A client that believes its user to want a mandatory request less, and does not wait for it."""
+
+    def less(self: Client) -> Any:
+        wanted = demand(self)
+        if not self.submitted:
+            self.mandatory_left = self.session.n_min - 1
+        return (
+            wanted._replace(n_min=wanted.n_min - 1)
+            if hasattr(wanted, "_replace")
+            else replace(wanted, n_min=wanted.n_min - 1)
+        )
+
+    return less
+
+
+def _stopping(act: Any, horizon: float | None) -> Any:
+    """A harvester that submits nothing after half of the run, or after 300 s where that has no end."""
+    stop = 300.0 if horizon is None else horizon / 2
+
+    class Nothing:
+        def decide(self, _reading: Any, memory: Any) -> Decision:
+            return Decision(0.0, memory)
+
+        def settled(self, *_: Any) -> bool:
+            return True
+
+    def sabotaged_act(self: Harvester, argument: object) -> None:
+        if self.grid.now >= stop:
+            self.control = Nothing()
+        act(self, argument)
+
+    return sabotaged_act
+
+
+def _without_requeue(ended: Any) -> Any:
+    """A queue whose best-effort jobs are gone once they are killed."""
+
+    def sabotaged_ended(self: Bags, job: Job, held_since: float) -> None:
+        ended(self, job, held_since)
+        if job.state is not DONE:
+            bag = self._of[job.id][0]
+            bag.tasks.popleft()
+            bag.open -= 1
+            self.left -= 1
+            job.cancel(self.clock())
+
+    return sabotaged_ended
+
+
+def honest_and_twins(scenario: Scenario, seed: int) -> dict[str, Metrics]:
+    """The metrics of a scenario as it stands and of its twins, by kind; `honest` is the original."""
+    honest = simulate(scenario, seed)
+    found = {"honest": honest.metrics}
+    for kind in kinds(scenario.active):
+        # What is held until after the end must not make the run longer.
+        twin = scenario.override({"horizon": honest.end}) if kind == "hold" else scenario
+        with sabotaged(kind, scenario.active, seed):
+            found[kind] = simulate(twin, seed).metrics
+    return found
