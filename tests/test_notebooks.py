@@ -1,0 +1,58 @@
+"""The notebooks run as they stand, and show what they promise."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat", reason="needs the extra [test]: nbclient and ipykernel")
+nbclient = pytest.importorskip("nbclient", reason="needs the extra [test]: nbclient and ipykernel")
+pytest.importorskip("ipykernel", reason="needs the extra [test]: nbclient and ipykernel")
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture
+def executed(tmp_path, monkeypatch):
+    """The cells of a notebook by their first line, after all of them were run in a kernel of their own."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]))
+
+    def run(path):
+        notebook = nbformat.read(path, as_version=4)
+        client = nbclient.NotebookClient(
+            notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+        )
+        client.execute()  # raises if any cell fails
+        return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+    return run
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_it_is_kept_without_outputs(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in notebook.cells)
+
+
+def shown(cells, start):
+    """What the cell that starts so shows last, by type."""
+    (cell,) = [cell for cell in cells if cell.source.startswith(start)]
+    return cell.outputs[-1]["data"]
+
+
+def test_a_log_is_replayed_and_searched_on_a_metric_of_ones_own(executed):
+    cells = executed(ROOT / "docs" / "notebooks" / "replay-and-search.ipynb")
+    for cell in cells:
+        assert [output.output_type for output in cell.outputs] == ["execute_result"], cell.source
+    assert shown(cells, "import gridtune")["text/plain"] == "Scenario('batch/replay')"
+    assert "waiting_mean" in shown(cells, "result = replay.run()")["text/html"]
+    assert "image/png" in shown(cells, 'result.plot("waits")')
+    assert "impatient" in shown(cells, "@gt.metric")["text/html"]
+    study = shown(cells, "study = gt.search(")
+    assert study["text/plain"].startswith("Study('batch/replay', 16 evaluations, front of ")
+    assert "image/png" in shown(cells, 'study.plot("pairs")')
+    assert "compromise" in shown(cells, "study.recommendations")["text/html"]
+    assert "put back alone" in shown(cells, "why = study.explain")["text/html"]
+    assert all(len(cell.outputs[0]["data"].get("text/html", "")) < 30_000 for cell in cells)
