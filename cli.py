@@ -363,7 +363,7 @@ def plot(
 
     Example: gridtune plot results/day gantt --out gantt.png
     """
-    from gridtune.scenarios.execution.commands import draw_run, picture_rows
+    from gridtune.scenarios.plots.commands import draw_run, picture_rows
 
     if list:
         rows = picture_rows()

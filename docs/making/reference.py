@@ -227,7 +227,7 @@ def samplers() -> Lines:
     """The samplers of a search, and the kinds of pictures."""
     from gridtune.optimize.commands import sampler_rows
     from gridtune.optimize.visualization import PLOTS
-    from gridtune.scenarios.execution.commands import picture_rows
+    from gridtune.scenarios.plots.commands import picture_rows
 
     yield "# Samplers and pictures\n\n## Samplers\n\n`gridtune search --sampler NAME`.\n"
     yield "| sampler | meaning |\n|---|---|"
