@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from gridtune import boundary, limits
 
 if TYPE_CHECKING:
     from gridtune.scenarios.execution.experiment import Scenario
@@ -20,10 +22,11 @@ app = typer.Typer(
     name="gridtune",
     no_args_is_help=True,
     rich_markup_mode=None,
+    cls=boundary.Group,
     help="Simulate grid middleware under scheduling policies, and search the policies' parameters.",
 )
-scenarios_app = typer.Typer(invoke_without_command=True)
-trace_app = typer.Typer(no_args_is_help=True, help="Workload traces (SWF, GWF).")
+scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
+trace_app = typer.Typer(cls=boundary.Group, no_args_is_help=True, help="Workload traces (SWF, GWF).")
 app.add_typer(scenarios_app, name="scenarios")
 app.add_typer(trace_app, name="trace")
 
@@ -60,17 +63,19 @@ class Sensor(StrEnum):
     used = "waiting+running"
 
 
-INTERRUPTED = 130
-
 Name = Annotated[str, typer.Argument(help="Name of a shipped scenario, or path of a TOML file.")]
 Study = Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Override a value; repeatable.")
 ]
-Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0)]
-Replications = Annotated[int, typer.Option(help="Runs of each point, on common random numbers.", min=1)]
-Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1)]
-AllJobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
+Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0, max=limits.SEED)]
+Replications = Annotated[
+    int, typer.Option(help="Runs of each point, on common random numbers.", min=1, max=limits.REPLICATIONS)
+]
+Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1, max=limits.WORKERS)]
+AllJobs = Annotated[
+    int | None, typer.Option(help="Worker processes; all cores by default.", min=1, max=limits.WORKERS)
+]
 Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on instead.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
@@ -125,6 +130,21 @@ def policies(
     from gridtune.scenarios.results.files import to_json
 
     print(to_json(policy_tree(family)) if format is Format.json else "\n".join(policy_lines(family)))
+
+
+@app.command()
+def trust(
+    files: Annotated[list[Path] | None, typer.Argument(help="Python files; left out, lists them.")] = None,
+    forget: Annotated[bool, typer.Option("--forget", help="Do not let them run any more.")] = False,
+) -> None:
+    """Let Python files that scenarios name as plug-ins run, for as long as they stay as they are.
+
+    Example: gridtune trust mine.py
+    """
+    from gridtune.scenarios.document.trust import changed_trust
+
+    for line in changed_trust(files or [], forget):
+        print(line)
 
 
 @app.command()
@@ -216,14 +236,22 @@ def sweep(
 def search(
     scenario: Name,
     budget: Annotated[
-        int, typer.Option(help="Evaluations (points, each with its replications).", min=1)
+        int, typer.Option(help="Evaluations (points, each with its replications).", min=1, max=limits.BUDGET)
     ] = 100,
     sampler: Annotated[str, typer.Option(help="auto, or a name; `--sampler list` prints them.")] = "auto",
     replications: Annotated[
-        int | None, typer.Option(help="Runs of each point at first; the scenario's number, or 1.", min=1)
+        int | None,
+        typer.Option(
+            help="Runs of each point at first; the scenario's number, or 1.", min=1, max=limits.REPLICATIONS
+        ),
     ] = None,
     max_replications: Annotated[
-        int | None, typer.Option(help="Runs of a point that may be on the front; no more if left out.", min=1)
+        int | None,
+        typer.Option(
+            help="Runs of a point that may be on the front; no more if left out.",
+            min=1,
+            max=limits.REPLICATIONS,
+        ),
     ] = None,
     jobs: AllJobs = None,
     dask: Dask = None,
@@ -297,8 +325,12 @@ def front(
 def sensitivity(
     subject: Annotated[str, typer.Argument(metavar="STUDY|SCENARIO", help="A search's, or one to simulate.")],
     method: Annotated[str | None, typer.Option(help="morris (default) or sobol; scenarios only.")] = None,
-    samples: Annotated[int | None, typer.Option(help="Trajectories or base samples.", min=1)] = None,
-    replications: Annotated[int | None, typer.Option(help="Runs of each point; 1.", min=1)] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Trajectories or base samples.", min=1, max=limits.SAMPLES)
+    ] = None,
+    replications: Annotated[
+        int | None, typer.Option(help="Runs of each point; 1.", min=1, max=limits.REPLICATIONS)
+    ] = None,
     jobs: AllJobs = None,
     dask: Dask = None,
     seed: Seed = 1,
@@ -332,7 +364,9 @@ def sensitivity(
 def explain(
     study: Study,
     point: Annotated[str, typer.Argument(help="Number of a point, or the name of a recommendation.")],
-    replications: Annotated[int | None, typer.Option(help="Fresh runs of each point.", min=1)] = None,
+    replications: Annotated[
+        int | None, typer.Option(help="Fresh runs of each point.", min=1, max=limits.REPLICATIONS)
+    ] = None,
     jobs: AllJobs = None,
     dask: Dask = None,
     ablate: Annotated[bool, typer.Option(help="Put its settings back one by one.")] = True,
@@ -369,7 +403,9 @@ def plot(
         rows = picture_rows()
         _print(rows, rows, ("kind", "shows"), Format.table)
     elif run is None or kind is None or out is None:
-        _fail("a picture needs RUN, KIND and --out FILE; `gridtune plot --list` lists the kinds")
+        raise typer.BadParameter(
+            "a picture needs RUN, KIND and --out FILE; `gridtune plot --list` lists the kinds"
+        )
     else:
         draw_run(run, kind, out, window)
         print(out)
@@ -415,8 +451,12 @@ def identify(
     seed: Seed = 1,
     harvester: Annotated[str | None, typer.Option(help="Name; not needed where there is only one.")] = None,
     sensor: Annotated[Sensor, typer.Option(help="What to measure.")] = Sensor.load,
-    low: Annotated[float, typer.Option(help="Jobs per cycle before the step.", min=0)] = 0.0,
-    high: Annotated[float, typer.Option(help="Jobs per cycle after the step.", min=0)] = 10.0,
+    low: Annotated[
+        float, typer.Option(help="Jobs per cycle before the step.", min=0, max=limits.NUMBER)
+    ] = 0.0,
+    high: Annotated[
+        float, typer.Option(help="Jobs per cycle after the step.", min=0, max=limits.NUMBER)
+    ] = 10.0,
     settling: Annotated[float, typer.Option(help="Cycles until the closed loop settles.")] = 10.0,
     overshoot: Annotated[float, typer.Option(help="Of the step response, as a fraction.")] = 0.05,
     format: Output = Format.table,
@@ -449,10 +489,10 @@ def trace_info(file: Path, format: Output = Format.table) -> None:
 
 
 def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:
-    from gridtune.scenarios.document.paths import parse_assignment
+    from gridtune.scenarios.document.paths import parse_assignments
     from gridtune.scenarios.execution.experiment import load
 
-    return load(name, dict(parse_assignment(text) for text in assignments or []))
+    return load(name, parse_assignments(assignments or []))
 
 
 def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], format: Format) -> None:
@@ -462,54 +502,13 @@ def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str],
     print_result(content, rows, columns, json=format is Format.json)
 
 
-def _fail(message: str, code: int = 2) -> NoReturn:
-    for line in message.splitlines() or [""]:
-        print(f"gridtune: {line}", file=sys.stderr)
-    raise SystemExit(code)
-
-
-def _usage(error: typer.TyperException) -> NoReturn:
-    """A wrong call: one line; a call without arguments is shown the help it lacks."""
-    message: str = getattr(error, "format_message", error.__str__)()
-    if message.startswith("Usage:"):
-        print(message, file=sys.stderr)
-        raise SystemExit(2)
-    _fail(message)
-
-
-def _terminate(_signal: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 def main() -> None:
     """Entry point of the console script: every expected failure is a line on standard error."""
-    signal.signal(signal.SIGTERM, _terminate)
     notes = logging.StreamHandler()
     notes.setFormatter(logging.Formatter("gridtune: %(message)s"))
-    logging.getLogger("gridtune").addHandler(notes)
+    logging.getLogger("gridtune").handlers[:] = [notes]
     logging.getLogger("gridtune").setLevel(logging.INFO)
-    try:
-        code = app(standalone_mode=False)
-        if code == INTERRUPTED:  # Typer turns Ctrl-C into this
-            raise KeyboardInterrupt
-        sys.exit(code)
-    except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted", INTERRUPTED)
-    except typer.TyperException as error:
-        _usage(error)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(1) from None
-    except (ValueError, OSError) as error:
-        # Our own errors are ValueErrors made for the user; others here would be faults of ours.
-        from gridtune.model.policy import PolicyError
-        from gridtune.scenarios.errors import ScenarioError
-
-        if isinstance(error, ScenarioError):
-            _fail("\n".join(error.faults))
-        if isinstance(error, PolicyError | OSError):
-            _fail(str(error))
-        raise
+    boundary.run(partial(app, standalone_mode=False))
 
 
 if __name__ == "__main__":

@@ -2,20 +2,22 @@
 
 A policy is a frozen dataclass whose fields are its parameters, each made with `parameter`, and whose
 methods are decisions. It owns no events and keeps no state of its own. To add one, decorate it with
-`register(FAMILY, NAME)` in any Python file; a scenario names such files in `plugins`, and an installed
-package announces a module of them under the entry point group `gridtune.policies`.
+`register(FAMILY, NAME)` in a Python file; a scenario names such files in `plugins` (see `model.plugins`), and
+an installed package announces a module of them under the entry point group `gridtune.policies`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import runpy
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import entry_points
-from pathlib import Path
+from math import inf
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from gridtune import limits
 
 
 class PolicyError(ValueError):
@@ -50,6 +52,7 @@ FAMILIES: dict[str, str] = {
     "forecast": "what is believed of a server's speed, load and links",
 }
 
+PLUGIN_DIGEST = "__plugin_digest__"  # in the module of a plug-in: SHA-256 of its content
 loading: ContextVar[str] = ContextVar("loading", default="")  # the plug-in file that is being run, whole path
 
 _registry: dict[str, dict[str, type[Policy]]] = {family: {} for family in FAMILIES}
@@ -109,13 +112,21 @@ def register(family: str, kind: str, *, source: str = "") -> Callable[[P], P]:
 
     def enter(cls: P) -> P:
         known = _registry[family].get(kind)
-        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise PolicyError(f"the {family} policy {kind!r} exists already, in {known.__module__}")
         cls.family, cls.kind, cls.source = family, kind, source
-        _registry[family][kind] = cls
+        if known is None or (known.__module__, known.__qualname__) == (cls.__module__, cls.__qualname__):
+            _registry[family][kind] = cls
+        elif not _copied(known, cls):
+            raise PolicyError(f"the {family} policy {kind!r} exists already, in {known.__module__}")
         return cls
 
     return enter
+
+
+def unregister(module: str) -> None:
+    """Forget the policies that a module has registered."""
+    for known in _registry.values():
+        for kind in [kind for kind, cls in known.items() if cls.__module__ == module]:
+            del known[kind]
 
 
 def policies(family: str | None = None) -> Iterator[type[Policy]]:
@@ -142,6 +153,8 @@ def make(family: str, spec: str | Mapping[str, Any]) -> Policy:
     Raises:
         PolicyError: unknown name or parameter, wrong type, or a value outside its range.
     """
+    if not isinstance(spec, str | Mapping):
+        raise PolicyError(f"a {family} policy is a name, or a table with `kind`, not {spec!r:.50}")
     given = {"kind": spec} if isinstance(spec, str) else dict(spec)
     kind = given.pop("kind", None)
     if not isinstance(kind, str):
@@ -152,44 +165,26 @@ def make(family: str, spec: str | Mapping[str, Any]) -> Policy:
         cls = _registry[family].get(kind)
     if cls is None:
         raise PolicyError(f"no {family} policy {kind!r}; there are {', '.join(sorted(_registry[family]))}")
-    fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    hints = get_type_hints(cls)
+    fields, hints = declared(cls)
     for name, value in given.items():
         if name not in fields:
             known = ", ".join(fields) or "none"
             raise PolicyError(f"{kind} has no parameter {name!r}; it has {known}")
-        given[name] = _checked(f"{kind}.{name}", value, hints[name], fields[name].metadata)
+        given[name] = _checked(f"{kind}.{name}", value, hints[name], fields[name])
     missing = [name for name, field in fields.items() if _required(field) and name not in given]
     if missing:
         raise PolicyError(f"{kind} needs a value for {', '.join(missing)}")
-    return cls(**given)
+    try:
+        return cls(**given)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise PolicyError(f"{kind}: cannot be made: {type(error).__name__}: {error}") from error
 
 
 def spec(policy: Policy) -> dict[str, Any]:
     """What `make` would rebuild the policy from: its kind and every parameter."""
     return {"kind": policy.kind, **dataclasses.asdict(policy)}  # type: ignore[call-overload]
-
-
-def load_file(path: Path) -> None:
-    """Run a Python file that registers policies.
-
-    Raises:
-        PolicyError: the file is missing or fails.
-    """
-    if not path.is_file():
-        raise PolicyError(f"{path}: no such file of policies")
-    _run_once(str(path.resolve()))
-
-
-@cache
-def _run_once(path: str) -> None:
-    before = loading.set(path)
-    try:
-        runpy.run_path(path, run_name=Path(path).stem)
-    except Exception as error:
-        raise PolicyError(f"{path}: {type(error).__name__}: {error}") from error
-    finally:
-        loading.reset(before)
 
 
 @cache
@@ -199,26 +194,48 @@ def load_installed() -> None:
         entry.load()
 
 
+def declared(cls: type[Policy]) -> tuple[dict[str, dataclasses.Field[Any]], dict[str, Any]]:
+    """The parameters of a policy and their types, by name."""
+    if not dataclasses.is_dataclass(cls):
+        raise PolicyError(
+            f"{cls.family} policy {cls.kind}: is no dataclass; put @dataclass(frozen=True) above it"
+        )
+    try:
+        return {field.name: field for field in dataclasses.fields(cls)}, get_type_hints(cls)
+    except Exception as error:
+        raise PolicyError(f"{cls.family} policy {cls.kind}: type of a parameter: {error}") from error
+
+
+def _copied(known: type[Policy], cls: type[Policy]) -> bool:
+    """Whether two classes come from copies of one plug-in."""
+    marks = {getattr(sys.modules.get(each.__module__), PLUGIN_DIGEST, None) for each in (known, cls)}
+    return len(marks) == 1 and None not in marks and known.__qualname__ == cls.__qualname__
+
+
 def _required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def _checked(name: str, value: Any, hint: Any, facts: Mapping[str, Any]) -> Any:
+def _checked(name: str, value: Any, hint: Any, field: dataclasses.Field[Any]) -> Any:
     """The value as the type that the parameter declares, if it fits."""
     if get_origin(hint) is Literal:
         if value not in get_args(hint):
-            raise PolicyError(f"{name}: {value!r} is not one of {', '.join(map(str, get_args(hint)))}")
+            raise PolicyError(f"{name}: {value!r:.60} is not one of {', '.join(map(str, get_args(hint)))}")
         return value
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and not abs(value) <= limits.NUMBER and not value == field.default == inf:
+        written = "a number that large" if isinstance(value, int) else value
+        raise PolicyError(f"{name}: {written} is not possible; the limit is {limits.NUMBER:g}")
+    if number and hint is float:
         value = float(value)
+    elif number and hint is int and float(value).is_integer():
+        value = int(value)
     if isinstance(hint, type) and (not isinstance(value, hint) or (hint is int and isinstance(value, bool))):
-        raise PolicyError(f"{name}: {value!r} is not of type {hint.__name__}")
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        low, high = facts.get("minimum"), facts.get("maximum")
-        if value != value or (low is not None and (value < low or (facts.get("exclusive") and value == low))):
-            raise PolicyError(
-                f"{name}: {value} must be {'more than' if facts.get('exclusive') else 'at least'} {low}"
-            )
+        raise PolicyError(f"{name}: {value!r:.60} is not of type {hint.__name__}")
+    if number:
+        low, high, exclusive = (field.metadata.get(fact) for fact in ("minimum", "maximum", "exclusive"))
+        if low is not None and (value < low or (exclusive and value == low)):
+            raise PolicyError(f"{name}: {value} must be {'more than' if exclusive else 'at least'} {low}")
         if high is not None and value > high:
             raise PolicyError(f"{name}: {value} must be at most {high}")
     return value

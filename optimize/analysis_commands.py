@@ -13,8 +13,8 @@ from gridtune.optimize.progress import reporter
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.objectives import check_measured, objectives_of
-from gridtune.optimize.search_space.space import Space
-from gridtune.scenarios.document.paths import parse_assignment
+from gridtune.optimize.search_space.space import Space, check_not_set
+from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -74,8 +74,10 @@ def run_sensitivity(
                 )
         found = _of_study(subject, objectives, seed)
     else:
-        scenario = load_scenario(subject).override(dict(map(parse_assignment, assignments)))
+        values = parse_assignments(assignments)
+        scenario = load_scenario(subject).override(values)
         space = Space.of(scenario, vary)
+        check_not_set(space, scenario, values)
         chosen = _objectives(scenario, space, objectives, seed)
         plan = design(method or "morris", space, samples, seed)
         progress = reporter()

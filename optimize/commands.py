@@ -13,8 +13,10 @@ from gridtune.optimize.front.number_format import cell
 from gridtune.optimize.front.recommendations import recommend
 from gridtune.optimize.samplers import samplers
 from gridtune.optimize.search_space.cases import other_scenario, seeds_of
-from gridtune.scenarios.document.paths import parse_assignment
+from gridtune.optimize.search_space.space import Space, check_not_set
+from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.execution.size import tell_size
 from gridtune.scenarios.results.files import to_json
 
 
@@ -51,7 +53,10 @@ def run_search(
         ScenarioError: what was asked for cannot be done; found before anything is computed or written.
         KeyboardInterrupt: what was finished is kept.
     """
-    values = dict(map(parse_assignment, assignments))
+    values = parse_assignments(assignments)
+    check_not_set(Space.of(scenario, vary), scenario, values)
+    further = [other_scenario(text, values) for text in others]
+    tell_size(scenario, budget * (max_replications or replications or 1) * (1 + len(further)), jobs)
     made = studies.search(
         scenario,
         budget=budget,
@@ -62,7 +67,7 @@ def run_search(
         objectives=objectives,
         vary=vary,
         require=require,
-        others=[other_scenario(text, values) for text in others],
+        others=further,
         seeds=seeds_of(seeds),
         robust=robust,
         allow_loss=allow_loss,

@@ -26,9 +26,10 @@ from gridtune.optimize.search import search as search_space
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.study.study import StoredStudy, load
 from gridtune.scenarios.document import scenario as documents
+from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.experiment import Scenario, check_counts
 from gridtune.scenarios.execution.local_workers import sigterm_as_interrupt
-from gridtune.scenarios.execution.prepare import prepare, workers
+from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.variations import Variations, as_texts
 from gridtune.scenarios.results.files import replace, writable_folder, write_json
 from gridtune.scenarios.results.frames import as_html
@@ -160,9 +161,17 @@ class Study:
 
             # Pictures go to files: no display is needed, and none must be looked for.
             os.environ.setdefault("MPLBACKEND", "Agg")
-            save(found, folder / "front.html")
-            for kind in PLOTS:
-                save(found, folder / f"{kind}.png", kind)
+            for name, kind in (("front.html", "pairs"), *((f"{kind}.png", kind) for kind in PLOTS)):
+                try:
+                    save(found, folder / name, kind)
+                except ScenarioError:
+                    raise
+                except Exception as error:  # a picture is not worth the results of a search
+                    why = " ".join(f"{type(error).__name__}: {error}".split())
+                    log.warning(
+                        f"note: {folder / name} was not drawn ({why}); "
+                        f"`gridtune front {folder} --plot {name}` tries again"
+                    )
         return folder
 
     def explain(

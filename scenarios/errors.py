@@ -10,6 +10,7 @@ class ScenarioError(ValueError):
 
     Attributes:
         faults: one line each, every fault at once.
+        trace: where it was raised in another process, or in a run; "" if here.
 
     Example:
         >>> import gridtune as gt
@@ -19,6 +20,8 @@ class ScenarioError(ValueError):
         ...     print(error.faults[0])
         diet/day-regular: sed.count: 0: Input should be greater than or equal to 1
     """
+
+    trace = ""
 
     def __init__(self, faults: str | Sequence[str]) -> None:
         self.faults = [faults] if isinstance(faults, str) else list(faults)

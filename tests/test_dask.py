@@ -227,7 +227,7 @@ def test_a_worker_without_gridtune_is_named(scenario, cluster, monkeypatch):
 
 def test_what_results_depend_on_is_known(tmp_path):
     (tmp_path / "mine.py").write_text("")
-    mine = (STUDY, {**load(STUDY).document, "plugins": ["mine.py"]}, tmp_path)
+    mine = (STUDY, {**load(STUDY).document, "plugins": ["mine.py"]}, tmp_path, True)
     found = dask_workers.about(pickle.dumps([mine]))
     assert found["Python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
     assert set(found) == {"gridtune's sources", "Python", "mesa", "numpy", "mine.py"}

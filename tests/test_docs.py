@@ -1,6 +1,7 @@
 """What the pages say is true: their documents, commands and pictures are those of the program."""
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -95,11 +96,12 @@ def test_the_policy_of_the_page_works(tmp_path):
     page = DOCS / "writing-a-policy.md"
     for name, text in shown.files(page).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    validated, run = shown.commands(page)[:2]
-    assert (validated[0], run[0]) == ("validate", "run")
-    for words in (validated, [*run, "--set", "workload.count=50"]):
+    trusted, validated, run = shown.commands(page)[:3]
+    assert (trusted[0], validated[0], run[0]) == ("trust", "validate", "run")
+    own = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "settings")}
+    for words in (trusted, validated, [*run, "--set", "workload.count=50"]):
         done = subprocess.run(
-            [sys.executable, "-m", "gridtune", *words], cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-m", "gridtune", *words], cwd=tmp_path, env=own, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
     assert "waiting_mean" in done.stdout

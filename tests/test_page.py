@@ -3,9 +3,11 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from gridtune.optimize import visualization
 from gridtune.optimize.front.front import front
 from gridtune.optimize.visualization import save
 from gridtune.optimize.visualization.page import page
@@ -63,6 +65,16 @@ def test_the_charts_share_one_brush_and_hold_all_points(found, text):
     assert len(charts["datasets"]["members"]) == len(found.members)
     assert len(charts["datasets"]["cloud"]) == len(found.archive.evaluations)
     assert len(charts["datasets"]["lines"]) == 8 * len(found.members)
+
+
+def test_the_scripts_of_the_page_speak_the_language_of_its_charts():
+    import altair
+
+    room = Path(visualization.__file__).parent
+    (scripts,) = room.glob("*.js.gz")
+    assert scripts.name == "vega-lite-{}.{}.js.gz".format(*altair.SCHEMA_VERSION.lstrip("v").split("."))
+    assert scripts.stat().st_size < 1_000_000
+    assert (room / "vega.LICENSE.txt").exists()
 
 
 def test_the_specification_is_valid_vega_lite(text):

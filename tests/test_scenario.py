@@ -129,7 +129,7 @@ def test_policies_come_from_separate_files(tmp_path):
     text += 'discipline = {kind = "test-mine", patience = 2}\n'
     text += '[client]\ndispatch = "ethic"\n[workload]\nkind = "regular"\ncount = 1\nn_min = 1\nn_max = 2\n'
     (tmp_path / "mine.toml").write_text(text + "deadline = 5\nruntime = 1\n")
-    assert load(tmp_path / "mine.toml").spec.sed[0].discipline.patience == 2.0
+    assert load(tmp_path / "mine.toml", allow_plugins=True).spec.sed[0].discipline.patience == 2.0
     (tmp_path / "mine.py").unlink()
     (tmp_path / "other.toml").write_text(text.replace("mine.py", "gone.py") + "deadline = 5\nruntime = 1\n")
     with pytest.raises(ScenarioError, match=r"gone\.py: no such file"):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
 from gridtune.optimize.explanation.changes import Change, changes, other_changes
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
@@ -219,12 +220,12 @@ def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendatio
     names = {_spoken(item.name): item.member.evaluation for item in advice}
     chosen = names.get(ALIASES.get(_spoken(text), _spoken(text)))
     number = text.strip().strip("()")
-    if chosen is None and number.isdecimal():
+    if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
         chosen = next((e for e in found.archive.evaluations if e.number == int(number)), None)
     if chosen is None:
         numbers = ", ".join(str(member.evaluation.number) for member in found.members) or "none"
         also = f", also called {', '.join(names)}" if names else ""
-        raise ScenarioError(f"{found.archive.study}: no point {text}; its front has {numbers}{also}")
+        raise ScenarioError(f"{found.archive.study}: no point {text[:60]}; its front has {numbers}{also}")
     return chosen, tuple(item for item in advice if item.member.evaluation.number == chosen.number)
 
 

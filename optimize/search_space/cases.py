@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
+from gridtune import limits
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import Scenario, load
@@ -38,6 +39,7 @@ class Case:
             "name": self.name,
             "document": self.scenario.document,
             "base": str(self.scenario.base),
+            "plugins": self.scenario.plugins,
             "seed": self.seed,
         }
 
@@ -101,7 +103,7 @@ def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:
         scenario, own = load(text), {}
     else:
         scenario, own = load(name), dict(parse_assignment(part) for part in pieces(rest))
-    return Scenario(text, scenario.override({**assignments, **own}).document, scenario.base)
+    return replace(scenario.override({**assignments, **own}), name=text)
 
 
 def seeds_of(text: str | None) -> list[int]:
@@ -110,10 +112,12 @@ def seeds_of(text: str | None) -> list[int]:
     Raises:
         ScenarioError: they are not whole numbers.
     """
-    try:
-        return [int(part) for part in text.split(",")] if text else []
-    except ValueError:
-        raise ScenarioError(f"--seeds {text}: expected whole numbers from 0, e.g. 1,2,3") from None
+    if text is None:
+        return []
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and len(part) < 20 and int(part) <= limits.SEED for part in parts):
+        raise ScenarioError(f"--seeds {text[:60] or repr(text)}: expected whole numbers from 0, e.g. 1,2,3")
+    return [int(part) for part in parts]
 
 
 def cases_of(scenarios: Sequence[Scenario], seeds: Sequence[int], seed: int) -> tuple[Case, ...]:

@@ -73,6 +73,7 @@ class Settings:
             "scenario": self.scenario.name,
             "document": self.scenario.document,
             "base": str(self.scenario.base),
+            "plugins": self.scenario.plugins,
             "space": self.space.as_json(),
             "objectives": [[o.name, o.direction, o.unit, o.resolution] for o in self.objectives],
             "sampler": self.sampler,
@@ -94,13 +95,18 @@ class Settings:
         cases = (
             Case(
                 case["name"],
-                Scenario(case["name"], case["document"], Path(case.get("base", base))),
+                Scenario(
+                    case["name"],
+                    case["document"],
+                    Path(case.get("base", base)),
+                    pinned=case.get("plugins", {}),
+                ),
                 case["seed"],
             )
             for case in stored.get("cases", ())
         )
         return cls(
-            Scenario(stored["scenario"], stored["document"], Path(base)),
+            Scenario(stored["scenario"], stored["document"], Path(base), pinned=stored.get("plugins", {})),
             Space.of_json(stored["space"]),
             tuple(Objective(*objective) for objective in stored["objectives"]),
             stored["sampler"],
@@ -121,6 +127,7 @@ class Settings:
         # Studies from before there were resolutions have none.
         wanted, had = ([objective[:3] for objective in one["objectives"]] for one in (mine, stored))
         changed += [] if wanted == had else ["the objectives"]
+        changed += ["the plug-ins"] if _plugins_differ(mine, stored) else []
         changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
         if set(map(str, self.constraints)) != set(map(str, stored_constraints(stored))):
             changed.append("the constraints")
@@ -142,6 +149,13 @@ def stored_constraints(settings: Mapping[str, Any]) -> tuple[Constraint, ...]:
 def _working_cases(settings: Mapping[str, Any]) -> list[Any]:
     """What is run in each case; studies from before there were cases have none."""
     return [[case["name"], _working(case["document"]), case["seed"]] for case in settings.get("cases", ())]
+
+
+def _plugins_differ(mine: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
+    """Whether other Python files would run; studies from before these were kept do not say."""
+    before = {case["name"]: case for case in stored.get("cases", ())}
+    pairs = [(mine, stored), *((case, before.get(case["name"], {})) for case in mine["cases"])]
+    return any(here["plugins"] != there.get("plugins", here["plugins"]) for here, there in pairs)
 
 
 def _working(document: Mapping[str, Any]) -> dict[str, Any]:

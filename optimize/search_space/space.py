@@ -8,13 +8,15 @@ conditions work on flat points, which have a value for every parameter; `active`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from math import exp, log, prod
 from typing import Any
 
+from gridtune import limits
 from gridtune.optimize.records.evaluations import Value
+from gridtune.scenarios.document.paths import same_place
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.sweep import Bounds, parse_variation
@@ -108,6 +110,14 @@ class Space:
             raise ScenarioError(
                 f"{scenario.name}: nothing to search: no [search.space], and no --vary PATH=LOW:HIGH"
             )
+        if len(parameters) > limits.SPACE:
+            raise ScenarioError(
+                f"{scenario.name}: {len(parameters):,} parameters; the limit is {limits.SPACE:,}"
+            )
+        for parameter in parameters.values():
+            if len(parameter.choices) > limits.CHOICES:
+                most = f"the limit is {limits.CHOICES:,}; give LOW:HIGH"
+                raise ScenarioError(f"{parameter.path}: {len(parameter.choices):,} values; {most}")
         faults, dropped = _conditions(parameters, set(changed))
         if faults:
             raise ScenarioError([f"{scenario.name}: search.space: {fault}" for fault in faults])
@@ -272,6 +282,26 @@ class Space:
             branch = {path: active[path] for path in point if path in active}
             found.setdefault(key(branch), branch)
         return list(found.values())
+
+
+def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) -> None:
+    """Make sure that nobody sets what is varied: the value would never be used.
+
+    Args:
+        space: what is varied.
+        scenario: in which.
+        assignments: paths that are set.
+
+    Raises:
+        ScenarioError: a path of both; says how to get either.
+    """
+    for path in assignments:
+        for parameter in space:
+            if same_place(scenario.document, path, parameter.path):
+                raise ScenarioError(
+                    f"--set {path}: is varied ({parameter}), so the value would not be used; leave it out, "
+                    f"or give --vary {parameter.path}=VALUE to vary it no more"
+                )
 
 
 def key(point: Mapping[str, Value]) -> str:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import copy
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 
 Document = dict[str, Any]
@@ -22,7 +23,7 @@ def parse_value(text: str) -> Any:
     """A value as on the command line: TOML where it is TOML, else plain text."""
     try:
         parsed = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # not TOML, or a number of thousands of digits
         return text
     return parsed["value"] if parsed.keys() == {"value"} else text
 
@@ -35,7 +36,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     """
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
-        raise ScenarioError(f"{text!r}: expected PATH=VALUE, e.g. client.n_submit=100")
+        raise ScenarioError(f"{text!r:.80}: expected PATH=VALUE, e.g. client.n_submit=100")
     return path.strip(), parse_value(value.strip())
 
 
@@ -56,6 +57,20 @@ def by_path(values: Mapping[str, Any] | None = None, /, **keywords: Any) -> dict
     return made
 
 
+def parse_assignments(texts: Sequence[str]) -> dict[str, Any]:
+    """All of them by path.
+
+    Raises:
+        ScenarioError: one is no `PATH=VALUE`, or a path is given twice.
+    """
+    values: dict[str, Any] = {}
+    for path, value in map(parse_assignment, texts):
+        if path in values:
+            raise ScenarioError(f"--set {path}: given twice, as {values[path]!r:.60} and as {value!r:.60}")
+        values[path] = value
+    return values
+
+
 def with_values(document: Document, values: Mapping[str, Any]) -> Document:
     """A copy of the document with a value set at each path, shorter paths first.
 
@@ -63,11 +78,30 @@ def with_values(document: Document, values: Mapping[str, Any]) -> Document:
         ScenarioError: a path leads nowhere. (Whether a key is known and a value fits is for the schema.)
     """
     changed = copy.deepcopy(document)
+    for path in values:
+        if not all(path.split(".")):
+            raise ScenarioError(f"{path!r:.80}: a path has names between its dots, as client.n_submit")
+        if path.count(".") >= limits.DEPTH:
+            raise ScenarioError(f"{path!r:.80}: leads through more than {limits.DEPTH} tables")
     for path in sorted(values, key=lambda path: path.count(".")):
         *parents, key = path.split(".")
         for table in _tables(changed, parents, path):
             table[key] = copy.deepcopy(values[path])
     return changed
+
+
+def same_place(document: Document, first: str, second: str) -> bool:
+    """Whether two paths lead to one value, as `site.nodes` and `site.*.nodes` do.
+
+    Raises:
+        ScenarioError: a path leads nowhere.
+    """
+    scratch = copy.deepcopy(document)
+    places = []
+    for path in (first, second):
+        *parents, key = path.split(".")
+        places.append({(id(table), key) for table in _tables(scratch, parents, path)})
+    return not places[0].isdisjoint(places[1])
 
 
 def value_at(document: Document, path: str) -> Any:
@@ -98,6 +132,8 @@ def _tables(start: Any, parents: list[str], path: str) -> Iterator[dict[str, Any
     if isinstance(start, list):
         yield from _elements(start, parents, path)
         return
+    if not isinstance(start, dict):
+        raise ScenarioError(f"{path}: leads through a value that is no table")
     if not parents:
         yield start
         return
@@ -113,6 +149,8 @@ def _tables(start: Any, parents: list[str], path: str) -> Iterator[dict[str, Any
 
 
 def _elements(array: list[Any], parents: list[str], path: str) -> Iterator[dict[str, Any]]:
+    if not all(isinstance(element, dict) for element in array):
+        raise ScenarioError(f"{path}: leads into a list of values, which have no names; set the whole list")
     names = [element.get("name") for element in array]
     if parents and parents[0] == "*":
         for element in array:

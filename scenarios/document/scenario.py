@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from importlib.resources import files
@@ -15,9 +15,10 @@ from typing import Any, Self
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from gridtune.model.policy import PolicyError, load_file
+from gridtune import limits
 from gridtune.scenarios.document.active_parts import active
 from gridtune.scenarios.document.paths import Document, value_at, with_values
+from gridtune.scenarios.document.trust import Plugin, allowed_here, plugins_of, run_plugins, trusted
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.tables.schema import ARRAYS, ScenarioSpec
@@ -33,11 +34,16 @@ class Scenario:
         name: `diet/day-regular`, or the path of the file.
         document: as in the file, with overrides applied.
         base: folder that files named in the document are relative to.
+        allow_plugins: whether its user lets the Python files run that it names, beside those that are trusted
+            anyway; see `scenarios.document.trust`.
+        pinned: SHA-256 of Python files by name, where others would not be what was run.
     """
 
     name: str
     document: Document
     base: Path
+    allow_plugins: bool = field(default_factory=allowed_here, compare=False)
+    pinned: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def spec(self) -> ScenarioSpec:
@@ -64,12 +70,10 @@ class Scenario:
 
     @cached_property
     def _tables(self) -> ScenarioSpec:
-        plugins = self.document.get("plugins", [])
-        for plugin in plugins if isinstance(plugins, list) else []:
-            try:
-                load_file(self.base / str(plugin))
-            except PolicyError as error:
-                raise ScenarioError(f"{self.name}: plugins: {error}") from error
+        try:
+            run_plugins(self._plugins, self.allow_plugins, self.pinned)
+        except ScenarioError as error:
+            raise ScenarioError(f"{self.name}: {error}") from error
         try:
             return ScenarioSpec.model_validate(self.document, context={"base": self.base})
         except ValidationError as error:
@@ -89,6 +93,21 @@ class Scenario:
             raise ScenarioError([f"{self.name}: {fault}" for fault in error.faults]) from None
         _ = changed.spec
         return changed
+
+    @property
+    def plugins(self) -> dict[str, str]:
+        """SHA-256 of the Python files that it names, by name; nothing of them is run."""
+        return {one.name: one.digest for one in self._plugins}
+
+    @property
+    def parts(self) -> tuple[str, Document, Path, bool, dict[str, str]]:
+        """What it is made of, for another process: the trust that it has here goes with it."""
+        allowed = self.allow_plugins or (bool(self._plugins) and trusted(self._plugins))
+        return self.name, self.document, self.base, allowed, self.plugins
+
+    @cached_property
+    def _plugins(self) -> list[Plugin]:
+        return plugins_of(self.document, self.base)
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r})"
@@ -112,24 +131,43 @@ class Scenario:
         return f"{self.name}: {path}: {message}" if path else f"{self.name}: {message}"
 
 
-def load(name: str | Path) -> Scenario:
+def load(name: str | Path, *, allow_plugins: bool | None = None) -> Scenario:
     """The shipped scenario of that name, or that of a TOML file or of the manifest of a run.
+
+    Args:
+        name: of the scenario, or path of the file.
+        allow_plugins: whether the Python files that it names may run (see `scenarios.document.trust`); left
+            out, as the process allows it.
 
     Raises:
         ScenarioError: there is none, or it is not valid.
     """
     path = Path(name)
     shipped = SHIPPED / f"{name}.toml"
-    if shipped.is_file() and path.suffix != ".toml":
+    if _is_shipped(shipped) and path.suffix != ".toml":
         scenario = Scenario(str(name), _read(shipped, str(name)), Path.cwd())
     else:
-        if not path.is_file():
+        if not _is_file(path):
             near = get_close_matches(str(name), list(shipped_names()), n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else "`gridtune scenarios` lists those shipped"
             raise ScenarioError(f"{name}: no such scenario or file; {hint}")
         scenario = _from_manifest(path) if path.suffix == ".json" else _from_toml(path)
+    if allow_plugins is not None:
+        scenario = replace(scenario, allow_plugins=allow_plugins)
     _ = scenario.spec
     return scenario
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _is_shipped(path: Path) -> bool:
+    """Whether this is one of ours, and not a way out of their folder."""
+    return _is_file(path) and path.resolve().is_relative_to(SHIPPED.resolve())
 
 
 def _from_toml(path: Path) -> Scenario:
@@ -139,10 +177,18 @@ def _from_toml(path: Path) -> Scenario:
 def _from_manifest(path: Path) -> Scenario:
     """The scenario of an earlier run, overrides included."""
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        return Scenario(about["scenario"], about["document"], path.resolve().parent / about["base"])
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError) as error:
-        raise ScenarioError(f"{path}: not the manifest of a run: {error}") from error
+        about = json.loads(_text(path, str(path)))
+        name, document, base = about["scenario"], about["document"], path.resolve().parent / about["base"]
+        pinned = about.get("plugins", {})
+        if not (isinstance(name, str) and isinstance(document, dict) and isinstance(pinned, dict)):
+            raise TypeError("scenario, document or plugins are of another kind")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(error, ScenarioError):
+            raise
+        what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise ScenarioError(f"{path}: not the manifest of a run: {what}") from error
+    _of_sensible_size(document, name)
+    return Scenario(name, document, base, pinned=pinned)
 
 
 def shipped_names() -> Iterator[str]:
@@ -158,24 +204,68 @@ def shipped_text(name: str) -> str:
         ScenarioError: no such scenario.
     """
     path = SHIPPED / f"{name}.toml"
-    if not path.is_file():
+    if not _is_shipped(path):
         raise ScenarioError(f"{name}: no such shipped scenario; `gridtune scenarios` lists them")
     return path.read_text(encoding="utf-8")
 
 
 def _read(path: Path, name: str) -> Document:
+    text = _text(path, name)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ScenarioError(f"{name}: {error}") from error
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also: numbers of thousands of digits
+        deep = isinstance(error, RecursionError)
+        raise ScenarioError(f"{name}: {_too_deep() if deep else error}") from error
     for array in ARRAYS:
         if isinstance(document.get(array), dict):
             document[array] = [document[array]]
     for array in ARRAYS:
-        for element in document.get(array, []):
+        elements = document.get(array, [])
+        for element in elements if isinstance(elements, list) else []:
             if isinstance(element, dict):
                 element.setdefault("name", array)
+    _of_sensible_size(document, name)
     return document
+
+
+def _text(path: Path, name: str) -> str:
+    """The text of a document."""
+    try:
+        if path.stat().st_size > limits.DOCUMENT_BYTES:
+            raise ScenarioError(f"{name}: has more than {limits.DOCUMENT_BYTES:,} bytes; is it a scenario?")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{name}: is no text in UTF-8: {error.reason} at byte {error.start}") from error
+    except OSError as error:
+        raise ScenarioError(f"{name}: cannot be read: {error.strerror or error}") from error
+
+
+def _too_deep() -> str:
+    return f"tables inside tables: more than {limits.DEPTH} levels"
+
+
+def _of_sensible_size(document: Document, name: str) -> None:
+    """Refuse what would take longer to check than anybody waits.
+
+    Raises:
+        ScenarioError: too many tables in an array, or tables inside tables.
+    """
+    for array, elements in document.items():
+        if isinstance(elements, list) and len(elements) > limits.ELEMENTS:
+            raise ScenarioError(
+                f"{name}: {array}: {len(elements):,} tables; the limit is {limits.ELEMENTS:,}"
+            )
+    level: list[Any] = [document]
+    for _ in range(limits.DEPTH):
+        level = [
+            inner
+            for part in level
+            for inner in (part.values() if isinstance(part, dict) else part)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return
+    raise ScenarioError(f"{name}: {_too_deep()}")
 
 
 def _locate(document: Document, loc: tuple[int | str, ...]) -> tuple[str, list[str]]:

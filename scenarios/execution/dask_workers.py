@@ -51,7 +51,7 @@ class DaskWorkers(Workers):
 
     def __init__(self, address: str, scenarios: Sequence[Scenario]) -> None:
         self._address = address
-        self._scenarios = pickle.dumps([(each.name, each.document, each.base) for each in scenarios])
+        self._scenarios = pickle.dumps([each.parts for each in scenarios])
         self._here = about(self._scenarios)
         self._under_way: set[Future[Any]] = set()
         self._client = self._connect()
@@ -158,7 +158,7 @@ def about(scenarios: bytes) -> dict[str, str]:
     """What the results of this process depend on.
 
     Args:
-        scenarios: name, document and base of each, pickled.
+        scenarios: the parts of each, pickled.
 
     Raises:
         ScenarioError: a file that a scenario names cannot be used here.
@@ -174,8 +174,7 @@ def about(scenarios: bytes) -> dict[str, str]:
     for parts in pickle.loads(scenarios):
         scenario = Scenario(*parts)
         build(scenario).close()  # reads the traces
-        files = [scenario.base / str(name) for name in scenario.document.get("plugins", [])]
-        facts = [(file.name, _digest([file])) for file in files]
+        facts = [(name, digest[:8]) for name, digest in scenario.plugins.items()]
         facts += [(name, origin) for name, _, origin in (note.partition(": ") for note in notes(scenario))]
         for name, fact in facts:
             found[name] = f"{found[name]}, {fact}" if name in found else fact

@@ -15,6 +15,7 @@ from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.replicate import Metrics, Task, replicate
 from gridtune.scenarios.execution.result import Result, unfinished
 from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.execution.size import tell_size
 from gridtune.scenarios.results.files import tables, writable_folder
 from gridtune.scenarios.results.frames import as_html
 
@@ -29,6 +30,7 @@ class Scenario(documents.Scenario):
         name: `diet/day-regular`, or the path of the file.
         document: as in the file, with overrides applied.
         base: folder that files named in the document are relative to.
+        allow_plugins, pinned: which Python files may run that it names; see `scenarios.document.trust`.
 
     Example:
         >>> import gridtune as gt
@@ -100,6 +102,7 @@ class Scenario(documents.Scenario):
         """
         check_counts(replications=replications, jobs=jobs)
         check_seed(seed)
+        tell_size(self, replications, jobs)
         prepare(self)
         with workers(min(jobs, replications), dask, self) as pool:
             folder = None if out is None else writable_folder(Path(out))
@@ -131,13 +134,22 @@ class Scenario(documents.Scenario):
         return table.rename_axis("path")
 
 
-def load(name: str | Path, values: Mapping[str, Any] | None = None, /, **keywords: Any) -> Scenario:
+def load(
+    name: str | Path,
+    values: Mapping[str, Any] | None = None,
+    /,
+    *,
+    allow_plugins: bool | None = None,
+    **keywords: Any,
+) -> Scenario:
     """A shipped scenario by its name, or that of a TOML file or of the manifest of a run.
 
     Args:
         name: `diet/day-regular`, or the path of a file; `gridtune scenarios` lists those shipped.
         values: to set, by dotted path: `{"middleware.update_period": 60}`.
-        **keywords: the same, with `__` for each dot: `middleware__update_period=60`.
+        allow_plugins: whether the Python files that it names may run, beside those that `gridtune trust` has
+            allowed; left out, they may not, unless the process allows it.
+        **keywords: values, too, with `__` for each dot: `middleware__update_period=60`.
 
     Raises:
         ScenarioError: there is none, it is not valid, or a value does not fit; every fault is named.
@@ -150,7 +162,7 @@ def load(name: str | Path, values: Mapping[str, Any] | None = None, /, **keyword
         Traceback (most recent call last):
         gridtune.scenarios.errors.ScenarioError: diet/day-regulr: no such scenario or file; did you mean ...
     """
-    return Scenario.of(name).override(values, **keywords)
+    return Scenario.of(documents.load(name, allow_plugins=allow_plugins)).override(values, **keywords)
 
 
 class Kept(NamedTuple):

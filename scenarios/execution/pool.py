@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, TypeVar
 
+from gridtune.model.plugins import place
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.local_workers import WorkerDiedError, Workers, local_processes, stop
 
@@ -29,7 +30,13 @@ CHUNK_TASKS = 64
 
 
 class TaskError(RuntimeError):
-    """The value of a task that failed was asked for."""
+    """The value of a task that failed was asked for, or it failed by a fault of gridtune.
+
+    Attributes:
+        trace: where it failed.
+    """
+
+    trace = ""
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,13 @@ class Failure:
         kind: name of the exception, or `WorkerDied`.
         message: in one line.
         trace: where it was raised; "" if unknown.
+        internal: whether it is a fault of gridtune, as neither input nor a policy of others explains it.
     """
 
     kind: str
     message: str
     trace: str = ""
+    internal: bool = False
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
@@ -278,4 +287,8 @@ def _outcome(index: int, result: R | Failure) -> Outcome[R]:
 
 def _failure(error: BaseException) -> Failure:
     message = " ".join(str(error).split()) or "no further details"
-    return Failure(type(error).__name__, message, "".join(traceback.format_exception(error)))
+    where = place(error)
+    if where and type(error).__module__.partition(".")[0] != "gridtune":  # ours say it themselves
+        message = f"{message} ({where})"
+    internal = not where and not isinstance(error, ValueError | OSError | MemoryError)
+    return Failure(type(error).__name__, message, "".join(traceback.format_exception(error)), internal)

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import isfinite, nan, sqrt
-from pathlib import Path
 from typing import Any, TypeVar
 
 from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
-from gridtune.scenarios.document.paths import Document
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.pool import Failure, Outcome, Pool
+from gridtune.scenarios.execution.pool import Failure, Outcome, Pool, TaskError
 from gridtune.scenarios.execution.simulate import simulate
 
 R = TypeVar("R")
@@ -68,15 +66,11 @@ class Task:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Without what is derived: policies from plugin files cannot be pickled, they are read again.
-        scenario = self.scenario
-        parts = (scenario.name, scenario.document, scenario.base)
-        return _task, (*parts, dict(self.values), self.seed, self.replication)
+        return _task, (self.scenario.parts, dict(self.values), self.seed, self.replication)
 
 
-def _task(
-    name: str, document: Document, base: Path, values: dict[str, Any], seed: int, replication: int
-) -> Task:
-    return Task(Scenario(name, document, base), values, seed, replication)
+def _task(parts: tuple[Any, ...], values: dict[str, Any], seed: int, replication: int) -> Task:
+    return Task(Scenario(*parts), values, seed, replication)
 
 
 @dataclass(frozen=True)
@@ -147,14 +141,21 @@ def replicate(
 
     Raises:
         ScenarioError: the first replication that failed, and why.
+        TaskError: the same, where it is a fault of gridtune.
     """
     tasks = [Task(scenario, {}, seed, replication) for replication in range(replications)]
     results = []
     for outcome in pool.map(work, tasks):
         if outcome.failure is not None:
-            raise ScenarioError(f"{scenario.name}: replication {outcome.index}: {outcome.failure}")
+            raise _reason(f"{scenario.name}: replication {outcome.index}", outcome.failure)
         results.append(outcome.value)
     return results
+
+
+def _reason(where: str, failure: Failure) -> ScenarioError | TaskError:
+    error = (TaskError if failure.internal else ScenarioError)(f"{where}: {failure}")
+    error.trace = failure.trace
+    return error
 
 
 def summarise(runs: Sequence[Metrics]) -> dict[str, Summary]:

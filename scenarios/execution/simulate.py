@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from math import inf
 
 from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.model.grid import Grid
 from gridtune.model.metrics.custom import CustomMetric, MetricError, custom_metrics
 from gridtune.model.metrics.summary import summarise
+from gridtune.model.plugins import guarded
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.classes import announce
@@ -63,7 +65,11 @@ def furnish(grid: Grid, scenario: Scenario, spec: ScenarioSpec) -> None:
 
 def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Run:
     """Build a scenario, run it to its end and sum it up; see `build`."""
-    with build(scenario, seed, replication, keep_events=keep_events) as grid, without_garbage_collection():
+    with (
+        guarded() if scenario.document.get("plugins") else nullcontext(),
+        build(scenario, seed, replication, keep_events=keep_events) as grid,
+        without_garbage_collection(),
+    ):
         grid.run()
         readings = scenario.spec.metrics
         metrics, users = summarise(

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import exp, log
+from math import exp, log, prod
 from typing import Any
 
+from gridtune import limits
 from gridtune.scenarios.document.paths import parse_value
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -67,7 +68,11 @@ def parse_variation(text: str) -> tuple[str, list[Any] | Bounds]:
         if len({repr(value) for value in values}) < len(values):
             raise ScenarioError(f"{text!r}: a value is given twice")
         return path, values
+    if max(map(len, written.split(":"))) > 40:
+        raise ScenarioError(f"{text!r:.80}: a number of more than 40 digits")
     low, high = _number(match["low"]), _number(match["high"])
+    if not max(abs(low), abs(high)) <= limits.NUMBER:
+        raise ScenarioError(f"{text!r}: no bound can be beyond {limits.NUMBER:g}")
     if not low < high:
         raise ScenarioError(f"{text!r}: {low} is not less than {high}")
     if match["log"] and low <= 0:
@@ -88,6 +93,8 @@ def parse_vary(text: str) -> tuple[str, list[Any]]:
         return path, values
     if values.count is None or values.count < 2:
         raise ScenarioError(f"{text!r}: expected LOW:HIGH:COUNT with at least 2 values, e.g. 1:100:5")
+    if values.count > limits.SWEEP_POINTS:
+        raise ScenarioError(f"{text!r}: {values.count:,} values; the limit is {limits.SWEEP_POINTS:,}")
     return path, _spaced(values, values.count)
 
 
@@ -104,6 +111,9 @@ def grid(axes: Sequence[tuple[str, Sequence[Any]]]) -> list[dict[str, Any]]:
         ScenarioError: a path is given twice.
     """
     paths = [path for path, _ in axes]
+    points = prod(len(values) for _, values in axes)
+    if points > limits.SWEEP_POINTS:
+        raise ScenarioError(f"--vary: {points:,} points; the limit is {limits.SWEEP_POINTS:,}")
     for path in paths:
         if paths.count(path) > 1:
             raise ScenarioError(f"{path}: varied twice")

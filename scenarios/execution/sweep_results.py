@@ -14,6 +14,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.experiment import Scenario, check_counts, check_seed
 from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.replicate import as_json, known_metrics
+from gridtune.scenarios.execution.size import tell_size
 from gridtune.scenarios.execution.sweep import grid, logarithmic_paths, parse_vary
 from gridtune.scenarios.execution.sweep import sweep as run_points
 from gridtune.scenarios.execution.variations import Variations, as_texts
@@ -183,6 +184,7 @@ def sweep(
     check_counts(replications=replications, jobs=jobs)
     check_seed(seed)
     points = grid([parse_vary(text) for text in texts])
+    tell_size(found, len(points) * replications, jobs)
     prepare(found)  # which also defines the metrics that only some scenarios have
     names = known_metrics(objectives or _objectives(found))
     if plot is not None:

@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import exp, log
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
+
+from gridtune import limits
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.table import Table
 
 Floats = NDArray[np.float64]
 
 
-class _Law(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Law(Table):
+    def draw(self, rng: np.random.Generator, count: int, *, finite: bool = True) -> Floats:
+        """`count` independent values of the law.
+
+        Args:
+            rng: where chance comes from.
+            count: of values.
+            finite: whether they are all numbers of a sensible size.
+
+        Raises:
+            ScenarioError: they are too large to be meant, or no numbers.
+        """
+        with np.errstate(all="ignore"):
+            values = self._values(rng, count)
+        if count and finite and not values.max() <= limits.NUMBER:  # nan neither
+            written = ", ".join(f"{name} = {value}" for name, value in self.model_dump().items())
+            raise ScenarioError(
+                f"the law with {written} gives {values.max()}; the limit is {limits.NUMBER:g}"
+            )
+        return values
+
+    @abstractmethod
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
+        """`count` independent values."""
 
 
 class Constant(_Law):
     """Always the same value."""
 
+    endless: ClassVar[frozenset[str]] = frozenset({"value"})
     law: Literal["constant"] = "constant"
     value: float = Field(ge=0)
 
-    def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """`count` times the value; nothing is drawn."""
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.full(count, self.value)
 
 
@@ -41,8 +68,7 @@ class Uniform(_Law):
             raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
         return self
 
-    def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """`count` independent values."""
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.uniform(self.low, self.high, count)
 
 
@@ -59,8 +85,7 @@ class LogUniform(_Law):
             raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
         return self
 
-    def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """`count` independent values."""
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.exp(rng.uniform(log(self.low), log(self.high), count))
 
 
@@ -70,8 +95,7 @@ class Exponential(_Law):
     law: Literal["exponential"]
     mean: float = Field(gt=0)
 
-    def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """`count` independent values."""
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.exponential(self.mean, count)
 
 
@@ -83,8 +107,7 @@ class LogNormal(_Law):
     sigma: float = Field(gt=0)
     maximum: float = Field(default=float("inf"), gt=0)
 
-    def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """`count` independent values, clipped to the maximum."""
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.minimum(rng.lognormal(log(self.median), self.sigma, count), self.maximum)
 
 
@@ -103,8 +126,7 @@ class Weibull(_Law):
             raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
         return self
 
-    def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """`count` independent values of the truncated law."""
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
         above_low = exp(-((self.low / self.scale) ** self.shape))
         above_high = exp(-((self.high / self.scale) ** self.shape)) if self.high < float("inf") else 0.0
         survival = above_high + (above_low - above_high) * (1.0 - rng.random(count))

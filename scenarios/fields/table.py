@@ -2,15 +2,88 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator
+from math import inf, isfinite
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from gridtune import limits
+
+ADDRESSED = {"parts", "vres"}  # keys of tables of which the writer chooses the names
+WHOLE = (int, int | None)  # types of whole numbers
 
 
 class Table(BaseModel):
-    """A table of a scenario: unknown keys are refused, values do not change."""
+    """A table of a scenario: unknown keys are refused, values do not change.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    Nothing is taken for something else: `true` is no number, and `"1"` neither; but 3.0 is a whole number.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    endless: ClassVar[frozenset[str]] = (
+        frozenset()
+    )  # keys that may be infinite, beside those that are by default
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        whole = {
+            key: int(value)
+            for key, value in given.items()
+            if isinstance(value, float)
+            and key in cls.model_fields
+            and value.is_integer()
+            and cls.model_fields[key].annotation in WHOLE
+        }
+        return {**given, **whole} if whole else given
+
+    @model_validator(mode="after")
+    def _addressable(self) -> Self:
+        """Whatever has a name must be within reach of a path."""
+        fields = type(self).model_fields
+        own = getattr(self, "name", None)
+        names = [own] if "name" in fields and isinstance(own, str) else []
+        for key in ADDRESSED & fields.keys():
+            names += getattr(self, key) or ()
+        for name in names:
+            if not name.strip() or name != name.strip() or len(name) > limits.NAME or not name.isprintable():
+                raise ValueError(
+                    f"name: {name!r:.60}: expected 1 to {limits.NAME} characters that can be seen"
+                )
+            if found := sorted(set(name) & set(".*=")):
+                raise ValueError(f"name: {name!r:.60}: no path can address a name with {' or '.join(found)}")
+        return self
+
+    @model_validator(mode="after")
+    def _of_sensible_size(self) -> Self:
+        for name, field in type(self).model_fields.items():
+            for value in _numbers(getattr(self, name)):
+                if value == inf and (field.default == inf or name in self.endless):
+                    continue
+                key = field.alias or name
+                most = limits.COUNTS.get(name, limits.WHOLE) if isinstance(value, int) else limits.NUMBER
+                if not isfinite(value):
+                    raise ValueError(f"{key}: {value} is no finite number")
+                if abs(value) > most:
+                    raise ValueError(f"{key}: {_short(value)} is too large; the limit is {most:,}")
+        return self
+
+
+def _numbers(value: Any) -> Iterator[int | float]:
+    if isinstance(value, int | float):
+        if not isinstance(value, bool):
+            yield value
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _numbers(inner)
+
+
+def _short(value: int | float) -> str:
+    """A number as it may be printed, however many digits it has."""
+    return f"{value:,}" if abs(value) < 10**21 else f"a number of {len(f'{value:x}')} hexadecimal digits"
 
 
 def one_or_more(value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from gridtune.model.deadline.platform import Steps
 from gridtune.scenarios.fields.laws import Law
@@ -23,7 +23,7 @@ class Fixed(Table):
 
     def steps(self, rng: np.random.Generator, low: float, high: float) -> Steps:
         """The course of one server, kept within [low, high]."""
-        return Steps.constant(min(max(float(self.value.draw(rng, 1)[0]), low), high))
+        return Steps.constant(min(max(float(self.value.draw(rng, 1, finite=False)[0]), low), high))
 
 
 class Drawn(Table):
@@ -50,7 +50,9 @@ class Listed(Table):
     """Values from given times on, e.g. `steps = [[0, 1.0], [3600, 0.5]]`."""
 
     course: Literal["listed"]
-    steps_: list[tuple[float, float]] = Field(alias="steps", min_length=1, description="[s, value]")
+    steps_: list[Annotated[tuple[float, float], Strict(False)]] = Field(
+        alias="steps", min_length=1, description="[s, value]"
+    )
 
     @model_validator(mode="after")
     def _sensible(self) -> Listed:

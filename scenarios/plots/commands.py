@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 
 
@@ -34,4 +35,6 @@ def _window(text: str | None) -> tuple[float, float] | None:
         raise ScenarioError(f"--window {text}: expected FROM:TO in seconds, e.g. 0:3600") from None
     if not start < end:
         raise ScenarioError(f"--window {text}: it must end after it starts")
+    if max(abs(start), abs(end)) > limits.NUMBER:
+        raise ScenarioError(f"--window {text}: must begin and end within {limits.NUMBER:g} s")
     return start, end

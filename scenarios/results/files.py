@@ -93,6 +93,7 @@ def manifest(scenario: Scenario, seed: int, replications: int, out: Path) -> dic
         "document": scenario.document,
         "notes": notes(scenario),
         "base": os.path.relpath(scenario.base, out),
+        "plugins": scenario.plugins,
         "resolved": scenario.spec.model_dump(mode="json"),
         "versions": {
             "python": platform.python_version(),

@@ -106,7 +106,10 @@ def _machines(grid: Grid, spec: ScenarioSpec) -> Iterator[Machine]:
     network = spec.network
     for group in spec.server:
         rng = grid.streams.stream(f"platform:{group.name}")
-        speeds, memories = group.speed.draw(rng, group.count), group.memory.draw(rng, group.count)
+        speeds, memories = (
+            group.speed.draw(rng, group.count),
+            group.memory.draw(rng, group.count, finite=False),
+        )
         for k, name in enumerate(_names(group)):
             load = grid.streams.stream(f"platform:{name}:availability")
             link = grid.streams.stream(f"platform:{name}:bandwidth")

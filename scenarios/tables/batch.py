@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from gridtune import limits
 from gridtune.agents.batch.batch_site import (
     Overrun,
 )
@@ -103,6 +104,10 @@ class SiteSpec(VresFields):
 
     @model_validator(mode="after")
     def _speeds(self) -> SiteSpec:
+        if isinstance(self.nodes, int) and self.nodes * self.slots > limits.SITE_SLOTS:
+            raise ValueError(
+                f"nodes times slots is {self.nodes * self.slots:,}; the limit is {limits.SITE_SLOTS:,}"
+            )
         speeds = self.speed if isinstance(self.speed, list) else [self.speed]
         if self.nodes == FROM_LOG:
             if isinstance(self.speed, list):

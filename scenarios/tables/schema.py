@@ -78,5 +78,6 @@ class ScenarioSpec(Table):
         for array in ARRAYS:
             names = [part.name for part in getattr(self, array)]
             if len(set(names)) < len(names):
-                raise ValueError(f"the names of [[{array}]] must differ, not {', '.join(names)}")
+                twice = sorted({name for name in names if names.count(name) > 1})
+                raise ValueError(f"the names of [[{array}]] must differ; more than one is {', '.join(twice)}")
         return self

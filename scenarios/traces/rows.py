@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
 from typing import Final
 
+from gridtune import limits
 from gridtune.scenarios.traces.records import Keep, TraceJob, TraceReport
 
 UNREADABLE: Final = "not a readable row"
@@ -28,6 +28,8 @@ DEPENDENT: Final = "the job that it follows and the think time between them (fie
 _AMOUNTS: Final = {2: "wait", 5: "CPU time", 6: "used memory", 8: "requested time", 9: "requested memory"}
 _MEMORY: Final = 1 << 16  # distinct texts remembered for each kind of column
 _SMALLEST: Final = 5e-324
+_MOST: Final = 1e15  # s: thirty million years
+_DIGITS: Final = limits.DIGITS
 
 
 class _Names(dict[str, str | None]):
@@ -46,7 +48,7 @@ class _Amounts(dict[str, float | None]):
 
     def __missing__(self, text: str) -> float | None:
         amount = float(text) if text.strip() else -1.0
-        if not isfinite(amount):
+        if not abs(amount) <= limits.NUMBER:
             raise ValueError(text)
         known = amount if amount >= 0 else None
         if len(self) < _MEMORY:
@@ -59,7 +61,7 @@ class _Counts(dict[str, int]):
 
     def __missing__(self, text: str) -> int:
         count = float(text) if text.strip() else 0.0
-        if not count.is_integer():
+        if not count.is_integer() or count > limits.COUNTS["processors"]:
             raise ValueError(text)
         known = max(0, int(count))
         if len(self) < _MEMORY:
@@ -123,7 +125,12 @@ class RowParser:
         if len(fields) == self._width:
             try:
                 submit, runtime, processors = float(fields[1]), float(fields[3]), self._counts[fields[4]]
-                if 0 <= submit < inf and self._floor <= runtime < inf and processors:
+                if (
+                    0 <= submit < _MOST
+                    and self._floor <= runtime < _MOST
+                    and len(fields[0]) <= _DIGITS
+                    and processors
+                ):
                     job = self._build(fields, int(fields[0]), submit, runtime, processors)
                     # A missing predecessor is -1 in nearly every row: the short way stays short.
                     if fields[16] != "-1" and not self.layout.sites:
@@ -197,7 +204,7 @@ class RowParser:
 
     def _unusable(self, submit: float, runtime: float, processors: int) -> str | None:
         """Why a row cannot be a job; None if it can."""
-        if not (isfinite(submit) and isfinite(runtime)):
+        if not (abs(submit) < _MOST and abs(runtime) < _MOST):  # nan neither
             return UNREADABLE
         if runtime < 0:
             return CANCELLED
@@ -210,7 +217,7 @@ class RowParser:
     def _id(self, text: str, line: int) -> tuple[int, bool]:
         """The job id, and whether the line number had to serve as one."""
         for number in (text, text.removesuffix(".0")):
-            if number.strip().lstrip("-").isdecimal():
+            if len(number) <= _DIGITS and number.strip().lstrip("-").isdecimal():
                 return int(number), False
         if self.layout.text_ids and text.strip():
             return line, True

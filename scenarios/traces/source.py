@@ -10,8 +10,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
+from typing import Any
 
+from gridtune import limits
 from gridtune.scenarios.traces.records import TraceError
 
 _OPENERS: dict[bytes, Callable[[Path], io.BufferedIOBase]] = {
@@ -39,7 +40,8 @@ def opened(path: Path) -> Iterator[io.TextIOBase]:
     """
     try:
         with _binary(path) as binary:
-            buffered = io.BufferedReader(cast(io.RawIOBase, binary), _BUFFER)
+            bounded = _Bounded(binary, path)
+            buffered = io.BufferedReader(bounded, _BUFFER)
             yield io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="replace")
     except FileNotFoundError:
         raise TraceError(f"{path}: no such file; check the name of the trace") from None
@@ -53,6 +55,37 @@ def opened(path: Path) -> Iterator[io.TextIOBase]:
         else:  # gzip and bzip2 say so by an OSError without a number
             reason = f"the compressed data are corrupt ({error}); fetch the file again"
         raise TraceError(f"{path}: {reason}") from None
+
+
+class _Bounded(io.RawIOBase):
+    """What is read of a file, as long as it can be a trace: no line without end, no file that swells.
+
+    Args:
+        binary: the file, decompressed.
+        path: of it.
+    """
+
+    def __init__(self, binary: io.BufferedIOBase, path: Path) -> None:
+        self._binary, self._path = binary, path
+        packed = path.stat().st_size
+        self._most = min(limits.TRACE_BYTES, max(limits.TRACE_FREE, limits.TRACE_RATIO * packed))
+        self._read = self._since_line = 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Some more of the file; 0 at its end."""
+        count = self._binary.readinto(buffer)
+        found = memoryview(buffer)[:count].tobytes().rfind(b"\n")
+        self._read += count
+        self._since_line = self._since_line + count if found < 0 else count - found - 1
+        if self._since_line > limits.LINE_BYTES:
+            raise TraceError(f"{self._path}: a line of more than {limits.LINE_BYTES:,} bytes; is it a trace?")
+        if self._read > self._most:
+            raise TraceError(f"{self._path}: more than {self._most:,} bytes when unpacked; is it a trace?")
+        return count
 
 
 def _binary(path: Path) -> io.BufferedIOBase:

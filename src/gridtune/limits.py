@@ -1,0 +1,59 @@
+"""What is too large to be meant: bounds of everything that a document, a trace or an option can ask for.
+
+They are generous: what is allowed may still take hours or more memory than there is. What is refused names
+its limit. Whoever needs more changes a number here.
+"""
+
+from __future__ import annotations
+
+NUMBER = 1e18  # any quantity in a scenario: s, bytes, work
+WHOLE = 1_000_000_000  # a whole number in a scenario of which nothing else is said
+
+# Whole numbers in a scenario, by the name of their key.
+COUNTS = {
+    "count": 10_000_000,
+    "customers": 100_000_000,
+    "nodes": 1_000_000,
+    "slots": 100_000,
+    "sites": 10_000,
+    "servers": 100_000,
+    "users": 1_000_000,
+    "processors": 10_000_000,
+    "length": 10_000_000,
+    "n_min": 1_000_000,
+    "n_max": 1_000_000,
+    "n_submit": 10_000_000,
+    "fan_out": 100_000,
+    "routers": 10_000,
+    "redundancy": 10_000,
+    "population": 10_000_000,
+    "replications": 100_000,
+    "max_replications": 100_000,
+}
+SITE_SLOTS = 1_000_000  # nodes times slots of one site
+SERVERS = 100_000  # of one [[sed]] or [[server]]
+
+DOCUMENT_BYTES = 20_000_000  # of a TOML document or a manifest
+DEPTH = 40  # tables inside tables
+ELEMENTS = 2_000  # tables of one array, as [[site]]
+NAME = 200  # characters of a name
+
+TRACE_BYTES = 50_000_000_000  # of a trace, unpacked
+TRACE_RATIO = 250  # unpacked over packed bytes, beyond the first
+TRACE_FREE = 100_000_000  # bytes, which are never too many
+LINE_BYTES = 1_000_000  # of a trace
+DIGITS = 18  # of a number in a trace
+
+REPLICATIONS = 100_000
+WORKERS = 1_000
+SWEEP_POINTS = 1_000_000
+BUDGET = 10_000_000  # points of a search
+SAMPLES = 1_000_000  # of a sensitivity analysis
+SEED = 2**64 - 1
+SPACE = 1_000  # parameters of a search
+CHOICES = 10_000  # values that one of them may have
+
+# What is allowed, but said before it starts.
+LARGE_RUNS = 10_000  # runs of a command
+LARGE_JOBS = 1_000_000  # jobs that a process holds in memory at once
+JOB_BYTES = 900  # memory of a job, about

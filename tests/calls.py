@@ -1,0 +1,36 @@
+"""Commands called within the process of a test: much cheaper than a process for each."""
+
+import signal
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from gridtune import cli
+
+
+class Called(NamedTuple):
+    """What a command gave."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def call(capfd, monkeypatch):
+    """Calls a command with arguments; what numpy or a library writes past Python is captured, too."""
+
+    def called(*arguments):
+        monkeypatch.setattr(sys, "argv", ["gridtune", *map(str, arguments)])
+        before = signal.getsignal(signal.SIGTERM)
+        capfd.readouterr()
+        try:
+            cli.main()
+        except SystemExit as end:
+            return Called(end.code or 0, *capfd.readouterr())
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        raise AssertionError("a command ends with an exit code")
+
+    return called
