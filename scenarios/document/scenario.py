@@ -275,7 +275,7 @@ def _locate(document: Document, loc: tuple[int | str, ...]) -> tuple[str, list[s
     for step in loc:
         if isinstance(step, int) and isinstance(at, list) and step < len(at):
             at = at[step]
-            name = at.get("name", str(step)) if isinstance(at, dict) else str(step)
+            name = str(at.get("name", step)) if isinstance(at, dict) else str(step)
             if not (parts and parts[-1] == name):
                 parts.append(name)
         elif isinstance(at, dict) and step in at:

@@ -83,6 +83,8 @@ def _numbers(value: Any) -> Iterator[int | float]:
 
 def _short(value: int | float) -> str:
     """A number as it may be printed, however many digits it has."""
+    if isinstance(value, float):
+        return f"{value:g}"
     return f"{value:,}" if abs(value) < 10**21 else f"a number of {len(f'{value:x}')} hexadecimal digits"
 
 
