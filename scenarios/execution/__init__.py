@@ -1,4 +1,4 @@
-"""Running scenarios: one run, replications, sweeps, worker processes, clusters; from Python and as commands."""
+"""Running scenarios: one run, replications, sweeps, worker processes and clusters.
 
 `simulate.simulate` is one run from a scenario to its results.
 """
