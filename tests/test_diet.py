@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gridtune.agents.gridrpc.client import Client, ClientHabits, Session
+from gridtune.agents.gridrpc.hierarchy import MasterAgent
+from gridtune.agents.gridrpc.sed import SeD
+from gridtune.model.gridrpc.dispatch import EthicDispatch
 from gridtune.model.job import State
+from gridtune.model.network import Link
 from gridtune.scenarios import build, load, simulate
 from gridtune.scenarios.document.scenario import Scenario
 
@@ -53,6 +58,27 @@ def test_a_cumulative_counter_lets_newcomers_starve_the_others():
         "diet/day-regular", sed__discipline__kind="ethic", sed__discipline__fair_counter="cumulative"
     )
     assert literal["unfairness"] > 0.7 > 0.15 > fair["unfairness"]
+
+
+@pytest.mark.parametrize("window", [1, 2])
+def test_who_comes_back_gets_a_third_beside_two_who_stayed(window):
+    grid = build(load("diet/day-regular").override({"sed.count": 4, "workload.count": 1}))
+    habits = ClientHabits(EthicDispatch(window=window), 3, 0.0005, 0.001, "client-node")
+    (master,) = (agent for agent in grid.agents if isinstance(agent, MasterAgent))
+    servers = sorted((agent for agent in grid.agents if isinstance(agent, SeD)), key=lambda sed: sed.index)
+    stays = [("back", 0.0, 20.0), ("a", 0.0, 4000.0), ("b", 0.0, 4000.0), ("back", 3000.0, 4000.0)]
+    visits = [Session(user, start, end, 3, 100_000, (1.0,)) for user, start, end in stays]
+
+    def arrive(session):
+        Client(grid, session, habits, master, servers, Link()).enter()
+
+    for session in visits:
+        grid.agenda.at(session.arrival, arrive, session)
+    grid.agenda.run(4001.0)
+    second = [job for job in grid.record.jobs if job.state == "done" and 3000.0 <= job.end <= 4000.0]
+    third = sum(job.user == "back" for job in second) / len(second)
+    assert len(second) > 3500
+    assert third == pytest.approx(1 / 3, rel=0.05)
 
 
 def test_dropping_displaced_requests_costs_their_users_a_server():

@@ -138,7 +138,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, role = grid.record.job, workload.role
-    urgent = workload.response_bound is not None
+    urgent = workload.bound is not None
     patience = workload.patience(inf)
     requires = frozenset(workload.requires) or None
 

@@ -108,13 +108,18 @@ class JobWorkload(Switchable):
             raise ValueError(f"{name}: best-effort jobs are not mandatory and have none; leave it out")
         return self
 
+    @property
+    def bound(self) -> ResponseBound | None:
+        """The response bound that holds for its jobs."""
+        return self.response_bound
+
     def patience(self, runtime: float) -> float:
         """s from submission within which a job must be done; infinite if it has all the time in the world.
 
         Args:
             runtime: of the job at the mean speed of the grid's slots, s.
         """
-        bound = inf if self.response_bound is None else self.response_bound.of(runtime)
+        bound = inf if self.bound is None else self.bound.of(runtime)
         return bound if self.deadline is None else min(self.deadline, bound)
 
     @abstractmethod

@@ -16,11 +16,14 @@ from gridtune.scenarios.traces.embedded import embedded_jobs
 from gridtune.scenarios.traces.find import find_trace
 from gridtune.scenarios.traces.reading import read_trace
 from gridtune.scenarios.traces.records import TraceJob
-from gridtune.scenarios.workloads.jobs import JobWorkload, Task
+from gridtune.scenarios.workloads.jobs import JobWorkload, ResponseBound, Task
 from gridtune.scenarios.workloads.schedules import read_schedule
 from gridtune.scenarios.workloads.trace_file import TraceFile
 
 EMBEDDED = "embedded"
+# Logs say nothing of deadlines. So that unhappy users mean something, a job may take ten times its run time,
+# or four hours if that is more.
+LOGGED = ResponseBound(factor=10.0, least=14400.0)
 EMBEDDED_PROCESSORS = 128
 EMBEDDED_WIDEST = 64
 Estimate = Literal["log", "actual", "factor"]
@@ -59,6 +62,12 @@ class TraceJobs(JobWorkload):
     estimate_factor: float = Field(
         default=2.0, ge=1, description="promised over actual run time with `estimate` = `factor`"
     )
+
+    @property
+    def bound(self) -> ResponseBound | None:
+        """The response bound that is given; where nothing is said of deadlines, `LOGGED`."""
+        said = self.deadline is not None or self.response_bound is not None
+        return self.response_bound if said or self.best_effort is not None else LOGGED
 
     @model_validator(mode="after")
     def _ordered(self) -> TraceJobs:

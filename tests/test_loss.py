@@ -1,0 +1,116 @@
+"""No policy wins by losing work: twins of honest policies, searches, and the resolution of comparisons."""
+
+import pytest
+
+from gridtune.agents.gridrpc.client import Client
+from gridtune.model.metrics.registry import METRICS, Metric, define, rounded
+from gridtune.optimize.records.evaluations import Estimate, Objective
+from gridtune.optimize.replication.compare import costs, non_dominated
+from gridtune.optimize.replication.loss import NO_MORE_LOSS, TOLERANCE, excess_loss
+from gridtune.optimize.replication.paired import difference
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.constraints import feasible
+from gridtune.scenarios import load, simulate
+from tests.saboteurs import beaten, changed, honest_and_twins, kinds
+
+SMALL = {
+    "diet/day-regular": {"workload.count": 4},
+    "batch/replay": {"workload.log.last": 250},
+    "dirac/search": {},
+    "egee/search": {},
+    "cigri/search": {"horizon": 9000.0},
+    "deadline/search": {},
+    "federation/small": {"horizon": 5000.0},
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_twin_that_loses_work_is_beaten_by_its_original(name):
+    scenario = load(name).override(SMALL[name])
+    objectives = list(scenario.spec.search.objectives)
+    made = honest_and_twins(scenario, seed=2)
+    honest = made.pop("honest")
+    harmful = {kind: twin for kind, twin in made.items() if changed(twin, honest)}
+    assert harmful
+    assert [kind for kind, twin in harmful.items() if not beaten(twin, honest, objectives)] == []
+
+
+def test_an_honest_run_is_not_beaten_by_its_twin():
+    made = honest_and_twins(load("diet/day-regular").override({"workload.count": 4}), seed=2)
+    objectives = ["unhappy_users", "unfairness", "completed"]
+    assert not any(beaten(made["honest"], twin, objectives) for twin in made.values())
+    assert set(made) == {"honest", *kinds(load("diet/day-regular").active)}
+
+
+def test_a_client_that_sends_a_mandatory_request_too_few_makes_its_user_unhappy(monkeypatch):
+    demand = Client._demand
+
+    def less(client):
+        client.mandatory_left = min(client.mandatory_left, client.session.n_min - 1)
+        return demand(client)._replace(n_min=client.session.n_min - 1)
+
+    scenario = load("diet/day-regular").override({"workload.count": 3})
+    honest = simulate(scenario).metrics
+    monkeypatch.setattr(Client, "_demand", less)
+    twin = simulate(scenario).metrics
+    for name, expected in {
+        "unhappy_users": 3,
+        "never_submitted": 3,
+        "lost_jobs": 3,
+        "lost_work": 3.0,
+    }.items():
+        assert (honest[name].value, twin[name].value) == (0, expected)
+    assert twin["makespan"].value == float("inf")
+
+
+def run_that(**metrics):
+    return {name: Metric(float(value), "") for name, value in metrics.items()}
+
+
+def test_what_the_end_of_a_run_cuts_off_is_tolerated_and_nothing_else():
+    today = run_that(lost_fraction=0.05, never_submitted=0)
+    assert excess_loss(run_that(lost_fraction=0.05 + 0.9 * TOLERANCE, never_submitted=0), today) < 0
+    assert excess_loss(run_that(lost_fraction=0.05 + 1.1 * TOLERANCE, never_submitted=0), today) > 0
+    assert excess_loss(run_that(lost_fraction=0.05, never_submitted=1), today) > 0
+    assert excess_loss(run_that(lost_fraction=0.05, abandoned=2), today) > 0
+    assert excess_loss(run_that(lost_fraction=0.0, abandoned=2), run_that(abandoned=2)) < 0
+
+
+def refusing(task):
+    """The more a point refuses, the better it looks otherwise."""
+    refused = task.values.get("sed.count", 8)
+    return {
+        "lost_fraction": Metric(abs(refused - 8) / 8, ""),
+        "unhappy_users": Metric(float(refused), "users"),
+        "completed": Metric(float(refused), "jobs"),
+    }
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_search_recommends_no_point_that_loses_more_than_the_scenario_as_it_stands(allowed):
+    result = search(
+        load("diet/day-regular"), vary=["sed.count=4,8"], sampler="exhaustive", budget=200, work=refusing,
+        objectives=["unhappy_users"], validation_replications=0, allow_loss=allowed,
+    )  # fmt: skip
+    archive = result.archive
+    kept = {e.values["sed.count"] for e in archive.evaluations if feasible(e, archive.constraints)}
+    assert kept == ({4, 8} if allowed else {8})
+    assert (NO_MORE_LOSS.metric in str(archive.constraints)) is not allowed
+
+
+def test_rounding_noise_dominates_nothing():
+    fair = Objective("unfairness", "minimize", "", METRICS["unfairness"].resolution)
+    rows = [{"unfairness": Estimate(value, None, (value,))} for value in (4e-17, 0.0, 0.2)]
+    assert non_dominated(costs(rows, [fair])) == [0, 1]
+    assert difference((4e-17, 0.1), (0.0, 0.1), fair.resolution).verdict == "equal"
+    assert rounded(0.123456, fair.resolution) == 0.1235
+    assert rounded(814590.4, METRICS["completed_work"].resolution) == 814590.0
+
+
+def test_metrics_get_the_resolution_of_their_unit_unless_they_have_their_own():
+    define("test_resolution_plain", "s", "minimize", "of a test")
+    define("test_resolution_own", "s", "minimize", "of a test", 5.0)
+    assert METRICS["test_resolution_plain"].resolution == 0.001
+    assert METRICS["test_resolution_own"].resolution == 5.0
+    for name in ("test_resolution_plain", "test_resolution_own"):
+        del METRICS[name]
