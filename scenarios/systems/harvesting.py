@@ -168,13 +168,11 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
 
     def slowdown() -> float:
         reckoning = Reckoning.of(grid.record.jobs, grid.now)
-        return mean(
-            [
-                reckoning.slowdown(job)
-                for job in grid.record.jobs
-                if job.mandatory and (job.site in harvested or not job.site)
-            ]
-        )
+        owed = [job for job in grid.record.jobs if job.mandatory]
+        # What was lost before it reached a site was on its way here if others of its kind got here.
+        kinds = {job.kind for job in owed if job.site in harvested}
+        here = [job for job in owed if job.site in harvested or (not job.site and job.kind in kinds)]
+        return mean([reckoning.slowdown(job) for job in here])
 
     def left() -> list[float]:
         return [job.work for job in grid.record.jobs if left_over(job)]
