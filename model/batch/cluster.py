@@ -7,10 +7,13 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.job import Job
+
+if TYPE_CHECKING:
+    from gridtune.model.batch.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +72,13 @@ class Cluster:
         fresh: jobs queued since the last scheduling pass.
         disturbed: whether anything but jobs coming in at the tail of the order has happened since then.
         ledger: what owners have used, if the policy keeps accounts.
+        plan: of the last pass, if the policy plans; it is of no use once `as_planned` says so.
     """
 
     __slots__ = (
         "_lane_of",
         "_used",
+        "_widths",
         "capacity",
         "depth",
         "disturbed",
@@ -83,6 +88,7 @@ class Cluster:
         "lanes",
         "ledger",
         "pace",
+        "plan",
         "queues",
     )
 
@@ -106,6 +112,13 @@ class Cluster:
         self.disturbed = True
         self._lane_of: dict[int, Lane] = {}
         self._used = [0] * len(self.queues)
+        self._widths: dict[int, int] = {}  # waiting jobs by processors
+        self.plan: Plan | None = None
+
+    @property
+    def narrowest(self) -> float:
+        """Processors of the narrowest job that waits; infinite if none does."""
+        return min(self._widths, default=inf)
 
     def duration(self, job: Job) -> float:
         """Seconds that a waiting job is planned to run."""
@@ -159,6 +172,7 @@ class Cluster:
         if self.queues[queue].slots < inf or (len(self.lanes) > 1 and lane != max(self.lanes)):
             self.disturbed = True
         waiting[job.id] = job
+        self._widths[job.processors] = self._widths.get(job.processors, 0) + 1
         self._lane_of[job.id] = lane
         self.depth += 1
         self.fresh.append(job)
@@ -171,6 +185,8 @@ class Cluster:
 
     def start(self, job: Job, now: float, end: float) -> None:
         """Give a waiting job its processors until the planned end (s)."""
+        if end != now + self.duration(job):
+            self.plan = None  # it relied on the speed of the slowest node, and on a start at once
         lane = self._leave(job)
         self.free -= job.processors
         self._used[lane.queue] += job.processors
@@ -197,6 +213,11 @@ class Cluster:
         lane = self._lane_of[job.id]
         waiting = self.lanes[lane]
         del waiting[job.id]
+        left = self._widths[job.processors] - 1
+        if left:
+            self._widths[job.processors] = left
+        else:
+            del self._widths[job.processors]
         if not waiting:
             del self.lanes[lane]
         self.depth -= 1

@@ -9,7 +9,7 @@ from typing import Literal
 
 from gridtune.model.batch.cluster import Cluster, Lane
 from gridtune.model.batch.ledger import Ledger
-from gridtune.model.batch.profile import Profile
+from gridtune.model.batch.plan import planned_starts
 from gridtune.model.job import Job
 from gridtune.model.policy import Policy, PolicyError, parameter, register
 
@@ -70,22 +70,12 @@ class Easy(BatchPolicy):
 class Conservative(BatchPolicy):
     """Conservative backfilling: a job may pass others unless it delays the planned start of any of them.
 
-    All jobs that wait are planned anew, in order, at every pass.
+    The plan is that of all waiting jobs, in order, made anew whenever it is disturbed.
     """
 
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """The jobs whose place in the plan begins now."""
-        profile = Profile(now, cluster.free, ((end.time, end.processors) for end in cluster.ends))
-        free = cluster.free
-        chosen: list[Job] = []
-        for job in cluster.in_order():
-            if profile.place(job.processors, cluster.duration(job)) > now or job.processors > free:
-                continue
-            chosen.append(job)
-            free -= job.processors
-            if not free:
-                break  # whoever comes later cannot start now, and does not delay those before
-        return chosen
+        return planned_starts(cluster, cluster.in_order(), now)
 
 
 @register("batch", "fair-share", source="EASY over owners ordered by their decayed use")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from math import inf
 
@@ -17,11 +17,14 @@ class Profile:
             at once: a plan may hope for it, though nothing can start on it yet.
     """
 
-    __slots__ = ("free", "times")
+    __slots__ = ("_found", "free", "times")
 
     def __init__(self, now: float, free: int, releases: Iterable[tuple[float, int]]) -> None:
         self.times = [now]
         self.free = [free]
+        # By processors: durations, ascending, and from when on they could be had when last asked for. As
+        # reservations only take room away, nobody who wants as much or more can have it any sooner.
+        self._found: dict[int, tuple[list[float], list[float]]] = {}
         for time, processors in releases:
             free += processors
             if time <= self.times[-1]:
@@ -30,6 +33,36 @@ class Profile:
                 self.times.append(time)
                 self.free.append(free)
 
+    def advance(self, now: float) -> None:
+        """Forget what is over by `now` (s), which is not before the profile's beginning."""
+        past = bisect_right(self.times, now) - 1
+        if past > 0:
+            del self.times[:past], self.free[:past]
+        self.times[0] = now
+
+    def falls(self, least: int) -> tuple[list[float], list[int]]:
+        """How long how many processors stay free from the beginning on.
+
+        Args:
+            least: processors; what falls below is of no interest.
+
+        Returns:
+            Times in s at which the least number free so far falls, the last one infinite, and minus the
+            numbers to which it falls.
+        """
+        until: list[float] = []
+        levels: list[int] = []
+        lowest = self.free[0] + 1
+        for time, free in zip(self.times, self.free, strict=True):
+            if free < lowest:
+                lowest = free
+                until.append(time)
+                levels.append(-free)
+                if free < least:
+                    break
+        until.append(inf)
+        return until, levels
+
     def place(self, processors: int, duration: float) -> float:
         """Reserve processors as early as they are free for the whole duration (s); when that is.
 
@@ -37,7 +70,12 @@ class Profile:
         """
         times, free = self.times, self.free
         steps = len(times)
-        first = 0
+        found = self._found.get(processors)
+        if found is None:
+            found = self._found[processors] = ([], [])
+        durations, starts = found
+        known = bisect_right(durations, duration)
+        first = bisect_left(times, starts[known - 1]) if known else 0
         while first < steps:
             if free[first] < processors:
                 first += 1
@@ -47,8 +85,16 @@ class Profile:
             while last < steps and times[last] < end and free[last] >= processors:
                 last += 1
             if last == steps or times[last] >= end:
+                start = times[first]
                 self._reserve(first, end, processors)
-                return times[first]
+                if known and durations[known - 1] == duration:
+                    known -= 1
+                weaker = known
+                while weaker < len(starts) and starts[weaker] <= start:
+                    weaker += 1
+                durations[known:weaker] = [duration]
+                starts[known:weaker] = [start]
+                return start
             first = last + 1
         return inf
 
