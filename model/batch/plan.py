@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Sequence
-from math import inf
+from math import inf, nextafter
 
 from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.profile import Profile
@@ -49,15 +49,33 @@ class Plan:
             longest.setdefault(job.processors, []).append((cluster.duration(job), job.id))
         for entries in longest.values():
             entries.sort()
-        planned = 0
+        looked = 0
+        horizon, most = inf, 0
+        later: list[Job] = []
         while live and unplanned:
-            if planned % STRIDE == 0:
-                self._forget(live, longest, free, now)
+            if looked % STRIDE == 0:
+                horizon = self._forget(live, longest, free, now)
                 if not live:
                     break
-            planned += 1
+                most = profile.most(horizon)
+            looked += 1
             job = unplanned.popleft()
-            start = profile.place(job.processors, job.estimate / pace)
+            duration = job.estimate / pace
+            if later or duration > horizon - now:
+                # Whoever starts beyond the horizon takes nothing from those who may start now. Where those
+                # were passed over, the profile is exact before the horizon, and too good to be true beyond.
+                start = inf
+                if job.processors <= most:
+                    start = profile.soon(job.processors, duration, horizon)
+                if start == inf:
+                    later.append(job)
+                    live.discard(job.id)
+                    continue
+                if start + duration > horizon:
+                    for other in later:
+                        profile.place(other.processors, other.estimate / pace)
+                    later.clear()
+            start = profile.place(job.processors, duration)
             live.discard(job.id)
             if start > now or job.processors > free:
                 continue
@@ -65,11 +83,12 @@ class Plan:
             free -= job.processors
             if not free:
                 break  # whoever comes later cannot start now, and does not delay those before
+        unplanned.extendleft(reversed(later))
         return chosen
 
     def _forget(
         self, live: set[int], longest: dict[int, list[tuple[float, int]]], free: int, now: float
-    ) -> None:
+    ) -> float:
         """Take out who cannot start now beside those planned so far: plans of others only take room away.
 
         Args:
@@ -77,6 +96,9 @@ class Plan:
             longest: by processors, their durations in s and ids, the longest last.
             free: processors.
             now: s.
+
+        Returns:
+            When the last of those that are left would end, s.
         """
         until, levels = self.profile.falls(min(longest))
         for processors in list(longest):
@@ -86,6 +108,8 @@ class Plan:
                 live.discard(entries.pop()[1])
             if not entries:
                 del longest[processors]
+        last = now + max((entries[-1][0] for entries in longest.values()), default=0.0)
+        return max(last, nextafter(now, inf))  # jobs of no length start now, too
 
 
 def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:

@@ -63,11 +63,29 @@ class Profile:
         until.append(inf)
         return until, levels
 
+    def most(self, limit: float) -> int:
+        """The most processors that are free at any time before `limit` (s), which is not at the beginning."""
+        return max(self.free[: bisect_left(self.times, limit)])
+
     def place(self, processors: int, duration: float) -> float:
         """Reserve processors as early as they are free for the whole duration (s); when that is.
 
         Infinity if they never are.
         """
+        step = self._step(processors, duration, inf)
+        if step < 0:
+            return inf
+        start = self.times[step]
+        self._reserve(step, start + duration, processors)
+        return start
+
+    def soon(self, processors: int, duration: float, limit: float) -> float:
+        """When processors are free for the whole duration (s) at the earliest; infinity if not before `limit`."""
+        step = self._step(processors, duration, limit)
+        return self.times[step] if step >= 0 else inf
+
+    def _step(self, processors: int, duration: float, limit: float) -> int:
+        """The step that `place` finds; -1 if none begins before `limit` (s)."""
         times, free = self.times, self.free
         steps = len(times)
         found = self._found.get(processors)
@@ -77,16 +95,17 @@ class Profile:
         known = bisect_right(durations, duration)
         first = bisect_left(times, starts[known - 1]) if known else 0
         while first < steps:
+            start = times[first]
+            if start >= limit:
+                return -1
             if free[first] < processors:
                 first += 1
                 continue
-            end = times[first] + duration
+            end = start + duration
             last = first + 1
             while last < steps and times[last] < end and free[last] >= processors:
                 last += 1
             if last == steps or times[last] >= end:
-                start = times[first]
-                self._reserve(first, end, processors)
                 if known and durations[known - 1] == duration:
                     known -= 1
                 weaker = known
@@ -94,9 +113,9 @@ class Profile:
                     weaker += 1
                 durations[known:weaker] = [duration]
                 starts[known:weaker] = [start]
-                return start
+                return first
             first = last + 1
-        return inf
+        return -1
 
     def _reserve(self, first: int, end: float, processors: int) -> None:
         """Take processors away from the step `first` up to the time `end`."""
