@@ -99,3 +99,39 @@ def fits(reserved, capacity, work, start):
         work.processors + sum(taken for begin, end, taken in reserved if begin <= moment < end) <= capacity
         for moment in moments
     )
+
+
+def reserving(count):
+    """Backfilling with reservations for the first `count` jobs that cannot start."""
+
+    def policy(waiting, running, free, now):
+        reserved = [(now, max(now, work.start + work.estimate), work.processors) for work in running]
+        capacity = free + sum(work.processors for work in running)
+        chosen, held = [], 0
+        for work in waiting:
+            left = free - sum(other.processors for other in chosen)
+            if held < count:
+                candidates = sorted({now, *(end for _, end, _ in reserved)})
+                start = next(time for time in candidates if fits(reserved, capacity, work, time))
+            elif work.processors <= left and fits(reserved, capacity, work, now):
+                start = now
+            else:
+                continue
+            reserved.append((start, start + work.estimate, work.processors))
+            if start == now and work.processors <= left:
+                chosen.append(work)
+            else:
+                held += 1
+        return chosen
+
+    return policy
+
+
+def by_priority(priority, policy):
+    """A policy on jobs in order of a priority, the largest first; ties by submission, then by number."""
+
+    def prioritised(waiting, running, free, now):
+        ordered = sorted(waiting, key=lambda work: (-priority(work, now), work.submit, work.id))
+        return policy(ordered, running, free, now)
+
+    return prioritised

@@ -137,7 +137,7 @@ def test_faults_of_a_site_are_named():
     with pytest.raises(ScenarioError, match="names of queues must differ"):
         _ = scenario({"queue": [{"name": "a"}, {"name": "a"}]}).spec
     with pytest.raises(
-        ScenarioError, match="no batch policy 'sjf'; there are conservative, easy, fair-share, fcfs"
+        ScenarioError, match="no batch policy 'sjf'; there are conservative, easy, fair-share, fcfs, priority"
     ):
         _ = scenario({"policy": "sjf"}).spec
 

@@ -155,6 +155,7 @@ class BatchSite(mesa.Agent):
         self._reservations: deque[Reservation] = deque()
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
+        self._next_pass = -inf  # s, for which the policy last asked
         if rounds.period < inf:
             grid.agenda.every(rounds.period, self._tick, order=DECISION)
         grid.add_slots(nodes.slots, nodes.power / nodes.slots)
@@ -303,6 +304,10 @@ class BatchSite(mesa.Agent):
             self._round_due = True
             self.grid.agenda.at(max(self.grid.now, self._next_round), self._schedule, None, DECISION)
 
+    def _ask_again(self, _: object) -> None:
+        """The policy wanted to be asked by now."""
+        self._call_scheduler()
+
     def _tick(self, _: object) -> None:
         """A period is over: have a round for whatever waits, even if nothing has happened."""
         self._call_scheduler()
@@ -315,7 +320,11 @@ class BatchSite(mesa.Agent):
         # They call for rounds too, but the policy is asked only when it would be without them.
         if self._pass_due:
             starts = self.policy.starts(self.cluster, self.grid.now)
-            self.cluster.settle()
+            self.cluster.settle(self.grid.now)
+            again = self.policy.next_pass(self.cluster, self.grid.now)
+            if again < inf and again != self._next_pass:
+                self._next_pass = again
+                self.grid.agenda.at(again, self._ask_again, None, DECISION)
         self._pass_due = self._round_due = False
         chosen: Sequence[Job] = ()
         if self.best_effort is not None:

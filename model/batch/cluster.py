@@ -70,8 +70,11 @@ class Cluster:
         depth: waiting jobs in all.
         ends: planned ends of the running jobs, soonest first.
         fresh: jobs queued since the last scheduling pass.
+        deviated: whether a job has been started otherwise than planned since then.
+        planned_at: when the last pass was, s.
         disturbed: whether anything but jobs coming in at the tail of the order has happened since then.
         ledger: what owners have used, if the policy keeps accounts.
+        backfilled: when a policy that does not backfill in every pass last did so, s.
         plan: of the last pass, if the policy plans; it is of no use once `as_planned` says so.
     """
 
@@ -79,8 +82,10 @@ class Cluster:
         "_lane_of",
         "_used",
         "_widths",
+        "backfilled",
         "capacity",
         "depth",
+        "deviated",
         "disturbed",
         "ends",
         "free",
@@ -89,6 +94,7 @@ class Cluster:
         "ledger",
         "pace",
         "plan",
+        "planned_at",
         "queues",
     )
 
@@ -110,10 +116,13 @@ class Cluster:
         self.ends: list[PlannedEnd] = []
         self.fresh: list[Job] = []
         self.disturbed = True
+        self.deviated = False
+        self.planned_at = -inf
         self._lane_of: dict[int, Lane] = {}
         self._used = [0] * len(self.queues)
         self._widths: dict[int, int] = {}  # waiting jobs by processors
         self.plan: Plan | None = None
+        self.backfilled = -inf
 
     @property
     def narrowest(self) -> float:
@@ -147,6 +156,20 @@ class Cluster:
     def in_order(self) -> Iterator[Job]:
         """Waiting jobs by priority of their queues, first come first."""
         return self.jobs(sorted(self.lanes) if len(self.lanes) > 1 else self.lanes)
+
+    def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
+        """Waiting jobs in any order, without those for which their queue has no slots left; see `jobs`."""
+        if all(queue.slots == inf for queue in self.queues):
+            yield from order
+            return
+        room = [queue.slots - used for queue, used in zip(self.queues, self._used, strict=True)]
+        for job in order:
+            queue = self._lane_of[job.id].queue
+            room[queue] -= job.processors
+            if room[queue] >= 0:
+                yield job
+            else:
+                room[queue] = -inf
 
     def __contains__(self, job: Job) -> bool:
         """Whether the job waits or runs here."""
@@ -185,8 +208,8 @@ class Cluster:
 
     def start(self, job: Job, now: float, end: float) -> None:
         """Give a waiting job its processors until the planned end (s)."""
-        if end != now + self.duration(job):
-            self.plan = None  # it relied on the speed of the slowest node, and on a start at once
+        if end != self.planned_at + self.duration(job):
+            self.deviated = True  # on faster nodes than a plan can rely on, or later than decided
         lane = self._leave(job)
         self.free -= job.processors
         self._used[lane.queue] += job.processors
@@ -204,10 +227,11 @@ class Cluster:
         if self.ledger is not None:
             self.ledger.hold(lane.owner, -job.processors, now)
 
-    def settle(self) -> None:
-        """A scheduling pass is over: from here on, what happens is news."""
+    def settle(self, now: float) -> None:
+        """A scheduling pass is over at `now` (s): from here on, what happens is news."""
         self.fresh.clear()
-        self.disturbed = False
+        self.disturbed = self.deviated = False
+        self.planned_at = now
 
     def _leave(self, job: Job) -> Lane:
         lane = self._lane_of[job.id]

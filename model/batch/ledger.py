@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import exp, log
 
 
@@ -18,6 +19,11 @@ class Ledger:
     def __init__(self, half_life: float) -> None:
         self.rate = log(2.0) / half_life
         self._accounts: dict[str, tuple[float, float, int]] = {}  # used, at time, processors held
+
+    @property
+    def owners(self) -> Iterable[str]:
+        """Who has used anything."""
+        return self._accounts.keys()
 
     def hold(self, owner: str, change: int, now: float) -> None:
         """From `now` (s) on, the owner holds `change` more processors."""

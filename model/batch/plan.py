@@ -112,12 +112,60 @@ class Plan:
         return max(last, nextafter(now, inf))  # jobs of no length start now, too
 
 
+def fresh_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
+    """As `planned_starts`, in an order that may change from pass to pass: no plan is kept."""
+    waiting = list(order)
+    candidates = [job for job in waiting if job.processors <= cluster.free]
+    return Plan(_profile(cluster, now), waiting).starts(cluster, candidates, now) if candidates else ()
+
+
+def reserved_starts(
+    cluster: Cluster, order: Iterable[Job], now: float, reservations: float, window: float
+) -> Sequence[Job]:
+    """The jobs that start now if the first ones in order that cannot have reservations.
+
+    Args:
+        cluster: with what runs.
+        order: jobs that wait, in order.
+        now: s.
+        reservations: how many jobs have one.
+        window: s; a job that is planned to start later has none.
+    """
+    profile = _profile(cluster, now)
+    free = cluster.free
+    at_once = nextafter(now, inf)
+    chosen: list[Job] = []
+    held = 0
+    for job in order:
+        reserves = held < reservations
+        if not reserves and job.processors > free:
+            continue
+        duration = cluster.duration(job)
+        start = profile.soon(job.processors, duration, now + window if reserves else at_once)
+        if start == inf:
+            continue
+        profile.place(job.processors, duration)
+        if start > now or job.processors > free:
+            held += 1
+            continue
+        chosen.append(job)
+        free -= job.processors
+        if not free:
+            break
+    return chosen
+
+
+def _profile(cluster: Cluster, now: float) -> Profile:
+    """What runs."""
+    return Profile(now, cluster.free, ((end.time, end.processors) for end in cluster.ends))
+
+
 def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
     """The jobs that start now if all that wait are planned in order, each as early as possible.
 
     The plan is kept: as long as jobs only come in at the end of the order, it is continued.
     """
-    as_planned = cluster.as_planned(now)
+    as_planned = cluster.as_planned(now) and not cluster.deviated
     plan = cluster.plan if as_planned else None
     if plan is not None:
         plan.unplanned.extend(cluster.fresh)
@@ -128,9 +176,7 @@ def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequen
         return ()
     if plan is None:
         waiting = list(order)
-        cluster.plan = plan = Plan(
-            Profile(now, free, ((end.time, end.processors) for end in cluster.ends)), waiting
-        )
+        cluster.plan = plan = Plan(_profile(cluster, now), waiting)
         candidates = [job for job in waiting if job.processors <= free]
     if as_planned:
         # Those that came earlier could not start when last looked at, and nothing has changed for them.

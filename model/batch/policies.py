@@ -37,6 +37,13 @@ class BatchPolicy(Policy):
         """
         raise NotImplementedError
 
+    def next_pass(self, cluster: Cluster, now: float) -> float:
+        """When it wants to be asked again although nothing may have happened, s; infinite for never.
+
+        It is asked this after `starts`, at the same time.
+        """
+        return inf
+
 
 @register("batch", "fcfs", source="RR-5576, section 4.4")
 @dataclass(frozen=True)
@@ -135,7 +142,7 @@ class FairShare(BatchPolicy):
 
 
 def backfill(
-    order: Iterable[Job], cluster: Cluster, now: float, *, only_fresh: bool = False
+    order: Iterable[Job], cluster: Cluster, now: float, *, only_fresh: bool = False, window: float = inf
 ) -> Sequence[Job]:
     """The jobs that EASY backfilling starts.
 
@@ -145,6 +152,7 @@ def backfill(
         now: s.
         only_fresh: everything is as planned in the last pass, but for jobs that came in at the end of
             the order: those that could not pass the head then cannot now, and are not looked at.
+        window: s; a head that is planned to start later has no reservation.
     """
     waiting = iter(order)
     free = cluster.free
@@ -159,6 +167,8 @@ def backfill(
     if not free:
         return chosen
     shadow, extra = reservation(head, free, cluster, chosen, now)
+    if shadow >= now + window:
+        shadow = inf
     for job in cluster.fresh if only_fresh and not chosen else waiting:
         if job.processors > free:
             continue

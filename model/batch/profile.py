@@ -80,7 +80,7 @@ class Profile:
         return start
 
     def soon(self, processors: int, duration: float, limit: float) -> float:
-        """When processors are free for the whole duration (s) at the earliest; infinity if not before `limit`."""
+        """When processors are first free for the whole duration (s); infinity if not before `limit` (s)."""
         step = self._step(processors, duration, limit)
         return self.times[step] if step >= 0 else inf
 

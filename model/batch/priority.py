@@ -1,0 +1,292 @@
+"""Batch scheduling by priority, with reservations for as many jobs as wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import inf, log2, log10, sqrt
+from typing import Literal
+
+from gridtune.model.batch.cluster import Cluster
+from gridtune.model.batch.ledger import Ledger
+from gridtune.model.batch.plan import fresh_starts, reserved_starts
+from gridtune.model.batch.policies import BatchPolicy, backfill
+from gridtune.model.job import Job
+from gridtune.model.policy import PolicyError, parameter, register
+
+SLURM = "Slurm, multifactor priority plug-in"
+BACKFILL = "Slurm, slurm.conf, SchedulerParameters"
+LARGEST = "Tang, Lan, Desai and Buettner, CLUSTER 2009"
+LEARNED = "Carastan-Santos and de Camargo, SC 2017"
+
+Rule = Literal["multifactor", "sjf", "wfp3", "unicef", "f1", "f2", "f3", "f4"]
+Score = Callable[[Job, float], float]
+DAY = 86400.0
+
+
+def _run(job: Job) -> float:
+    """The promised run time, at least 1 s: some rules divide by it or take its logarithm."""
+    return max(1.0, job.estimate)
+
+
+def _wfp3(job: Job, now: float) -> float:
+    return ((now - job.queued) / _run(job)) ** 3 * job.processors
+
+
+def _unicef(job: Job, now: float) -> float:
+    return (now - job.queued) / (log2(job.processors) * _run(job)) if job.processors > 1 else inf
+
+
+def _came(job: Job) -> float:
+    """log10 of the submission in s since the beginning of the run, of 1 s at least."""
+    return log10(max(1.0, job.queued))
+
+
+# The largest comes first; functions of the literature that put the smallest first have their sign changed.
+RULES: Mapping[str, Score] = {
+    "sjf": lambda job, now: -job.estimate,
+    "wfp3": _wfp3,
+    "unicef": _unicef,
+    "f1": lambda job, now: -(log10(_run(job)) * job.processors + 870.0 * _came(job)),
+    "f2": lambda job, now: -(sqrt(_run(job)) * job.processors + 25_600.0 * _came(job)),
+    "f3": lambda job, now: -(_run(job) * job.processors + 6_860_000.0 * _came(job)),
+    "f4": lambda job, now: -(_run(job) * sqrt(job.processors) + 530_000.0 * _came(job)),
+}
+
+
+def _weight(default: float, help: str, source: str = SLURM) -> float:
+    value: float = parameter(default, help=help, low=0.0, high=1000.0, minimum=0.0, source=source)
+    return value
+
+
+@register("batch", "priority", source=f"{SLURM}; {LARGEST}; {LEARNED}")
+@dataclass(frozen=True)
+class Priority(BatchPolicy):
+    """Jobs by priority, the first of them with reservations, the others backfilled.
+
+    Priority by the rule `multifactor` is the weighted sum of factors between 0 and 1:
+
+    - age: time in the queue over `max_age`;
+    - fair share: 2^(-(U/S)/damping) with U the owner's part of all faded use, and S that of all shares;
+    - job size: processors over those of the site, or 1 minus that (`favour` = `small`);
+    - shortness: 1 minus promised run time over `longest`;
+    - queue: its priority over the highest one of the site;
+    - QOS: that of the job's class over the highest one.
+
+    Other rules are functions of the literature of waiting time w, promised run time r, processors n and
+    submission s (`sjf`: the shortest r first; `wfp3`: (w/r)^3 n; `unicef`: w/(r log2 n), serial jobs first;
+    `f1` to `f4`: log10(r) n + 870 log10(s), sqrt(r) n + 25,600 log10(s), r n + 6,860,000 log10(s) and
+    r sqrt(n) + 530,000 log10(s), the smallest first).
+
+    Queues of higher priority come first whatever the priorities of jobs, as tiers, unless `weight_queue`
+    makes theirs a factor. Of jobs of equal priority the one goes first that came into its queue first, then
+    the one with the lower number. The order is taken anew at each pass.
+
+    With no reservation nobody passes the first job that does not fit; with one it is EASY, with all
+    conservative backfilling in the order of priority.
+    """
+
+    rule: Rule = parameter(
+        "multifactor", help="what the priority of a job is", source=f"{LARGEST}; {LEARNED}"
+    )
+    weight_age: float = _weight(100.0, "weight of the time in the queue")
+    weight_fairshare: float = _weight(0.0, "weight of what the owner has used less than its share")
+    weight_job_size: float = _weight(0.0, "weight of the processors asked for")
+    weight_shortness: float = _weight(0.0, "weight of a short promised run time", "")
+    weight_queue: float = _weight(0.0, "weight of the queue's priority, which is then no tier")
+    weight_qos: float = _weight(0.0, "weight of the QOS of the job's class")
+    max_age: float = parameter(
+        7 * DAY,
+        help="time in the queue at which the age factor has reached 1",
+        unit="s",
+        low=3600.0,
+        high=30 * DAY,
+        log=True,
+        minimum=0.0,
+        exclusive=True,
+        source=SLURM,
+    )
+    longest: float = parameter(
+        DAY,
+        help="promised run time at which the shortness factor has fallen to 0",
+        unit="s",
+        low=600.0,
+        high=7 * DAY,
+        log=True,
+        minimum=0.0,
+        exclusive=True,
+    )
+    favour: Literal["large", "small"] = parameter(
+        "large", help="which jobs the size factor prefers", source=f"{SLURM}, PriorityFavorSmall"
+    )
+    half_life: float = parameter(
+        7 * DAY,
+        help="time in which past use loses half of its weight",
+        unit="s",
+        low=3600.0,
+        high=30 * DAY,
+        log=True,
+        minimum=0.0,
+        exclusive=True,
+        source=f"{SLURM}, PriorityDecayHalfLife",
+    )
+    damping: float = parameter(
+        1.0,
+        help="use over share, in shares, at which the fair-share factor has fallen to a half",
+        low=0.5,
+        high=10.0,
+        log=True,
+        minimum=0.0,
+        exclusive=True,
+        source=f"{SLURM}, FairShareDampeningFactor",
+    )
+    by: Literal["user", "group"] = parameter("user", help="whose use is counted together")
+    shares: Mapping[str, float] = parameter(
+        default_factory=dict, help="shares of owners by name; 1 for all others", source=SLURM
+    )
+    qos: Mapping[str, float] = parameter(
+        default_factory=dict, help="priorities of classes of jobs (`role` of workloads); 0 for all others"
+    )
+    reservations: int | Literal["all"] = parameter(
+        1, help="jobs that nobody may delay, the first ones in the order that cannot start; a number or `all`"
+    )
+    queue_depth: int = parameter(
+        0,
+        help="jobs looked at in a pass; 0 for all",
+        unit="jobs",
+        low=0,
+        high=1000,
+        minimum=0,
+        source=f"{BACKFILL}, bf_max_job_test",
+    )
+    window: float = parameter(
+        inf,
+        help="how far ahead is planned: later starts are not reserved",
+        unit="s",
+        low=3600.0,
+        high=7 * DAY,
+        log=True,
+        minimum=0.0,
+        exclusive=True,
+        source=f"{BACKFILL}, bf_window",
+    )
+    interval: float = parameter(
+        0.0,
+        help="time from one backfilling pass to the next; between them nobody passes the first that waits",
+        unit="s",
+        low=0.0,
+        high=600.0,
+        minimum=0.0,
+        source=f"{BACKFILL}, bf_interval",
+    )
+
+    def __post_init__(self) -> None:
+        for name, least in (("shares", 0.0), ("qos", -inf)):
+            table = getattr(self, name)
+            if not isinstance(table, Mapping):
+                raise PolicyError(f"priority.{name}: {table!r} is not a table of names and numbers")
+            wrong = [
+                key
+                for key, value in table.items()
+                if isinstance(value, bool) or not isinstance(value, int | float) or not least < value < inf
+            ]
+            if wrong:
+                above = " above 0" if least == 0.0 else ""
+                raise PolicyError(f"priority.{name}: {', '.join(wrong)} must be numbers{above}")
+        held = self.reservations
+        whole = isinstance(held, int) and not isinstance(held, bool) and held >= 0
+        if held != "all" and not whole:
+            raise PolicyError(f'priority.reservations: {held!r} is no whole number from 0, and not "all"')
+
+    @property
+    def fair(self) -> bool:
+        """Whether use matters."""
+        return self.rule == "multifactor" and self.weight_fairshare > 0
+
+    def owner(self, job: Job) -> str:
+        """The user or the group, where use matters."""
+        if not self.fair:
+            return ""
+        return job.user if self.by == "user" else job.group
+
+    def ledger(self) -> Ledger | None:
+        """Accounts that fade with the half-life, where use matters."""
+        return Ledger(self.half_life) if self.fair else None
+
+    def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
+        """Jobs in order while they fit, then those that delay nobody who has a reservation."""
+        if cluster.narrowest > cluster.free:
+            return ()
+        order: Iterable[Job] = cluster.admitted(self.order(cluster, now))
+        if self.queue_depth:
+            order = islice(order, self.queue_depth)
+        if self.reservations == 0 or now < cluster.backfilled + self.interval:
+            return _in_turn(order, cluster)
+        cluster.backfilled = now
+        if self.reservations == 1:
+            return backfill(order, cluster, now, window=self.window)
+        if self.reservations == "all" and self.window == inf:
+            return fresh_starts(cluster, order, now)
+        held = inf if self.reservations == "all" else self.reservations
+        return reserved_starts(cluster, order, now, held, self.window)
+
+    def next_pass(self, cluster: Cluster, now: float) -> float:
+        """When backfilling is due, if it was left out."""
+        due = cluster.backfilled + self.interval
+        return due if self.reservations != 0 and now < due and now != cluster.backfilled else inf
+
+    def order(self, cluster: Cluster, now: float) -> list[Job]:
+        """All that wait, the first to be served first."""
+        tiers = self.rule != "multifactor" or self.weight_queue == 0
+        keys: list[tuple[float, float, float, int, Job]] = []
+        best = max((queue.priority for queue in cluster.queues), default=0.0)
+        score = RULES.get(self.rule)
+        shares = self._fair_shares(cluster, now) if self.fair else {}
+        for lane, waiting in cluster.lanes.items():
+            tier = lane.rank if tiers else 0.0
+            base = self.weight_fairshare * shares.get(lane.owner, 0.0)
+            if best > 0:
+                base += self.weight_queue * cluster.queues[lane.queue].priority / best
+            for job in waiting.values():
+                value = score(job, now) if score is not None else base + self._factors(job, cluster, now)
+                keys.append((tier, -value, job.queued, job.id, job))
+        keys.sort()
+        return [key[4] for key in keys]
+
+    def _factors(self, job: Job, cluster: Cluster, now: float) -> float:
+        """The part of the sum that differs between jobs of one owner in one queue."""
+        size = job.processors / cluster.capacity
+        value = self.weight_age * min(1.0, (now - job.queued) / self.max_age)
+        value += self.weight_job_size * (size if self.favour == "large" else 1.0 - size)
+        value += self.weight_shortness * (1.0 - min(1.0, job.estimate / self.longest))
+        if self.qos:
+            value += self.weight_qos * self.qos.get(job.kind, 0.0) / (max(self.qos.values()) or 1.0)
+        return value
+
+    def _fair_shares(self, cluster: Cluster, now: float) -> dict[str, float]:
+        """The fair-share factor of every owner who waits."""
+        ledger = cluster.ledger
+        assert ledger is not None
+        waiting = {lane.owner for lane in cluster.lanes}
+        used = {owner: ledger.used(owner, now) for owner in sorted(waiting | set(ledger.owners))}
+        total = sum(used.values())
+        shares = sum(self.shares.get(owner, 1.0) for owner in used)
+        factors: dict[str, float] = {}
+        for owner in waiting:
+            share = self.shares.get(owner, 1.0) / shares
+            use = used[owner] / total if total > 0 else 0.0
+            factors[owner] = 2.0 ** (-(use / share) / self.damping)
+        return factors
+
+
+def _in_turn(order: Iterable[Job], cluster: Cluster) -> Sequence[Job]:
+    """The longest head of the order that fits."""
+    free = cluster.free
+    chosen: list[Job] = []
+    for job in order:
+        free -= job.processors
+        if free < 0:
+            break
+        chosen.append(job)
+    return chosen
