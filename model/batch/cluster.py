@@ -7,13 +7,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.job import Job
-
-if TYPE_CHECKING:
-    from gridtune.model.batch.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,7 @@ class Cluster:
         self._lane_of: dict[int, Lane] = {}
         self._used = [0] * len(self.queues)
         self._widths: dict[int, int] = {}  # waiting jobs by processors
-        self.plan: Plan | None = None
+        self.plan: object = None
         self.backfilled = -inf
 
     @property

@@ -12,7 +12,7 @@ from gridtune.model.batch.profile import Profile
 from gridtune.model.job import Job
 
 # Jobs planned between two looks at who may still start now.
-STRIDE = 4
+STRIDE = 16
 
 
 class Plan:
@@ -166,7 +166,7 @@ def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequen
     The plan is kept: as long as jobs only come in at the end of the order, it is continued.
     """
     as_planned = cluster.as_planned(now) and not cluster.deviated
-    plan = cluster.plan if as_planned else None
+    plan = cluster.plan if as_planned and isinstance(cluster.plan, Plan) else None
     if plan is not None:
         plan.unplanned.extend(cluster.fresh)
     elif not as_planned:

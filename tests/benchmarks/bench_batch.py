@@ -5,10 +5,12 @@ Times are CPU times of one core. Run with `pytest -n0 tests/benchmarks/bench_bat
 
 import resource
 import time
+from pathlib import Path
 
 import pytest
 
 from gridtune.scenarios import load, simulate
+from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.traces import TraceError, find_trace
 
 LPC = "LPC-EGEE-2004-1.2-cln.swf.gz"
@@ -60,3 +62,47 @@ def test_cost_grows_with_the_number_of_jobs(benchmark):
     many = benchmark.pedantic(seconds, (large,), rounds=1, iterations=1)
     benchmark.extra_info["ratio"] = many / few
     assert many / few < 130
+
+
+KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
+
+
+def test_conservative_backfilling_under_growing_load(benchmark):
+    """6,800 jobs on 100 processors, arrivals as logged, x1.5 and x2.25 closer: at most 15 times the CPU."""
+    try:
+        find_trace(KTH)
+    except TraceError as error:
+        pytest.skip(str(error))
+    replay = load("batch/replay").override(
+        {"workload.trace": KTH, "workload.last": 6800, "site.cluster.policy": "conservative"}
+    )
+    loads = [replay.override({"workload.compression": factor}) for factor in (1.0, 1.5, 2.25)]
+    simulate(loads[0])  # reads the trace
+    times = [seconds(scenario) for scenario in loads[:2]]
+    times.append(benchmark.pedantic(seconds, (loads[2],), rounds=1, iterations=1))
+    benchmark.extra_info["seconds"] = times
+    assert times[2] / times[0] <= 15
+
+
+def large_machine():
+    """25,000 jobs on 8,192 processors, of which they keep most busy, promising up to ten times their run time."""
+    site = {"name": "cluster", "nodes": 8192, "policy": "conservative"}
+    jobs = {
+        "name": "jobs",
+        "kind": "generated",
+        "count": 25_000,
+        "interval": {"law": "exponential", "mean": 22.0},
+        "runtime": {"law": "lognormal", "median": 1200.0, "sigma": 1.0},
+        "promise": {"law": "uniform", "low": 1.0, "high": 10.0},
+        "processors": {"law": "uniform", "low": 1.0, "high": 180.0},
+        "users": 50,
+    }
+    return Scenario("large", {"title": "a large machine", "site": [site], "workload": [jobs]}, Path())
+
+
+@pytest.mark.benchmark(timer=time.process_time)
+def test_conservative_backfilling_on_a_large_machine(benchmark):
+    """25,000 jobs on 8,192 processors in under 30 s."""
+    run = benchmark.pedantic(simulate, (large_machine(),), rounds=1, iterations=1)
+    benchmark.extra_info.update(jobs=len(run.record.jobs), waiting_mean=run.metrics["waiting_mean"].value)
+    assert benchmark.stats.stats.max < 30
