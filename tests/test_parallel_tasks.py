@@ -6,6 +6,10 @@ from hypothesis import strategies as st
 
 from gridtune.model.batch.nodes import hosts_in
 from gridtune.model.job import State
+from gridtune.optimize.front.front import front
+from gridtune.optimize.search import search
+from gridtune.scenarios import load, simulate
+from gridtune.scenarios.traces import TraceError, find_trace
 from tests.meta_grid import Task, play
 
 KINDS = [
@@ -174,3 +178,36 @@ def test_the_task_that_had_all_the_life_of_a_killed_pilot_is_lost_and_those_besi
     assert played.counters["killed_pilots"] >= 1
     assert (first.kills, second.kills) == (1, 0)
     assert (first.state, second.state) == (State.EXPIRED, State.DONE)
+
+
+@pytest.fixture(scope="module")
+def beginning():
+    """The first 250 jobs of the log of a parallel machine, over three sites and under reservations."""
+    try:
+        find_trace("KTH-SP2-1996-2.1-cln.swf.gz")
+    except TraceError as error:
+        pytest.skip(str(error))
+    return {name: load(name).override({"workload.last": 250}) for name in ("grid/kth", "grid/kth-vres")}
+
+
+@pytest.mark.parametrize("name", ["grid/kth", "grid/kth-vres"])
+@pytest.mark.parametrize(("kind", "extra"), KINDS)
+def test_every_way_completes_all_jobs_of_a_log_that_fit(beginning, name, kind, extra):
+    settings = {f"middleware.{key}": value for key, value in {"kind": kind, **extra}.items()}
+    run = simulate(beginning[name].override(settings), 1)
+    widest = {"grid/kth": 100, "grid/kth-vres": 40}[name]
+    jobs = run.record.jobs
+    assert len(jobs) == 250
+    assert sum(job.processors > 1 for job in jobs) > 100
+    assert [job.state == State.DONE for job in jobs] == [job.processors <= widest for job in jobs]
+    assert [job.state for job in jobs if job.processors > widest] == [State.REJECTED] * sum(
+        job.processors > widest for job in jobs
+    )
+
+
+def test_no_point_of_the_front_over_push_pull_and_pilots_leaves_jobs_undone(beginning):
+    found = search(beginning["grid/kth"], budget=12, seed=1, validation_replications=1)
+    kinds = {evaluation.values["middleware.kind"] for evaluation in found.archive.evaluations}
+    assert kinds == {"push", "pull", "pilot"}
+    assert {evaluation.metrics["meta_completed"] for evaluation in found.archive.evaluations} == {250}
+    assert front(found.archive)

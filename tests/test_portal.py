@@ -80,7 +80,7 @@ def test_first_come_serves_whoever_submits():
     assert shares({"kind": "fcfs"}) == pytest.approx([1 / 3] * 3, abs=0.05)
 
 
-@pytest.mark.parametrize("facts", [{"kind": "batch"}, {"kind": "sdj", "processors": 2}])
+@pytest.mark.parametrize("facts", [{"kind": "batch"}, {"kind": "sdj", "processors": 3}])
 def test_a_job_that_no_site_could_ever_run_is_rejected_at_once(facts):
     with Grid() as grid:
         portal = portal_of(grid, FirstCome(), 2, {})

@@ -72,7 +72,7 @@ class VresResource:
         self.site, self.slot_class = site, slot_class
         self.name = site.name
         self.slots = slot_class.slots
-        self.widest = 1
+        self.widest = slot_class.widest
         self.limits: Limits | None = None
         self.pace = min(unit.speed for unit in site.units)
         site.admit("pilot", slot_class)

@@ -149,7 +149,7 @@ class WmsBroker(mesa.Agent):
         fitting = []
         for site in self.sites:
             slot_class = site.class_for(trip.job)
-            if slot_class is None or site.name in trip.refused:
+            if slot_class is None or site.name in trip.refused or not site.suits(trip.job):
                 continue
             advert = self._view[site.name, slot_class.rules.name]
             if advert.slots and (requirements is None or requirements(advert._asdict())):
@@ -159,10 +159,11 @@ class WmsBroker(mesa.Agent):
     def _note_sent(self, advert: Advert, job: Job) -> None:
         """Until it looks again, a broker goes by what it has sent itself."""
         self._view[advert.name, advert.queue] = (
-            advert._replace(free=advert.free - 1, running=advert.running + 1)
-            if advert.free > 0
+            advert._replace(free=advert.free - job.processors, running=advert.running + job.processors)
+            if advert.free >= job.processors
             else advert._replace(
-                waiting=advert.waiting + 1, ett=advert.ett + job.estimate / (advert.slots * advert.speed)
+                waiting=advert.waiting + 1,
+                ett=advert.ett + job.estimate * job.processors / (advert.slots * advert.speed),
             )
         )
 

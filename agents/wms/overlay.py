@@ -39,6 +39,7 @@ class MasterHabits(NamedTuple):
         detection: s until the master knows that a worker is lost.
         lifetime: of a worker until it crashes, s; None if none does.
         estimate: run time that workers promise, s.
+        processors: of each task, and so slots of each worker.
     """
 
     user: str
@@ -50,6 +51,7 @@ class MasterHabits(NamedTuple):
     detection: float
     lifetime: Delay | None
     estimate: float
+    processors: int = 1
 
 
 class Worker(mesa.Agent):
@@ -115,11 +117,11 @@ class Master(mesa.Agent):
         self._replace(None)
 
     def efficiency(self) -> tuple[float, float]:
-        """Work of completed tasks, and time that its workers were in the grid, s."""
+        """Work of completed tasks, and time that its workers' slots were in the grid, s."""
         now = self.grid.now
-        work = sum(task.runtime for task in self.tasks if task.state is DONE)
+        work = sum(task.work for task in self.tasks if task.state is DONE)
         held = sum((job.end if job.end == job.end else now) - job.submit for job in self.submitted)
-        return work, held
+        return work, held * self.habits.processors
 
     def _release(self, task: Job) -> None:
         task.queue(self.grid.now, "master")
@@ -136,7 +138,12 @@ class Master(mesa.Agent):
             return
         for _k in range(habits.workers - len(self.workers) - self._pending):
             job = self.grid.record.placeholder(
-                habits.user, self.grid.now, habits.estimate, kind=habits.role, group=habits.user
+                habits.user,
+                self.grid.now,
+                habits.estimate,
+                kind=habits.role,
+                group=habits.user,
+                processors=habits.processors,
             )
             self.submitted.append(job)
             self._pending += 1
@@ -266,9 +273,10 @@ class PlainUser(mesa.Agent):
 
     def efficiency(self) -> tuple[float, float]:
         """Work of completed tasks, and time that their jobs were in the grid, s."""
-        work = sum(task.runtime for task in self.tasks if task.state is DONE)
+        work = sum(task.work for task in self.tasks if task.state is DONE)
         held = sum(end - start for start, end in self.told.values())
-        return work, held + sum(self.grid.now - start for start in self._sent.values())
+        held += sum(self.grid.now - start for start in self._sent.values())
+        return work, held * max((task.processors for task in self.tasks), default=1)
 
     def _send(self) -> None:
         task = self.tasks[self._next]

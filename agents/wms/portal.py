@@ -38,7 +38,7 @@ class Portal(mesa.Agent):
         grid: where it lives.
         sites: at which it may use slots.
         arbitration: decides whose job is next.
-        slots: jobs that it may have at the sites at once.
+        slots: processors that its jobs may hold at the sites at once.
         weights: by user or group; 1 for whom it does not name.
         retry: s after which it tries again when the sites had no slot.
     """
@@ -68,7 +68,7 @@ class Portal(mesa.Agent):
 
     def submit(self, job: Job) -> None:
         """Take a job in; one that no site could ever run is rejected at once."""
-        if not any(site.suits(job) for site in self.sites):
+        if job.processors > max(1, self.slots) or not any(site.suits(job) for site in self.sites):
             self.grid.record.counters["refused"] += 1
             job.reject(self.grid.now)
             return
@@ -109,17 +109,20 @@ class Portal(mesa.Agent):
         )
         _, account = waiting[self.arbitration.choose(claimants, total, self.slots, now)]
         job = account.queue[0]
+        if self.in_flight + job.processors > self.slots:
+            return False  # it waits for its slots, and nobody overtakes it
+        quantum = self.arbitration.quantum * job.processors
         # It counts as in flight before it is offered: it may end within the offer.
         account.queue.popleft()
         account.in_flight[job.id] = now
-        account.charged += self.arbitration.quantum
-        self.in_flight += 1
+        account.charged += quantum
+        self.in_flight += job.processors
         if any(site.offer(job, self._ended) for site in self.sites):
             return True
         account.queue.appendleft(job)
         del account.in_flight[job.id]
-        account.charged -= self.arbitration.quantum
-        self.in_flight -= 1
+        account.charged -= quantum
+        self.in_flight -= job.processors
         self.grid.record.counters["portal_refused"] += 1
         if not self._trying_again:
             self._trying_again = True
@@ -132,9 +135,9 @@ class Portal(mesa.Agent):
 
     def _ended(self, job: Job) -> None:
         account = self.accounts[job.user]
-        held = self.grid.now - account.in_flight.pop(job.id)
+        held = (self.grid.now - account.in_flight.pop(job.id)) * job.processors
         # The quantum was charged in advance; what counts is what was held.
-        account.charged += held - self.arbitration.quantum
+        account.charged += held - self.arbitration.quantum * job.processors
         account.total += held
-        self.in_flight -= 1
+        self.in_flight -= job.processors
         self._serve(None)

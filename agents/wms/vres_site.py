@@ -7,11 +7,13 @@ from math import inf
 
 import mesa
 
+from gridtune.agents.wms.gangs import Gangs
 from gridtune.model.agenda import COMPLETION, DECISION
+from gridtune.model.batch.nodes import host_list
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, QUEUED, Job
 from gridtune.model.metrics.registry import define
-from gridtune.model.vres import ClassRules, Execution, SharedProcessor, SlotClass, deal
+from gridtune.model.vres import ClassRules, Execution, Gang, SharedProcessor, SlotClass, deal
 
 define("vres_rejected", "jobs", "minimize", "jobs that found no slot of their class at a site that rejects")
 define("vres_expired", "jobs", "minimize", "jobs killed at the wall-clock limit of their class")
@@ -23,8 +25,9 @@ Started = Callable[[Job, "VresSite"], object]
 class VresSite(mesa.Agent):
     """A site: `submit`, `offer`, `cancel` and, for jobs that bring their work along, `compute`, `finish`.
 
-    Jobs of one processor start in a slot of their class on the processor that is least loaded, and share
-    it with whatever else is active there (Responsive Grids, section 3.2).
+    Jobs start in a slot of their class on the least loaded processor, and share it with whatever else
+    is active there (Responsive Grids, section 3.2); of several processors, see `Gangs`. A class with a
+    queue serves it first come, first served: nobody overtakes a job that waits for several slots.
 
     Args:
         grid: where it lives.
@@ -52,11 +55,12 @@ class VresSite(mesa.Agent):
         self.name = name
         self.units = [SharedProcessor(capacity, speed) for speed in speeds]
         self.classes = [
-            SlotClass(rules, dealt, units_per_node)
+            SlotClass(rules, dealt, units_per_node, capacity)
             for rules, dealt in zip(classes, deal(counts, len(speeds)), strict=True)
         ]
         self.units_per_node = units_per_node
-        self._executions: dict[int, Execution] = {}
+        self.gangs = Gangs(self)
+        self._executions: dict[int, Execution | Gang] = {}
         self._owners: dict[int, tuple[Ended | None, Started | None]] = {}
         self._classes: dict[tuple[str, str], SlotClass | None] = {}
         # Bit masks of the units with so many active jobs: the least loaded is found without looking at all.
@@ -84,9 +88,9 @@ class VresSite(mesa.Agent):
         return self._classes[key]
 
     def suits(self, job: Job) -> bool:
-        """Whether a job could ever start here: its class has slots, and it needs one processor."""
+        """Whether a job could ever start here: its class has slots on as many processors."""
         slot_class = self.class_for(job)
-        return slot_class is not None and slot_class.slots > 0 and job.processors == 1
+        return slot_class is not None and job.processors <= slot_class.widest
 
     def admit(self, kind: str, slot_class: SlotClass) -> None:
         """Let jobs of a further kind enter a class."""
@@ -113,7 +117,7 @@ class VresSite(mesa.Agent):
         if slot_class is None or not self.suits(job):
             self.grid.record.counters["vres_rejected"] += 1
             return False
-        if slot_class.may_start and not slot_class.queue:
+        if slot_class.has_room(job.processors) and not slot_class.queue:
             job.queue(now, self.name)
             self._owners[job.id] = done, started
             self._start(job, slot_class)
@@ -125,7 +129,7 @@ class VresSite(mesa.Agent):
         job.queue(now, self.name)
         self._owners[job.id] = done, started
         slot_class.queue.append(job)
-        slot_class.waiting_work += min(job.estimate, slot_class.rules.wall_limit)
+        slot_class.waiting_work += slot_class.promised(job)
         return True
 
     def cancel(self, job: Job) -> None:
@@ -139,13 +143,18 @@ class VresSite(mesa.Agent):
             slot_class = self.class_for(job)
             assert slot_class is not None
             slot_class.queue.remove(job)
-            slot_class.waiting_work -= min(job.estimate, slot_class.rules.wall_limit)
+            slot_class.waiting_work -= slot_class.promised(job)
             del self._owners[job.id]
             job.cancel(self.grid.now)
+            # Behind a job that waited for several slots there may be others for which there is room.
+            self._serve(slot_class)
 
     def compute(self, job: Job, task: Job, then: Ended) -> None:
         """Have a job that holds a slot compute a task, and call `then` with the task when that is done."""
         execution = self._executions[job.id]
+        if isinstance(execution, Gang):
+            self.gangs.compute(execution, task, then)
+            return
         execution.task, execution.then = task, then
         self._activate(execution, task.runtime)
 
@@ -158,21 +167,31 @@ class VresSite(mesa.Agent):
 
     def _start(self, job: Job, slot_class: SlotClass) -> None:
         now = self.grid.now
-        unit = self._least_loaded(slot_class.open)
-        slot_class.take(unit)
-        job.begin(now, f"{self.name}-{unit // self.units_per_node:03}")
-        slot_class.running_work += min(job.estimate, slot_class.rules.wall_limit)
-        execution = self._executions[job.id] = Execution(job, slot_class, unit)
+        execution: Execution | Gang
+        if job.processors == 1:
+            unit = self.least_loaded(slot_class.open)
+            slot_class.take(unit)
+            job.begin(now, f"{self.name}-{unit // self.units_per_node:03}")
+            execution = Execution(job, slot_class, unit)
+        else:
+            execution = self.gangs.take(job, slot_class)
+            nodes = sorted({unit // self.units_per_node for unit in execution.units})
+            job.begin(now, host_list(self.name, nodes))
+        slot_class.started += 1
+        slot_class.running_work += slot_class.promised(job)
+        self._executions[job.id] = execution
         if slot_class.rules.wall_limit < inf:
             limit = slot_class.rules.wall_limit
             execution.limit = self.grid.agenda.after(limit, self._expire, execution, DECISION)
         started = self._owners[job.id][1]
-        if started is None:
-            self._activate(execution, job.runtime)
-        else:
+        if started is not None:
             started(job, self)
+        elif isinstance(execution, Gang):
+            self.gangs.compute(execution, job, None)
+        else:
+            self._activate(execution, job.runtime)
 
-    def _least_loaded(self, among: int) -> int:
+    def least_loaded(self, among: int) -> int:
         """The first of the least loaded units in a bit mask that is not empty."""
         fit = 0
         for mask in self._loads:
@@ -182,60 +201,75 @@ class VresSite(mesa.Agent):
         return (fit & -fit).bit_length() - 1
 
     def _activate(self, execution: Execution, work: float) -> None:
-        self._before(execution.unit)
+        self.before(execution.unit)
         self.units[execution.unit].begin(self.grid.now, execution, work)
-        self._after(execution.unit, execution.slot_class, 1)
+        self.after(execution.unit, execution.slot_class, 1)
 
     def _computed(self, unit: int) -> None:
         """The next execution of a unit has done its work."""
         shared = self.units[unit]
         shared.event = 0
-        self._before(unit)
+        self.before(unit)
         execution = shared.finish(self.grid.now)
-        self._after(unit, execution.slot_class, -1)
+        assert isinstance(execution, Execution)
+        self.after(unit, execution.slot_class, -1)
         if execution.then is not None:
             execution.then(execution.task)
-            return
+        else:
+            self.completed(execution)
+
+    def completed(self, execution: Execution | Gang) -> None:
+        """A job has done its own work: free its slots."""
         job, slot_class = execution.job, execution.slot_class
         job.finish(self.grid.now)
         slot_class.ended += 1
         if job.runtime > 0:
-            slot_class.note_stretch((job.end - job.start) * shared.speed / job.runtime)
+            units = execution.units if isinstance(execution, Gang) else (execution.unit,)
+            speed = min(self.units[unit].speed for unit in units)
+            slot_class.note_stretch((job.end - job.start) * speed / job.runtime)
         self._end(execution)
 
-    def _expire(self, execution: Execution) -> None:
+    def _expire(self, execution: Execution | Gang) -> None:
         execution.limit = 0
         execution.job.expire(self.grid.now)
         execution.slot_class.expired += 1
         self.grid.record.counters["vres_expired"] += 1
         self._end(execution)
 
-    def _end(self, execution: Execution) -> None:
-        """Free the slot of a job that has ended, and tell its owner."""
+    def _end(self, execution: Execution | Gang) -> None:
+        """Free the slots of a job that has ended, and tell its owner."""
         done = self._owners.pop(execution.job.id)[0]
         self._vacate(execution)
         if done is not None:
             done(execution.job)
 
-    def _vacate(self, execution: Execution) -> None:
-        """Free a slot, and give it to the next job of its class."""
-        job, slot_class, unit = execution.job, execution.slot_class, execution.unit
+    def _vacate(self, execution: Execution | Gang) -> None:
+        """Free slots, and give them to the next jobs of their class."""
+        job, slot_class = execution.job, execution.slot_class
         del self._executions[job.id]
         if execution.limit:
             self.grid.agenda.cancel(execution.limit)
-        if execution.turn:
-            self._before(unit)
-            self.units[unit].stop(self.grid.now, execution)
-            self._after(unit, slot_class, -1)
-        slot_class.give_back(unit)
-        slot_class.running_work -= min(job.estimate, slot_class.rules.wall_limit)
-        while slot_class.queue and slot_class.may_start:
+        if isinstance(execution, Gang):
+            self.gangs.leave(execution)
+        else:
+            unit = execution.unit
+            if execution.turn:
+                self.before(unit)
+                self.units[unit].stop(self.grid.now, execution)
+                self.after(unit, slot_class, -1)
+            slot_class.give_back(unit)
+        slot_class.running_work -= slot_class.promised(job)
+        self._serve(slot_class)
+
+    def _serve(self, slot_class: SlotClass) -> None:
+        """Start waiting jobs of a class in their order for as long as there is room for the next."""
+        while slot_class.queue and slot_class.has_room(slot_class.queue[0].processors):
             waiting = slot_class.queue.popleft()
-            slot_class.waiting_work -= min(waiting.estimate, slot_class.rules.wall_limit)
+            slot_class.waiting_work -= slot_class.promised(waiting)
             if waiting.state is not CANCELLED:
                 self._start(waiting, slot_class)
 
-    def _before(self, unit: int) -> None:
+    def before(self, unit: int) -> None:
         """Count what the classes on a unit have got, and forget the rate that is about to change."""
         now, shared = self.grid.now, self.units[unit]
         for slot_class in self.classes:
@@ -245,7 +279,7 @@ class VresSite(mesa.Agent):
                 slot_class.rate -= active * shared.rate
         self._loads[shared.active] &= ~(1 << unit)
 
-    def _after(self, unit: int, changed: SlotClass, by: int) -> None:
+    def after(self, unit: int, changed: SlotClass, by: int) -> None:
         """Note the new rates, and when the next execution will end."""
         agenda, shared = self.grid.agenda, self.units[unit]
         changed.accrue(agenda.now)
@@ -266,3 +300,4 @@ class VresSite(mesa.Agent):
         end = shared.next_end(agenda.now)
         if end < inf:
             shared.event = agenda.at(end, self._computed, unit, COMPLETION)
+        self.gangs.rates_changed(unit)

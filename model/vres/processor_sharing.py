@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from gridtune.model.job import Job
+from gridtune.model.vres.gangs import Strand
 
 
 class Execution:
@@ -60,10 +61,10 @@ class SharedProcessor:
         self._virtual = 0.0
         self._since = 0.0
         self._turn = 0
-        self._ends: list[tuple[float, int, Execution]] = []
+        self._ends: list[tuple[float, int, Execution | Strand]] = []
 
-    def begin(self, now: float, execution: Execution, work: float) -> None:
-        """Let an execution compute `work` s at speed 1."""
+    def begin(self, now: float, execution: Execution | Strand, work: float) -> None:
+        """Let an execution compute `work` s at speed 1; one without end stays until it is stopped."""
         if self.active == 0:
             self._virtual = 0.0  # no rounding gathers over a long run
             self._since = now
@@ -72,16 +73,17 @@ class SharedProcessor:
             self._advance(now)
         self._turn += 1
         execution.turn = self._turn
-        heappush(self._ends, (self._virtual + work, self._turn, execution))
+        if work < inf:
+            heappush(self._ends, (self._virtual + work, self._turn, execution))
         self._count(self.active + 1)
 
-    def stop(self, now: float, execution: Execution) -> None:
+    def stop(self, now: float, execution: Execution | Strand) -> None:
         """Take an execution out before its end."""
         self._advance(now)
         execution.turn = 0
         self._count(self.active - 1)
 
-    def finish(self, now: float) -> Execution:
+    def finish(self, now: float) -> Execution | Strand:
         """Take out the execution whose end has come."""
         end, turn, execution = self._ends[0]
         while execution.turn != turn:

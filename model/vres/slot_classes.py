@@ -21,7 +21,8 @@ class ClassRules:
         groups: groups whose jobs may enter; all if empty.
         full: whether a job that finds no slot waits or is rejected (short deadline jobs).
         wall_limit: s that a job may hold a slot; it is killed then.
-        node_cap, site_cap: jobs of the class that may run at once on a node and at the site.
+        node_cap, site_cap: jobs of the class that may run at once on a node and at the site; one counts once
+            for each of its processors.
     """
 
     name: str
@@ -48,23 +49,27 @@ class SlotClass:
         rules: what it is granted.
         dealt: its slots on each shared processor.
         units_per_node: shared processors of one node.
+        capacity: processors of one of these, if several share a unit.
 
     Attributes:
         slots: that it owns.
+        widest: slots that one job can hold, each on a processor of its own.
         open: bit mask of the processors on which a job of it could start now.
         queue: waiting jobs, first come first.
-        running: jobs that hold slots.
-        active: jobs that compute, and `active_at` the same by processor.
+        running: slots that jobs hold.
+        active: slots in which something is computed, and `active_at` the same by processor.
         held_at: slots held, by processor.
         rate: work per s that it is getting.
         service: work that it has got, s at speed 1.
+        waited: part of it that was lost to waiting, in jobs of several processors, for the slowest of them.
         saturated_time, saturated_service: s during which all its slots computed, and what it got then.
         started, ended, rejected, expired: counts of jobs.
         stretch: sum over completed jobs of execution time over run time at full speed; `stretched` of them.
-        waiting_work: promised run times of waiting jobs, s; `running_work` of running ones.
+        waiting_work: promised slot-seconds of waiting jobs; `running_work` of running ones.
     """
 
     __slots__ = (
+        "_capacity",
         "_dealt",
         "_node_used",
         "_since",
@@ -88,11 +93,15 @@ class SlotClass:
         "started",
         "stretch",
         "stretched",
+        "waited",
         "waiting_work",
+        "widest",
         "worst_stretch",
     )
 
-    def __init__(self, rules: ClassRules, dealt: Sequence[int], units_per_node: int) -> None:
+    def __init__(
+        self, rules: ClassRules, dealt: Sequence[int], units_per_node: int, capacity: int = 1
+    ) -> None:
         self.rules = rules
         self.slots = sum(dealt)
         self.queue: deque[Job] = deque()
@@ -102,22 +111,51 @@ class SlotClass:
         self.rate = self.service = self.saturated_time = self.saturated_service = 0.0
         self.started = self.ended = self.rejected = self.expired = 0
         self.stretch, self.stretched, self.worst_stretch = 0.0, 0, 0.0
-        self.waiting_work = self.running_work = 0.0
+        self.waiting_work = self.running_work = self.waited = 0.0
         self.open = sum(1 << unit for unit, slots in enumerate(dealt) if slots)
         self._dealt = list(dealt)
         self._node_used = [0] * (len(dealt) // units_per_node)
         self._units_per_node = units_per_node
         self._since = 0.0
+        self._capacity = capacity
+        self.widest = int(min(rules.site_cap, self._distinct()))
 
     @property
     def free(self) -> int:
-        """Jobs that could start now, as far as slots and the cap of the site go."""
+        """Slots that jobs could take now, as far as the cap of the site goes."""
         return int(min(self.slots, self.rules.site_cap)) - self.running
 
     @property
     def may_start(self) -> bool:
-        """Whether a job could start now."""
+        """Whether a job of one processor could start now."""
         return self.open != 0 and self.running < self.rules.site_cap
+
+    def has_room(self, processors: int) -> bool:
+        """Whether a job could start now: so many slots are free on distinct processors."""
+        if processors == 1:
+            return self.may_start
+        if self.running + processors > self.rules.site_cap:
+            return False
+        if self._capacity == 1 and self.rules.node_cap == inf:
+            return self.open.bit_count() >= processors
+        return self._distinct() >= processors
+
+    def _distinct(self) -> float:
+        """Free slots on distinct processors."""
+        return sum(
+            min(
+                self.rules.node_cap - used,
+                sum(
+                    min(self._capacity, self._dealt[unit] - self.held_at[unit])
+                    for unit in self._units_of(node)
+                ),
+            )
+            for node, used in enumerate(self._node_used)
+        )
+
+    def promised(self, job: Job) -> float:
+        """Slot-seconds that a job promises to take at most."""
+        return min(job.estimate, self.rules.wall_limit) * job.processors
 
     @property
     def mean_stretch(self) -> float:
@@ -127,7 +165,6 @@ class SlotClass:
     def take(self, unit: int) -> None:
         """Hold a slot on a processor."""
         self.running += 1
-        self.started += 1
         self.held_at[unit] += 1
         node = unit // self._units_per_node
         self._node_used[node] += 1

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gridtune.agents.wms.overlay import Master, MasterHabits, PlainUser, Submits
 from gridtune.model.grid import Grid
+from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
+from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.vres import vres_sites
 from gridtune.scenarios.systems.wms import wms_of
@@ -58,9 +60,11 @@ def _place(grid: Grid, part: OverlaySpec, gateway: Submits) -> Master | PlainUse
             runtime,
             kind=part.role if plain else "task",
             group=part.name,
+            processors=part.processors,
         )
         for k, runtime in enumerate(part.runtime.draw(stream, part.tasks).tolist())
     ]
+    _check_width(grid, part)
     if plain:
         user: Master | PlainUser = PlainUser(grid, tasks, gateway, part.window)
     else:
@@ -69,6 +73,22 @@ def _place(grid: Grid, part: OverlaySpec, gateway: Submits) -> Master | PlainUse
         grid.record.probe(f"{part.name}.pool", lambda: len(master.workers))
     grid.agenda.at(part.start, user.begin)
     return user
+
+
+def _check_width(grid: Grid, part: OverlaySpec) -> None:
+    """Whether tasks of several processors can ever start.
+
+    Raises:
+        ScenarioError: they cannot: a master would submit workers for ever.
+    """
+    sites = vres_sites(grid).values()
+    probe = Job(0, part.name, 0.0, 0.0, kind=part.role, group=part.name, processors=part.processors)
+    if part.processors > 1 and not any(site.suits(probe) for site in sites):
+        known = [site.class_for(probe) for site in sites]
+        widest = max((slot_class.widest for slot_class in known if slot_class is not None), default=0)
+        raise ScenarioError(
+            f"overlay.{part.name}.processors: {part.processors} fit nowhere; a job can have {widest} at most"
+        )
 
 
 def _habits(grid: Grid, part: OverlaySpec) -> MasterHabits:
@@ -83,4 +103,5 @@ def _habits(grid: Grid, part: OverlaySpec) -> MasterHabits:
         part.detection,
         None if lifetime is None else draws(lifetime, grid.streams.stream(f"crash:{part.name}")).__next__,
         part.estimate,
+        part.processors,
     )

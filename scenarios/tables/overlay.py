@@ -22,6 +22,7 @@ class OverlaySpec(Switchable):
     first_task: float = Field(default=0.0, ge=0, description="s after the start at which tasks begin to come")
     tasks: int = Field(ge=1, description="number of tasks")
     runtime: Law = Field(description="s of a task at speed 1")
+    processors: int = Field(default=1, ge=1, description="of a task, and so slots of a worker")
     rate: float = Field(
         default=inf,
         gt=0,

@@ -21,8 +21,8 @@ class ClassSpec(Table):
         default="wait", description="what becomes of a job that finds no slot"
     )
     wall_limit: float = Field(default=inf, gt=0, description="s after which a job is killed")
-    node_cap: float = Field(default=inf, ge=1, description="jobs that may run at once on a node")
-    site_cap: float = Field(default=inf, ge=1, description="jobs that may run at once at the site")
+    node_cap: float = Field(default=inf, ge=1, description="processors that its jobs may hold on a node")
+    site_cap: float = Field(default=inf, ge=1, description="processors that its jobs may hold at the site")
 
     def rules(self) -> ClassRules:
         """The same for the site."""
