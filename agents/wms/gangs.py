@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from gridtune.model.agenda import COMPLETION
+from gridtune.model.grid import Grid
 from gridtune.model.job import Job
-from gridtune.model.vres import Gang, GangWork, SlotClass
+from gridtune.model.vres import Gang, GangWork, SharedProcessor, SlotClass
 
-if TYPE_CHECKING:
-    from gridtune.agents.wms.vres_site import Ended, VresSite
+
+class Sharing(Protocol):
+    """A site whose processors are shared; a `VresSite` is one.
+
+    Attributes:
+        grid: where it lives.
+        units: processors, or those of a node that share as one.
+    """
+
+    grid: Grid
+    units: list[SharedProcessor]
+
+    def least_loaded(self, among: int) -> int:
+        """The first of the least loaded units in a bit mask that is not empty."""
+
+    def before(self, unit: int) -> None:
+        """Something is about to come to a unit or to leave it."""
+
+    def after(self, unit: int, changed: SlotClass, by: int) -> None:
+        """So many executions of a class have come to a unit."""
+
+    def completed(self, execution: Gang) -> None:
+        """A gang has done its own work."""
 
 
 class Gangs:
@@ -23,7 +46,7 @@ class Gangs:
         site: where they run.
     """
 
-    def __init__(self, site: VresSite) -> None:
+    def __init__(self, site: Sharing) -> None:
         self.site = site
         self.agenda = site.grid.agenda
         self._at: dict[int, list[GangWork]] = {}  # what computes on a unit
@@ -48,7 +71,7 @@ class Gangs:
         fitting = (unit for unit in range(len(units)) if among >> unit & 1)
         return min(fitting, key=lambda unit: (units[unit].active + taken.count(unit), unit))
 
-    def compute(self, gang: Gang, task: Job, then: Ended | None) -> None:
+    def compute(self, gang: Gang, task: Job, then: Callable[[Job], object] | None) -> None:
         """Have a gang compute a task on as many of its idle processors, on the least loaded ones."""
         site, now = self.site, self.agenda.now
         gang.idle.sort(key=lambda unit: (site.units[unit].active, unit))
