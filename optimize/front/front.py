@@ -7,12 +7,13 @@ during the search flatter it (the optimiser's curse).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import RESAMPLES, chances, probability_non_dominated
 from gridtune.optimize.replication.compare import costs, non_dominated, signs
+from gridtune.optimize.replication.posterior import chances_of
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
 
@@ -32,8 +33,10 @@ class Member:
         evaluation: what the search knows of it.
         non_dominated: whether, on the values that the front rests on, it keeps the constraints and no other
             member that keeps them beats it.
-        probability_non_dominated: share of bootstrap samples in which that is so; None if there are too few
-            replications to say.
+        probability_non_dominated: how probably no other evaluated point beats it, by all runs of the search
+            together (`optimize.replication.posterior`). Where there are constraints, or too few points to
+            learn from, the share of bootstrap samples in which no other member does that keeps them. None if
+            there are too few replications to say.
         equivalents: numbers of further evaluations with the same objectives, replication by replication.
         feasible: whether it keeps the constraints on the values that the front rests on.
         probability_feasible: share of bootstrap samples in which it does.
@@ -136,6 +139,8 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         return Front(archive, (), False, 0, point, 0.0, 0.0, 0.0)
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
+    if not archive.constraints:
+        members = _judged(members, _without_equals([*shortlist, *usable], objectives)[0], archive)
     keeping = [member for member in members if member.feasible]
     true = costs([member.estimates for member in keeping], objectives)
     believed = costs([member.evaluation.objectives for member in keeping], objectives)
@@ -164,6 +169,18 @@ def _members(
             shortlist[k], k in stay, chance[k].non_dominated, equivalents[k], k in keep, chance[k].feasible
         )
         for k in sorted(range(len(shortlist)), key=lambda k: (k not in stay, *values[k], shortlist[k].number))
+    )
+
+
+def _judged(
+    members: Sequence[Member], evaluations: Sequence[Evaluation], archive: Archive
+) -> tuple[Member, ...]:
+    """The members, with their chances against all evaluated points."""
+    known = chances_of(evaluations, archive.objectives, archive.seed)
+    if known is None:
+        return tuple(members)
+    return tuple(
+        replace(member, probability_non_dominated=known[member.evaluation.number]) for member in members
     )
 
 

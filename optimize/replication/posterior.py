@@ -1,0 +1,238 @@
+"""What all runs of a search together say of all its points: a hierarchical model, and chances read off it.
+
+Run b of point i gives y_ib = theta_i + beta_b + epsilon_ib, with an entry per objective. beta_b is what
+stream b does to every point (the luck of its workload); it is estimated and drops out of every comparison.
+theta_i is what the point is worth; a priori it is a Gaussian process over the settings (`response_surface`),
+so that points learn from similar ones and err together with them. epsilon_ib ~ N(0, c_i S) is the point's own
+luck: S is pooled over all points that were run more than once, and c_i is shrunk towards 1, so that two runs
+do not claim to know a spread. Runs of the search and fresh ones count alike: what made a point be looked at
+again is no bias where the runs that did are part of the data and a point's worth has a prior.
+
+Sources: B. Ankenman, B. Nelson and J. Staum, Stochastic Kriging for Simulation Metamodeling, Operations
+Research 58(2), 2010; X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic
+Kriging Metamodels, ACM TOMACS 22(2), 2012 (hence streams are taken out first); C. Morris, Parametric
+Empirical Bayes Inference, JASA 78, 1983; D. Rubin, Inference and Missing Data, Biometrika 63, 1976.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.replication.compare import non_dominated, signs
+from gridtune.optimize.replication.response_surface import coordinates_of, learn
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
+DRAWS = 1000
+ENOUGH = 20  # points below which nothing can be learned from similar ones
+JOINT = 800  # points that are modelled, at most: the best ones, layer by layer
+ALIKE = 1e-3  # of the span of an objective: draws that differ by less are a tie
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """What is known of the points of a search.
+
+    Attributes:
+        means: expected values to be minimised, points x objectives, on a level that all points share.
+        draws: samples of the same, draws x points x objectives; what is uncertain about several points at
+            once is uncertain in the same draws.
+        streams: what each stream does to all points, streams x objectives.
+        unit: difference of each objective that is a tie.
+    """
+
+    means: Array
+    draws: Array
+    streams: Array
+    unit: Array
+
+    def non_dominated(self) -> Array:
+        """How probably no other point beats each: a number in [0, 1] per point."""
+        import moocore
+        import numpy as np
+
+        draws = np.round(self.draws / self.unit)
+        won = sum(moocore.is_nondominated(values, keep_weakly=True).astype(float) for values in draws)
+        return np.asarray(won / len(draws))
+
+    def difference(self, to: int, start: int, share: float = 0.95) -> tuple[Array, Array, Array]:
+        """Mean and interval of what changes from one point to another, an entry per objective.
+
+        Args:
+            to, start: positions of the points.
+            share: probability that the change lies within the interval.
+        """
+        import numpy as np
+
+        gaps = self.draws[:, to] - self.draws[:, start]
+        low, high = np.quantile(gaps, [(1 - share) / 2, (1 + share) / 2], axis=0)
+        return self.means[to] - self.means[start], low, high
+
+
+def chances_of(
+    evaluations: Sequence[Evaluation], objectives: Sequence[Objective], seed: int = 1
+) -> dict[int, float] | None:
+    """How probably each evaluation is beaten by no other, by number; None where that cannot be told.
+
+    That takes `ENOUGH` points, and one that was run twice.
+
+    Args:
+        evaluations: all that there are, each point once.
+        objectives: what is traded off.
+        seed: of the samples drawn.
+    """
+    import numpy as np
+
+    if len(evaluations) < ENOUGH:
+        return None
+    values = runs_of(evaluations, objectives)
+    chosen = _best(np.nanmean(values, axis=2))
+    found = fit(values[chosen], [evaluations[at].values for at in chosen], seed=seed)
+    if found is None:
+        return None
+    known = dict.fromkeys((evaluation.number for evaluation in evaluations), 0.0)
+    for at, chance in zip(chosen, found.non_dominated(), strict=True):
+        known[evaluations[at].number] = float(chance)
+    return known
+
+
+def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
+    """What each run gave, to be minimised: points x objectives x streams, those of the search first."""
+    import numpy as np
+
+    searched = max(evaluation.replications for evaluation in evaluations)
+    fresh = max(evaluation.fresh_replications for evaluation in evaluations)
+    values = np.full((len(evaluations), len(objectives), searched + fresh), np.nan)
+    for at, evaluation in enumerate(evaluations):
+        for column, objective in enumerate(objectives):
+            first = evaluation.objectives[objective.name].values
+            values[at, column, : len(first)] = first
+            if evaluation.validated:
+                more = evaluation.validated[objective.name].values
+                values[at, column, searched : searched + len(more)] = more
+    return np.asarray(values * signs(objectives)[:, None])
+
+
+def _best(means: Array) -> list[int]:
+    """Positions of the points that may be on the front, at most `JOINT`: layer after layer of the front."""
+    left = list(range(len(means)))
+    chosen: list[int] = []
+    while left and len(chosen) < JOINT:
+        layer = {left[at] for at in non_dominated(means[left])}
+        chosen += sorted(layer)
+        left = [at for at in left if at not in layer]
+    return sorted(chosen[:JOINT])
+
+
+def fit(
+    values: Array, points: Sequence[Mapping[str, Value]], *, draws: int = DRAWS, seed: int = 1
+) -> Posterior | None:
+    """The model of all runs of a search; None where no point has two runs to tell luck from worth by.
+
+    Args:
+        values: what each run gave, to be minimised: points x objectives x streams; nan where a point was not
+            run.
+        points: their settings, all different.
+        draws: samples to take.
+        seed: of the samples.
+    """
+    import numpy as np
+
+    seen = np.asarray(np.isfinite(values).all(axis=1))
+    counts = seen.sum(axis=1)
+    if not len(values) or counts.max(initial=0) < 2 or counts.min() < 1:
+        return None
+    runs = np.where(seen[:, None, :], values, 0.0)
+    first = _two_way(runs, seen)
+    noise, factors = _spread(_rest(runs, seen, first, _point_means(runs, seen, first)), counts, seen)
+    root = np.linalg.cholesky(noise)
+    turned = np.einsum("hg,igb->ihb", np.linalg.inv(root), runs)  # luck is now 1 in size, and apart
+    streams = _two_way(turned, seen)
+    variance = factors / counts
+    surface = learn(coordinates_of(points), _point_means(turned, seen, streams), variance, seed)
+    for _ in range(2):  # once more when it is known which points were lucky in which streams
+        off = _point_means(turned, seen, streams) - surface.means
+        mean, covariance = _condition(surface.covariance, off.T.ravel(), np.tile(variance, off.shape[1]))
+        means = mean.reshape(off.T.shape).T + surface.means
+        left = np.where(seen[:, None, :], turned - means[:, :, None], 0.0) / factors[:, None, None]
+        streams = left.sum(axis=0).T / (seen / factors[:, None]).sum(axis=0)[:, None]
+    samples = _sample(covariance, draws, np.random.default_rng([seed, *means.shape]))
+    samples = np.moveaxis(samples.reshape(draws, *means.T.shape), 1, 2) + means
+    return Posterior(
+        means @ root.T, samples @ root.T, streams @ root.T, _unit(_point_means(runs, seen, first))
+    )
+
+
+def _unit(means: Array) -> Array:
+    """The difference of each objective that is a tie; infinite where it does not vary at all."""
+    import numpy as np
+
+    span, size = np.ptp(means, axis=0), np.abs(means).max(axis=0)
+    return np.where(span > 1e-9 * size, ALIKE * span, np.inf)
+
+
+def _condition(covariance: Array, off: Array, noise: Array) -> tuple[Array, Array]:
+    """Mean and covariance of a Gaussian process at its points, once they were seen under noise."""
+    import numpy as np
+    from scipy.linalg import cho_factor, cho_solve
+
+    factor = cho_factor(covariance + np.diag(noise), lower=True)
+    solved = cho_solve(factor, np.column_stack([off, covariance]))
+    return covariance @ solved[:, 0], covariance - covariance @ solved[:, 1:]
+
+
+def _sample(covariance: Array, count: int, rng: np.random.Generator) -> Array:
+    """Draws x points with that covariance, which may be singular."""
+    import numpy as np
+
+    size = np.trace(covariance) / len(covariance)
+    root = np.linalg.cholesky((covariance + covariance.T) / 2 + 1e-8 * size * np.eye(len(covariance)))
+    return np.asarray(rng.normal(size=(count, len(root))) @ root.T)
+
+
+def _spread(rest: Array, counts: Array, seen: Array) -> tuple[Array, Array]:
+    """Covariance of points' own luck, and by what factor each point has more or less of it."""
+    import numpy as np
+
+    columns = rest.shape[1]
+    repeated = counts > 1
+    free = max(float((counts[repeated] - 1).sum()) - (seen[repeated].any(axis=0).sum() - 1), 1.0)
+    part = rest[repeated]
+    noise = np.einsum("ihb,igb->hg", part, part) / free
+    size = np.diag(noise)
+    noise += np.diag(np.where(size > 0, 1e-6 * size, 1e-12))  # what never varies has no luck, but a root
+    own = np.einsum("ihb,hg,igb->i", rest, np.linalg.inv(noise), rest) / columns
+    factors = (PRIOR + own) / (PRIOR + counts - 1)
+    return noise, factors
+
+
+def _two_way(runs: Array, seen: Array) -> Array:
+    """Least squares of what each stream adds, streams x objectives, where points and streams add up."""
+    import numpy as np
+
+    present = seen.astype(float)
+    counts = present.sum(axis=1)
+    normal = np.diag(present.sum(axis=0)) - (present / counts[:, None]).T @ present
+    means = runs.sum(axis=2) / counts[:, None]
+    right = np.where(seen[:, None, :], runs - means[:, :, None], 0.0).sum(axis=0).T
+    return np.asarray(np.linalg.pinv(normal) @ right)
+
+
+def _point_means(runs: Array, seen: Array, streams: Array) -> Array:
+    import numpy as np
+
+    total = np.where(seen[:, None, :], runs - streams.T, 0.0).sum(axis=2)
+    return np.asarray(total / seen.sum(axis=1)[:, None])
+
+
+def _rest(runs: Array, seen: Array, streams: Array, means: Array) -> Array:
+    import numpy as np
+
+    return np.where(seen[:, None, :], runs - streams.T - means[:, :, None], 0.0)

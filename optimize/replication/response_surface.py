@@ -1,0 +1,192 @@
+"""A response surface: what similar settings say of each other, as a Gaussian process over mixed spaces.
+
+The covariance of two points is a sum: of one part for each parameter alone, of one part for all of them
+together, and of a nugget, which a point shares with no other. So a parameter may matter by itself, in
+interplay with others, or not at all; how much is found by maximum likelihood under weak priors. Where a
+parameter does not exist at a point,
+it stands in the middle of its range: the choice that switches it off tells the points apart.
+
+Sources: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; D.
+Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.records.evaluations import Value
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+WIDE = 20.0  # ratio of the largest to the least value above which a parameter is taken by its logarithm
+REACH = 0.4  # of a parameter's range, over which its own part changes
+LEARNED = 200  # points from which the sizes are learned, at most
+STEPS = 40  # of the optimiser
+STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Covariances of what several quantities are at points, learned from what points gave.
+
+    Attributes:
+        means: of each quantity, far from all points.
+        covariance: of all pairs of points and quantities, (quantities x points) squared: all points of the
+            first quantity come first.
+    """
+
+    means: Array
+    covariance: Array
+
+
+def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int = 1) -> Surface:
+    """Fit a surface to what points gave.
+
+    The sizes of the parts are learned for each quantity apart. How far a parameter moves two quantities
+    together, or
+    one against the other, is then read off the part of each that it explains: so two points of which one is
+    better in one respect are expected to be worse in another where the parameters in which they differ are
+    trade-offs.
+
+    Args:
+        coordinates: of the points, one array (points x columns) per parameter; see `coordinates_of`.
+        values: points x quantities.
+        noise: variance of every value around the point's own worth, one per point.
+        seed: of the choice of points to learn from where there are many.
+    """
+    import numpy as np
+    from scipy.linalg import cho_factor, cho_solve
+
+    count, quantities = values.shape
+    squares = np.stack([_squares(column) for column in coordinates])
+    shapes = np.exp(-0.5 / REACH**2 * squares)
+    means, amplitudes, explained = np.zeros(quantities), [], []
+    covariance = np.zeros((quantities, count, quantities, count))
+    for k in range(quantities):
+        means[k], sizes = _learned(squares, shapes, values[:, k], noise, seed)
+        together, alone, rates, nugget = _sizes(sizes, len(squares))
+        joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1)) + nugget * np.eye(count)
+        covariance[k, :, k] = joint
+        full = joint + np.tensordot(alone, shapes, 1) + np.diag(noise)
+        solved = cho_solve(cho_factor(full, lower=True), values[:, k] - means[k])
+        explained.append(alone[:, None] * (shapes @ solved))
+        amplitudes.append(alone)
+    for at, shape in enumerate(shapes):
+        parts = np.array([row[at] - row[at].mean() for row in explained])
+        lengths = np.sqrt((parts**2).sum(axis=1))
+        alike = parts @ parts.T / np.maximum(np.outer(lengths, lengths), 1e-300)
+        np.fill_diagonal(alike, 1.0)
+        size = np.sqrt([row[at] for row in amplitudes])
+        covariance += (alike * np.outer(size, size))[:, None, :, None] * shape[None, :, None, :]
+    return Surface(means, covariance.reshape(quantities * count, quantities * count))
+
+
+def _learned(squares: Array, shapes: Array, values: Array, noise: Array, seed: int) -> tuple[float, Array]:
+    """Mean of a quantity, and the sizes of its parts by maximum likelihood; see `_start`."""
+    import numpy as np
+    from scipy.optimize import minimize
+
+    count = len(values)
+    chosen = np.arange(count)
+    if count > LEARNED:
+        chosen = np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
+    mean = float(np.average(values, weights=1 / (noise + values.var())))
+    spread = max(float(values.var() - noise.mean()), 0.05 * float(values.var()), 1e-12)
+    start = _start(len(squares), spread)
+    among = np.ix_(np.arange(len(squares)), chosen, chosen)
+    found = minimize(
+        _misfit,
+        start,
+        (squares[among], shapes[among], values[chosen] - mean, noise[chosen], start),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(low - 9, low + 5) for low in start],
+        options={"maxiter": STEPS},
+    )
+    return mean, found.x
+
+
+def coordinates_of(points: Sequence[Mapping[str, Value]]) -> list[Array]:
+    """Settings as places: for each parameter a column in [0, 1], or one per choice."""
+    import numpy as np
+
+    made = []
+    for path in sorted({path for point in points for path in point}):
+        known = [point.get(path) for point in points]
+        if all(one is None or (isinstance(one, int | float) and not isinstance(one, bool)) for one in known):
+            numbers = np.array([np.nan if one is None else float(one) for one in known])
+            low, high = np.nanmin(numbers), np.nanmax(numbers)
+            if low > 0 and high > WIDE * low:
+                numbers, low, high = np.log(numbers), np.log(low), np.log(high)
+            places = (numbers - low) / (high - low) if high > low else numbers * 0
+            made.append(np.where(np.isnan(places), 0.5, places)[:, None])
+        else:
+            # Two different choices are as far from each other as the ends of a range.
+            choices = sorted({str(one) for one in known})
+            made.append(np.array([[(str(one) == choice) / 2**0.5 for choice in choices] for one in known]))
+    return made or [np.zeros((len(points), 1))]
+
+
+def _squares(column: Array) -> Array:
+    """Squared distances of all pairs."""
+    lengths = (column**2).sum(axis=1)
+    found = lengths[:, None] + lengths - 2 * column @ column.T
+    return found.clip(0.0)  # type: ignore[no-any-return]
+
+
+def _start(parameters: int, spread: float) -> Array:
+    """Logarithms of the sizes: all together, each parameter alone, rates of decay together, nugget."""
+    import numpy as np
+
+    return np.asarray(
+        np.log(
+            np.concatenate(
+                [
+                    [spread / 2],
+                    np.full(parameters, spread / (2 * parameters)),
+                    np.full(parameters, 1.0),
+                    [spread / 1000],
+                ]
+            )
+        )
+    )
+
+
+def _sizes(logarithms: Array, parameters: int) -> tuple[float, Array, Array, float]:
+    """Size of all parameters together, of each alone, rates of decay together, and the nugget."""
+    import numpy as np
+
+    sizes = np.exp(logarithms)
+    return float(sizes[0]), sizes[1 : 1 + parameters], sizes[1 + parameters : -1], float(sizes[-1])
+
+
+def _misfit(
+    logarithms: Array, squares: Array, shapes: Array, values: Array, noise: Array, expected: Array
+) -> tuple[float, Array]:
+    """Negative logarithm of likelihood and prior, and its gradient by the logarithms of the sizes."""
+    import numpy as np
+    from scipy.linalg import cho_factor, cho_solve
+
+    together, alone, rates, nugget = _sizes(logarithms, len(squares))
+    joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1))
+    full = joint + np.tensordot(alone, shapes, 1) + np.diag(noise + nugget + 1e-9 * noise.mean())
+    factor = cho_factor(full, lower=True)
+    solved = cho_solve(factor, values)
+    inverse = cho_solve(factor, np.eye(len(values)))
+    away = logarithms - expected
+    misfit = 0.5 * values @ solved + np.log(np.diag(factor[0])).sum() + STIFFNESS / 2 * away @ away
+    weight = 0.5 * (inverse - np.outer(solved, solved))
+    slope = np.concatenate(
+        [
+            [(weight * joint).sum()],
+            alone * np.tensordot(shapes, weight, 2),
+            -0.5 * rates * np.tensordot(squares, weight * joint, 2),
+            [nugget * np.trace(weight)],
+        ]
+    )
+    return float(misfit), slope + STIFFNESS * away
