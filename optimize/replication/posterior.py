@@ -151,7 +151,8 @@ def fit(
         return None
     runs = np.where(seen[:, None, :], values, 0.0)
     first = _two_way(runs, seen)
-    noise, factors = _spread(_rest(runs, seen, first, _point_means(runs, seen, first)), counts, seen)
+    plain = _point_means(runs, seen, first)
+    noise, factors = _spread(_rest(runs, seen, first, plain), plain, counts, seen)
     root = np.linalg.cholesky(noise)
     turned = np.einsum("hg,igb->ihb", np.linalg.inv(root), runs)  # luck is now 1 in size, and apart
     streams = _two_way(turned, seen)
@@ -163,11 +164,10 @@ def fit(
         means = mean.reshape(off.T.shape).T + surface.means
         left = np.where(seen[:, None, :], turned - means[:, :, None], 0.0) / factors[:, None, None]
         streams = left.sum(axis=0).T / (seen / factors[:, None]).sum(axis=0)[:, None]
-    samples = _sample(covariance, draws, np.random.default_rng([seed, *means.shape]))
+    least = 1e-9 * float(np.trace(surface.covariance)) / means.size
+    samples = _sample(covariance, least, draws, np.random.default_rng([seed, *means.shape]))
     samples = np.moveaxis(samples.reshape(draws, *means.T.shape), 1, 2) + means
-    return Posterior(
-        means @ root.T, samples @ root.T, streams @ root.T, _unit(_point_means(runs, seen, first))
-    )
+    return Posterior(means @ root.T, samples @ root.T, streams @ root.T, _unit(plain))
 
 
 def _unit(means: Array) -> Array:
@@ -188,16 +188,15 @@ def _condition(covariance: Array, off: Array, noise: Array) -> tuple[Array, Arra
     return covariance @ solved[:, 0], covariance - covariance @ solved[:, 1:]
 
 
-def _sample(covariance: Array, count: int, rng: np.random.Generator) -> Array:
-    """Draws x points with that covariance, which may be singular."""
+def _sample(covariance: Array, least: float, count: int, rng: np.random.Generator) -> Array:
+    """Draws x points with that covariance and, as it may be singular, a least variance of each."""
     import numpy as np
 
-    size = np.trace(covariance) / len(covariance)
-    root = np.linalg.cholesky((covariance + covariance.T) / 2 + 1e-8 * size * np.eye(len(covariance)))
+    root = np.linalg.cholesky((covariance + covariance.T) / 2 + least * np.eye(len(covariance)))
     return np.asarray(rng.normal(size=(count, len(root))) @ root.T)
 
 
-def _spread(rest: Array, counts: Array, seen: Array) -> tuple[Array, Array]:
+def _spread(rest: Array, means: Array, counts: Array, seen: Array) -> tuple[Array, Array]:
     """Covariance of points' own luck, and by what factor each point has more or less of it."""
     import numpy as np
 
@@ -206,8 +205,9 @@ def _spread(rest: Array, counts: Array, seen: Array) -> tuple[Array, Array]:
     free = max(float((counts[repeated] - 1).sum()) - (seen[repeated].any(axis=0).sum() - 1), 1.0)
     part = rest[repeated]
     noise = np.einsum("ihb,igb->hg", part, part) / free
-    size = np.diag(noise)
-    noise += np.diag(np.where(size > 0, 1e-6 * size, 1e-12))  # what never varies has no luck, but a root
+    # What never varies has no luck; a little keeps the arithmetic going.
+    least = np.maximum(1e-10 * means.var(axis=0), np.square(1e-9 * means).max(axis=0))
+    noise += np.diag(np.maximum(least, 1e-30))
     own = np.einsum("ihb,hg,igb->i", rest, np.linalg.inv(noise), rest) / columns
     factors = (PRIOR + own) / (PRIOR + counts - 1)
     return noise, factors

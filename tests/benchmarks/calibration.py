@@ -99,9 +99,9 @@ def table(rows: list[dict[str, Any]]) -> str:
     claimed = np.mean([row["claimed"] for row in rows])
     lines += [
         "",
-        f"{len(rows)} searches of {rows[0]['budget']} points. 95 % intervals of differences hold the true one:",
-        f"{shares}. Hypervolume claimed by the points with a probability of at least one half, over their",
-        f"true one: {claimed:.3f}.",
+        f"{len(rows)} searches of {rows[0]['budget']} points. 95 % intervals of differences hold the",
+        f"true one: {shares}. Hypervolume claimed by the points with a probability of at least one",
+        f"half, over their true one: {claimed:.3f}.",
     ]
     return "\n".join(lines)
 
