@@ -33,9 +33,9 @@ class Member:
         evaluation: what the search knows of it.
         non_dominated: whether, on the values that the front rests on, it keeps the constraints and no other
             member that keeps them beats it.
-        probability_non_dominated: how probably no other evaluated point beats it, by all runs of the search
-            together (`optimize.replication.posterior`). Where there are constraints, or too few points to
-            learn from, the share of bootstrap samples in which no other member does that keeps them. None if
+        probability_non_dominated: how probably it keeps the constraints and no other evaluated point that does
+            beats it, by all runs of the search together (`optimize.replication.posterior`); where there are too
+            few points to learn from, the share of bootstrap samples in which no other member does. None if
             there are too few replications to say.
         equivalents: numbers of further evaluations with the same objectives, replication by replication.
         feasible: whether it keeps the constraints on the values that the front rests on.
@@ -139,8 +139,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         return Front(archive, (), False, 0, point, 0.0, 0.0, 0.0)
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
-    if not archive.constraints:
-        members = _judged(members, _without_equals([*shortlist, *usable], objectives)[0], archive)
+    members = _judged(members, _without_equals([*shortlist, *allowed], objectives)[0], archive)
     keeping = [member for member in members if member.feasible]
     true = costs([member.estimates for member in keeping], objectives)
     believed = costs([member.evaluation.objectives for member in keeping], objectives)
@@ -175,12 +174,17 @@ def _members(
 def _judged(
     members: Sequence[Member], evaluations: Sequence[Evaluation], archive: Archive
 ) -> tuple[Member, ...]:
-    """The members, with their chances against all evaluated points."""
+    """The members, with their chances against all evaluated points that keep the constraints."""
     known = chances_of(evaluations, archive.objectives, archive.seed)
     if known is None:
         return tuple(members)
     return tuple(
-        replace(member, probability_non_dominated=known[member.evaluation.number]) for member in members
+        replace(
+            member,
+            probability_non_dominated=known[member.evaluation.number]
+            * (1.0 if member.probability_feasible is None else member.probability_feasible),
+        )
+        for member in members
     )
 
 
