@@ -33,10 +33,10 @@ class Member:
         evaluation: what the search knows of it.
         non_dominated: whether, on the values that the front rests on, it keeps the constraints and no other
             member that keeps them beats it.
-        probability_non_dominated: how probably it keeps the constraints and no other evaluated point that does
-            beats it, by all runs of the search together (`optimize.replication.posterior`); where there are too
-            few points to learn from, the share of bootstrap samples in which no other member does. None if
-            there are too few replications to say.
+        probability_non_dominated: how probably it keeps the constraints and no other evaluated point that
+            does beats it, by all runs of the search together (`optimize.replication.posterior`); where there
+            are too few points to learn from, the share of bootstrap samples in which no other member does.
+            None if there are too few replications to say.
         equivalents: numbers of further evaluations with the same objectives, replication by replication.
         feasible: whether it keeps the constraints on the values that the front rests on.
         probability_feasible: share of bootstrap samples in which it does.
