@@ -311,6 +311,9 @@ def front(
     study: Study,
     format: Annotated[FrontFormat, typer.Option(help="What goes to standard output.")] = FrontFormat.table,
     plot: Annotated[Path | None, typer.Option(help="Picture of the front (png, svg, pdf, html).")] = None,
+    salvage: Annotated[
+        bool, typer.Option("--salvage", help="Take what is whole of a damaged study.")
+    ] = False,
 ) -> None:
     """Show the front of a search.
 
@@ -318,7 +321,7 @@ def front(
     """
     from gridtune.optimize.commands import front_text, open_front
 
-    sys.stdout.write(front_text(open_front(study, plot), format))
+    sys.stdout.write(front_text(open_front(study, plot, salvage=salvage), format))
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -82,21 +83,25 @@ def run_search(
     return made.details
 
 
-def open_front(study: str, plot: Path | None) -> Front:
+def open_front(study: str, plot: Path | None, *, salvage: bool = False) -> Front:
     """The front of a search that was kept.
 
     Args:
         study: a search's folder, a journal file, or the URL of a storage.
         plot: picture to draw.
+        salvage: whether to take what is whole of a damaged study.
 
     Raises:
-        ScenarioError: there is no such study, or the picture cannot be drawn.
+        ScenarioError: there is no such study, it is damaged, or the picture cannot be drawn.
     """
     if plot is not None:
         from gridtune.scenarios.plots import picture_format
 
         picture_format(plot, also=("html",))
-    found = studies.open_study(study).details
+    opened = studies.open_study(study, salvage=salvage)
+    for note in opened.notes:
+        print(note, file=sys.stderr)
+    found = opened.details
     if plot is not None:
         from gridtune.optimize.visualization import save
 

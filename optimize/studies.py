@@ -47,6 +47,7 @@ class Study:
         settings: what was searched, and how.
         archive: every evaluation, as records.
         failures: points that could not be evaluated, and why.
+        notes: what to know of how it was kept, a line each: a search that has not ended, what was salvaged.
 
     Example:
         >>> import gridtune as gt
@@ -58,6 +59,7 @@ class Study:
     settings: Settings
     archive: Archive
     failures: tuple[Failed, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -396,15 +398,16 @@ def search(
     return made
 
 
-def open_study(study: Path | str, name: str | None = None) -> Study:
+def open_study(study: Path | str, name: str | None = None, *, salvage: bool = False) -> Study:
     """The study that a search has kept.
 
     Args:
         study: a search's folder, a journal file, or the URL of a storage.
         name: of the study, where the storage holds several.
+        salvage: whether to take what is whole of a damaged study.
 
     Raises:
-        ScenarioError: there is no such study, or several to choose from.
+        ScenarioError: there is no such study, or several to choose from, or it is damaged.
 
     Example:
         >>> import tempfile
@@ -415,8 +418,8 @@ def open_study(study: Path | str, name: str | None = None) -> Study:
         ...     len(gt.open_study(kept).evaluations)
         4
     """
-    kept = load(study, name)
-    return Study(kept.settings, kept.archive, kept.failures)
+    kept = load(study, name, salvage=salvage)
+    return Study(kept.settings, kept.archive, kept.failures, kept.notes)
 
 
 def _progress(wanted: bool | None) -> Progress:

@@ -26,3 +26,7 @@ class DamagedError(ScenarioError):
 
     def __reduce__(self) -> tuple[type[DamagedError], tuple[str, list[str]]]:  # type: ignore[override]
         return type(self), (self.where, self.found)
+
+
+class NoSuchStudyError(ScenarioError):
+    """A storage holds no study of that name, or several to choose from."""

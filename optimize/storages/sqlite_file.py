@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
 
+_compatible: set[str] = set()  # versions of tables that Optuna has found it can read
+
 
 def make(file: Path) -> None:
     """A new SQLite database with all tables, unless somebody else is faster."""
@@ -89,9 +91,18 @@ def _read_only(file: Path) -> RDBStorage:
     def connected() -> sqlite3.Connection:
         return sqlite3.connect(read_only(file), uri=True, timeout=LOCK_TIMEOUT, check_same_thread=False)
 
+    with closing(connected()) as connection:
+        version = str(connection.execute("SELECT version_num FROM alembic_version").fetchone())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return RDBStorage(_url(file), engine_kwargs={"creator": connected}, skip_table_creation=True)
+        storage = RDBStorage(
+            _url(file),
+            engine_kwargs={"creator": connected},
+            skip_table_creation=True,
+            skip_compatibility_check=version in _compatible,  # it takes longer than all the rest
+        )
+    _compatible.add(version)
+    return storage
 
 
 def _beside(file: Path, ending: str) -> Path:

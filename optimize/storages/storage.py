@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,6 +67,10 @@ class Opened:
                 study.add_trials(trials)
         else:
             database.add_trials(self.storage, study, trials)
+
+    def together(self) -> AbstractContextManager[None]:
+        """A block whose records go to a journal at once; a database takes each by itself."""
+        return nullcontext() if self.journal is None else self.journal.batch()
 
     def close(self) -> None:
         """Give it up."""

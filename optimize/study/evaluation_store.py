@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,10 @@ from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.storages.background_writer import BackgroundWriter
+from gridtune.optimize.storages.damage import DamagedError
 from gridtune.optimize.storages.rdb import reason
 from gridtune.optimize.storages.storage import exists, open_for_reading, open_for_writing, shown
+from gridtune.optimize.study.contents import CLOSED, IDENTITY, SETTINGS
 from gridtune.optimize.study.extra_runs import (
     ExtraRuns,
     joined,
@@ -22,14 +25,14 @@ from gridtune.optimize.study.extra_runs import (
     keep_runs,
     kept_further,
     kept_runs,
-    with_further,
 )
+from gridtune.optimize.study.stored import signed
 from gridtune.optimize.study.study import (
-    SETTINGS,
     Failed,
     archive_of,
+    contents,
     create,
-    entries_of,
+    keep_settings,
     stored_settings,
     trial_of,
 )
@@ -105,6 +108,8 @@ class StudyStore(Store):
         super().__init__(settings, name, budget)
         self._where = shown(where)
         self._distributions = {parameter.path: distribution(parameter) for parameter in settings.space}
+        self._identity = ""
+        self._entries = self._further = 0  # written
         self._opened = open_for_writing(where)
         try:
             with self._one_line():
@@ -113,7 +118,7 @@ class StudyStore(Store):
         except BaseException:
             self._opened.close()
             raise
-        self._parts = kept_further(self._study)
+        self._attributes = kept_further(self._study)
         self._recorder: BackgroundWriter[Entry | ExtraRuns] = BackgroundWriter(self._write)
 
     def add(self, entry: Entry) -> None:
@@ -132,6 +137,10 @@ class StudyStore(Store):
         Raises:
             ScenarioError: the storage has stopped taking what is written.
         """
+        entry = self.known[key(further.part.values)]
+        if isinstance(entry, Evaluation):
+            first = entry.fresh_replications if further.fresh else entry.replications
+            further = replace(further, first=first)
         super().extend(further)
         with self._one_line():
             self._recorder.put(further)
@@ -145,7 +154,11 @@ class StudyStore(Store):
         try:
             with self._one_line():
                 self._recorder.close()
-                keep_runs(self._study, self.left)
+                with self._opened.together():
+                    keep_runs(self._study, self.left, self._identity)
+                    if self._identity:
+                        closed = {"entries": self._entries, "parts": self._further}
+                        self._study.set_user_attr(CLOSED, signed(self._identity, CLOSED, closed))
         finally:
             self._opened.close()
 
@@ -155,7 +168,10 @@ class StudyStore(Store):
         storage = self._opened.storage
         stored = stored_settings(storage, self.name)
         if stored is None:
-            return create(storage, self.name, self.settings, self.budget)
+            with self._opened.together():
+                study = create(storage, self.name, self.settings, self.budget)
+            self._identity = str(study.user_attrs[SETTINGS][IDENTITY])
+            return study
         if not resume:
             raise ScenarioError(
                 f"{self._where}: the study {self.name} exists; --resume continues it, --study names another"
@@ -166,24 +182,33 @@ class StudyStore(Store):
                 f"{self._where}: the study {self.name} cannot be resumed: {'; '.join(differences)}"
             )
         study = optuna.load_study(study_name=self.name, storage=storage)
+        found = contents(study)
+        if found.faults:
+            raise DamagedError(self._where, found.faults)
         if stored["budget"] != self.budget:
-            study.set_user_attr(SETTINGS, {**stored, "budget": self.budget})
-        self.left = kept_runs(study)
-        for entry in with_further(entries_of(study), study):
+            keep_settings(study, stored, self.budget)
+        if found.closed:
+            study.set_user_attr(CLOSED, None)
+        self._identity, self._further = found.identity, found.parts
+        self.left = kept_runs(study, found.identity)
+        for _, entry in sorted(found.entries.items()):
             if key(entry.values) not in self.known:
                 super().add(entry)
         # Trials of others have numbers, too.
-        self.next_number = len(study.get_trials(deepcopy=False))
+        self.next_number = max(self.next_number, len(study.get_trials(deepcopy=False)))
+        self._entries = len(found.entries)
         return study
 
     def _write(self, items: Sequence[Entry | ExtraRuns]) -> None:
         entries = [item for item in items if not isinstance(item, ExtraRuns)]
         further = [item for item in items if isinstance(item, ExtraRuns)]
-        trials = [trial_of(entry, self.settings, self._distributions) for entry in entries]
+        trials = [trial_of(entry, self.settings, self._distributions, self._identity) for entry in entries]
         self._opened.add_trials(self._study, trials)
+        self._entries += len(trials)
         if further:
-            keep_further(self._study, further, self._parts)
-            self._parts += 1
+            keep_further(self._study, further, self._attributes, self._identity)
+            self._attributes += 1
+            self._further += len(further)
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:

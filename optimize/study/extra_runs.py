@@ -2,7 +2,7 @@
 
 Finished trials do not change. So what a point was given later stands in user attributes of the study: in
 `further:000000`, `further:000001` and so on the parts of several points that were written together, and in
-`runs` the runs of points that an interruption left incomplete.
+`runs` the runs of points that an interruption left incomplete. Each part has a checksum.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed
 from gridtune.optimize.replication.compare import estimate_of
 from gridtune.optimize.replication.run_cache import Run
 from gridtune.optimize.study.serialization import entry_as_json, entry_of
+from gridtune.optimize.study.stored import Runs, intact, signed
 from gridtune.scenarios.execution.replicate import Metrics
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ class ExtraRuns:
     Attributes:
         part: what they gave, under the number of the point's trial.
         fresh: whether they are on fresh seeds.
+        first: how many of that kind the point had before; None if that is not known.
     """
 
     part: Evaluation | Failed
     fresh: bool = False
+    first: int | None = None
 
     @property
     def number(self) -> int:
@@ -71,9 +74,16 @@ def joined(entry: Evaluation, further: ExtraRuns) -> Evaluation | Failed:
     )
 
 
-def keep_further(study: Study, further: Sequence[ExtraRuns], at: int) -> None:
-    """Write further replications as the attribute with that number."""
-    study.set_user_attr(f"{FURTHER}{at:06}", [_as_json(one) for one in further])
+def keep_further(study: Study, further: Sequence[ExtraRuns], at: int, identity: str) -> None:
+    """Write further replications as the attribute with that number, with checksums of the study."""
+    parts = [_as_json(one) for one in further]
+    study.set_user_attr(f"{FURTHER}{at:06}", [signed(identity, "part", part) for part in parts])
+
+
+def number_of(attribute: str) -> int:
+    """The number of an attribute with further replications; -1 if it has none."""
+    number = attribute.removeprefix(FURTHER)
+    return int(number) if number.isdecimal() else -1
 
 
 def kept_further(study: Study) -> int:
@@ -81,33 +91,30 @@ def kept_further(study: Study) -> int:
     return sum(name.startswith(FURTHER) for name in study.user_attrs)
 
 
-def with_further(entries: Sequence[Evaluation | Failed], study: Study) -> list[Evaluation | Failed]:
-    """Points with the further replications that a study holds."""
-    found = {entry.number: entry for entry in entries}
-    attributes = study.user_attrs
-    for name in sorted(name for name in attributes if name.startswith(FURTHER)):
-        for stored in attributes[name]:
-            entry = found.get(stored["number"])
-            if isinstance(entry, Evaluation):
-                found[entry.number] = joined(entry, _further(entry, stored))
-    return list(found.values())
-
-
-def keep_runs(study: Study, runs: Mapping[Run, Metrics]) -> None:
+def keep_runs(study: Study, runs: Mapping[Run, Metrics], identity: str) -> None:
     """Write the single runs that there are, in the place of those before."""
     stored = [
         [*run, {name: [metric.value, metric.unit] for name, metric in metrics.items()}]
         for run, metrics in runs.items()
     ]
     if stored or study.user_attrs.get(RUNS):
-        study.set_user_attr(RUNS, stored)
+        study.set_user_attr(RUNS, signed(identity, RUNS, {RUNS: stored}))
 
 
-def kept_runs(study: Study) -> dict[Run, Metrics]:
-    """The single runs that a study holds."""
+def kept_runs(study: Study, identity: str) -> dict[Run, Metrics]:
+    """The single runs that a study holds; none if they are not whole, as they can be done again."""
+    stored = study.user_attrs.get(RUNS, ())
+    if isinstance(stored, dict):
+        stored = stored.get(RUNS) if intact(identity, RUNS, stored) else ()
+    elif identity:
+        return {}
+    try:
+        Runs.validate_python(stored)
+    except ValueError:
+        return {}
     return {
         (point, replication, which): {name: Metric(*metric) for name, metric in metrics.items()}
-        for point, replication, which, metrics in study.user_attrs.get(RUNS, ())
+        for point, replication, which, metrics in stored
     }
 
 
@@ -126,9 +133,11 @@ def _concatenated_cases(
 
 def _as_json(further: ExtraRuns) -> dict[str, Any]:
     part = further.part
-    stored = {"number": part.number, "fresh": further.fresh} | entry_as_json(part)
+    stored: dict[str, Any] = {"number": part.number, "fresh": further.fresh, "first": further.first}
+    stored |= entry_as_json(part)
     return stored | {"metrics": {}} if further.fresh and isinstance(part, Evaluation) else stored
 
 
-def _further(entry: Evaluation, stored: Mapping[str, Any]) -> ExtraRuns:
+def part_of(entry: Evaluation, stored: Mapping[str, Any]) -> ExtraRuns:
+    """What `keep_further` has stored for a point."""
     return ExtraRuns(entry_of(entry.number, entry.values, stored), stored["fresh"])

@@ -7,23 +7,42 @@ failed one `failure`. What it breaks constraints by is where Optuna looks for th
 attributes `gridtune` (what was searched, and how) and what `optimize.study.extra_runs` keeps there: further
 replications of some points, as finished trials do not change. Earlier studies have what fresh seeds gave as
 one attribute, `validated`, by trial number.
+
+What a search writes has checksums (see `optimize.study.stored`) that the study's own `identity` is part of; a
+trial has its number and checksum as `check`. The settings are there twice, as `gridtune` and `gridtune:copy`.
+When a search lets go of a study it notes as `closed` how much it has kept. Earlier studies have none of that.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed, Objective
 from gridtune.optimize.search_space.cases import MEAN
 from gridtune.optimize.search_space.constraints import excesses
 from gridtune.optimize.search_space.settings import Settings, stored_constraints
 from gridtune.optimize.search_space.space import key
-from gridtune.optimize.study.extra_runs import with_further
-from gridtune.optimize.study.serialization import entry_as_json, entry_of, estimates_of
+from gridtune.optimize.storages.damage import DamagedError, NoSuchStudyError
+from gridtune.optimize.storages.rdb import reason
+from gridtune.optimize.storages.storage import open_for_reading, shown
+from gridtune.optimize.study.contents import (
+    COPY,
+    IDENTITY,
+    SETTINGS,
+    Contents,
+    contents_of,
+    entry_check,
+    settings_fault,
+    trials_of,
+)
+from gridtune.optimize.study.salvage import choose, salvaged
+from gridtune.optimize.study.serialization import entry_as_json
+from gridtune.optimize.study.stored import CHECK, signed
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 
@@ -32,9 +51,6 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
-
-SETTINGS = "gridtune"
-VALIDATED = "validated"
 
 
 def default_name(scenario: Scenario) -> str:
@@ -47,7 +63,7 @@ def stored_settings(storage: BaseStorage, name: str) -> dict[str, Any] | None:
     """What the study of that name in a storage is about; None if there is none, or nothing in it yet.
 
     Raises:
-        ScenarioError: the study of that name was not made by a search of ours.
+        ScenarioError: the study of that name was not made by a search of ours, or is damaged.
     """
     import optuna
 
@@ -55,7 +71,11 @@ def stored_settings(storage: BaseStorage, name: str) -> dict[str, Any] | None:
         return None
     study = optuna.load_study(study_name=name, storage=storage)
     settings = study.user_attrs.get(SETTINGS)
-    if isinstance(settings, dict):
+    if settings is not None:
+        problem = settings_fault(settings, name)
+        if problem:
+            raise ScenarioError(f"{name}: {problem}")
+        assert isinstance(settings, dict)
         return settings
     if not study.user_attrs and not study.get_trials(deepcopy=False):
         return None  # its maker was stopped right after the start
@@ -73,46 +93,76 @@ def create(storage: BaseStorage, name: str, settings: Settings, budget: int) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         study.set_metric_names([objective.name for objective in settings.objectives])
-    study.set_user_attr(SETTINGS, {**settings.as_json(), "budget": budget})
+    keep_settings(study, {**settings.as_json(), IDENTITY: uuid4().hex}, budget)
     return study
 
 
+def keep_settings(study: Study, stored: Mapping[str, Any], budget: int) -> None:
+    """Write what a study is about, twice, as without it nothing else means anything."""
+    bare = {key: part for key, part in stored.items() if key != CHECK}
+    bare |= {"budget": budget}
+    if IDENTITY in bare:
+        bare = signed(bare[IDENTITY], "settings", bare | {"study": study.study_name})
+        study.set_user_attr(COPY, bare)
+    study.set_user_attr(SETTINGS, bare)
+
+
 def trial_of(
-    entry: Evaluation | Failed, settings: Settings, distributions: Mapping[str, BaseDistribution]
+    entry: Evaluation | Failed,
+    settings: Settings,
+    distributions: Mapping[str, BaseDistribution],
+    identity: str = "",
 ) -> FrozenTrial:
-    """A finished trial for a study."""
+    """A finished trial for a study.
+
+    Args:
+        entry: what became of a point.
+        settings: of the search.
+        distributions: of all parameters.
+        identity: of the study; the trial gets a checksum unless it is empty.
+    """
     from optuna.trial import TrialState, create_trial
 
-    params = dict(entry.values)
-    known = {path: distributions[path] for path in params}
+    known = {path: distributions[path] for path in entry.values}
+    # As they come back from a storage.
+    params = {
+        path: distribution.to_external_repr(distribution.to_internal_repr(entry.values[path]))
+        for path, distribution in known.items()
+    }
+    attributes = entry_as_json(entry)
+    if isinstance(entry, Evaluation):
+        attributes |= {"replications": settings.replications}
+    if identity:
+        attributes |= {CHECK: [entry.number, entry_check(identity, entry.number, params, attributes)]}
     if isinstance(entry, Failed):
-        return create_trial(
-            state=TrialState.FAIL, params=params, distributions=known, user_attrs=entry_as_json(entry)
-        )
+        return create_trial(state=TrialState.FAIL, params=params, distributions=known, user_attrs=attributes)
     return create_trial(
         state=TrialState.COMPLETE,
         values=[entry.objectives[objective.name].mean for objective in settings.objectives],
         params=params,
         distributions=known,
-        user_attrs=entry_as_json(entry) | {"replications": settings.replications},
+        user_attrs=attributes,
         constraints=dict(excesses(settings.constraints, entry.cases)),
     )
 
 
-def entries_of(study: Study) -> list[Evaluation | Failed]:
-    """What the trials of a study hold, by number; trials that others have added are passed over."""
-    entries: list[Evaluation | Failed] = []
-    validated = study.user_attrs.get(VALIDATED, {})
-    for trial in study.get_trials(deepcopy=False):
-        known = trial.user_attrs
-        # Those studies had one case; what is validated there without its cases could not be shown.
-        again = None if "cases" in known else validated.get(str(trial.number))
-        if "failure" in known or "objectives" in known:
-            entry = entry_of(trial.number, dict(trial.params), known)
-            if again is not None and isinstance(entry, Evaluation):
-                entry = replace(entry, validated=estimates_of(again))
-            entries.append(entry)
-    return entries
+def contents(study: Study) -> Contents:
+    """What a study holds.
+
+    Raises:
+        ScenarioError: its settings are not whole.
+    """
+    attributes = study.user_attrs
+    stored = attributes.get(SETTINGS)
+    problem = settings_fault(stored, study.study_name)
+    if problem:
+        raise ScenarioError(problem)
+    assert isinstance(stored, dict)
+    found = contents_of(stored, attributes, trials_of(study))
+    directions = [direction.name.lower() for direction in study.directions]
+    if directions != [direction for _, direction, *_ in stored["objectives"]]:
+        found.faults.append("the directions of its objectives are others")
+    return found
 
 
 def archive_of(
@@ -145,11 +195,13 @@ class StoredStudy:
         settings: what was searched, and how.
         archive: every evaluation.
         failures: points that could not be evaluated, and why.
+        notes: what a user should know, a line each.
     """
 
     settings: Settings
     archive: Archive
     failures: tuple[Failed, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def load_archive(study: str | Path, name: str | None = None) -> Archive:
@@ -157,41 +209,57 @@ def load_archive(study: str | Path, name: str | None = None) -> Archive:
     return load(study, name).archive
 
 
-def load(study: str | Path, name: str | None = None) -> StoredStudy:
+def load(study: str | Path, name: str | None = None, *, salvage: bool = False) -> StoredStudy:
     """What a search has left in a storage.
 
     Args:
         study: directory of a search, journal file, or storage URL.
         name: of the study; needed only where the storage holds several.
+        salvage: whether to take what is whole of a damaged study.
 
     Raises:
         ScenarioError: no such storage or study, or several to choose from.
+        DamagedError: not all of it is whole.
     """
+    found = salvaged(study, name) if salvage else _whole(study, name)
+    stored = found.settings
+    notes = [f"note: {shown(study)}: passed over: {problem}" for problem in found.faults]
+    if found.identity and not found.closed and not salvage:
+        notes.append(
+            f"note: the search has not ended: {len(found.entries)} of {stored['budget']} evaluations are "
+            "kept; it is under way, or was killed and goes on with --resume"
+        )
+    entries = [found.entries[number] for number in sorted(found.entries)]
+    try:
+        settings = Settings.of_json(stored)
+        archive = archive_of(found.name, stored, entries, stored["budget"])
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DamagedError(shown(study), [f"its settings are garbled: {error}"]) from error
+    failures = tuple(entry for entry in entries if isinstance(entry, Failed))
+    return StoredStudy(settings, archive, failures, tuple(notes))
+
+
+def _whole(where: str | Path, name: str | None) -> Contents:
     import optuna
 
-    from gridtune.optimize.storages.storage import open_for_reading, shown
-
-    storage = open_for_reading(study)
+    storage = open_for_reading(where)
     try:
-        found = {
-            summary.study_name: summary.user_attrs[SETTINGS]
-            for summary in optuna.get_all_study_summaries(storage, include_best_trial=False)
-            if SETTINGS in summary.user_attrs
-        }
-        if name is None and len(found) == 1:
-            name = next(iter(found))
-        if name not in found:
-            known = ", ".join(found) or "none"
-            problem = "name one of its studies with --study" if name is None and found else "no such study"
-            raise ScenarioError(f"{shown(study)}: {problem}; it holds {known}")
-        kept = optuna.load_study(study_name=name, storage=storage)
-        entries = with_further(entries_of(kept), kept)
-        stored = found[name]
-        archive = archive_of(name, stored, entries, stored["budget"])
-        failures = tuple(entry for entry in entries if isinstance(entry, Failed))
-        return StoredStudy(Settings.of_json(stored), archive, failures)
+        summaries = optuna.get_all_study_summaries(storage, include_best_trial=False)
+        known = [summary.study_name for summary in summaries if SETTINGS in summary.user_attrs]
+        chosen = choose(where, name, known)
+        found = contents(optuna.load_study(study_name=chosen, storage=storage))
+    except NoSuchStudyError:
+        raise
+    except ScenarioError as error:
+        raise DamagedError(shown(where), error.faults) from error
+    except Exception as error:  # Optuna takes what is stored on trust
+        raise DamagedError(shown(where), [reason(error)]) from error
     finally:
         storage.remove_session()
+    if found.faults:
+        raise DamagedError(shown(where), found.faults)
+    found.name = chosen
+    return found
 
 
 def keys_of(entries: Sequence[Evaluation | Failed]) -> dict[str, Evaluation | Failed]:
