@@ -148,7 +148,7 @@ def test_studies_from_before_there_were_cases_are_read_and_resumed(scenario, tmp
     def without(self, resume):
         study = opened(self, resume)
         known = study.user_attrs[SETTINGS]
-        new = {"cases", "robust", "constraints"}
+        new = {"cases", "robust", "constraints", "identity", "check", "study"}
         study.set_user_attr(SETTINGS, {k: v for k, v in known.items() if k not in new})
         return study
 
