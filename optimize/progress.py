@@ -32,19 +32,22 @@ class Heartbeat(Progress):
         self._period = period
         self._phase = ""
         self._total = self._first = self._done = 0
-        self._began = self._said = 0.0
+        self._said = 0.0
+        self._timed: tuple[float, int] | None = None  # when how much was done
         self._rest = ""
 
     def start(self, phase: str, total: int, done: int = 0) -> None:
         """Announce the phase."""
         self.finish()
         self._phase, self._total, self._first, self._done, self._rest = phase, total, done, done, ""
-        self._began = time.monotonic()
+        self._timed = None  # a resumed search comes by what is known at first, which takes other times
         self._say()
 
     def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
         """Say it if it is time."""
         self._done, self._rest = done, _details(hypervolume, failures)
+        if self._timed is None:
+            self._timed = time.monotonic(), done
         if time.monotonic() - self._said >= self._period:
             self._say()
 
@@ -61,8 +64,9 @@ class Heartbeat(Progress):
     def _say(self) -> None:
         now = time.monotonic()
         left = ""
-        if self._first < self._done < self._total:
-            seconds = (now - self._began) / (self._done - self._first) * (self._total - self._done)
+        if self._timed is not None and self._timed[1] < self._done < self._total:
+            began, first = self._timed
+            seconds = (now - began) / (self._done - first) * (self._total - self._done)
             left = f", {_duration(seconds)} left"
         print(f"{self._phase}: {self._done}/{self._total}{self._rest}{left}", file=self._stream, flush=True)
         self._said = now

@@ -16,7 +16,7 @@ from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.storages.locks import FOLDER, holding_folder
-from gridtune.optimize.storages.storage import JOURNAL, check_address, make_directory
+from gridtune.optimize.storages.storage import JOURNAL, check_address, make_directory, shown
 from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_choice
 from gridtune.optimize.study.study import default_name
 from gridtune.scenarios.document.scenario import Scenario
@@ -154,12 +154,14 @@ def search(
     running = Exploration(settings, store, proposer, workers, progress, work)
     for note in problem.notes:
         running.note(f"note: {note}")
+    interrupted = False
     try:
         with sigterm_as_interrupt():
             running.explore()
             running.validate(FRESH, fresh, fresh_most)
-    except BaseException:
+    except BaseException as error:
         workers.abort()
+        interrupted = isinstance(error, KeyboardInterrupt)
         raise
     finally:
         progress.finish()
@@ -170,8 +172,18 @@ def search(
         finally:
             if holding is None:
                 held.close()
+        if interrupted:
+            running.note(_going_on(len(store.known), budget, out or storage))
     failures = tuple(entry for entry in store.entries() if isinstance(entry, Failed))
     return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated, settings)
+
+
+def _going_on(count: int, budget: int, where: Path | str | None) -> str:
+    """Where the results of an interrupted search are, and how to go on."""
+    if where is None:
+        return "note: nothing is kept of a search without --out or --storage"
+    kept = f"note: {count} of {budget} evaluations are kept in {shown(where)}"
+    return f"{kept}; the same command with --resume goes on"
 
 
 @contextmanager

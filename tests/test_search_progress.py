@@ -10,7 +10,7 @@ from gridtune.optimize.progress import Bar, Heartbeat, Volume, reporter
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
-from search_toys import VARY, toy
+from search_toys import VARY, Interrupting, toy
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
@@ -41,6 +41,31 @@ def test_a_heartbeat_is_a_line_now_and_then(monkeypatch):
     assert lines[-2] == "note: something"
     assert lines[-1].startswith("evaluations: 60/100, hypervolume 1.5, 1 failed, ")
     assert lines[-1].endswith(" left")
+
+
+def test_time_left_does_not_count_what_a_resumed_search_knew(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    stream = io.StringIO()
+    beat = Heartbeat(stream)
+    beat.start("evaluations", 100, 50)
+    for now[0], done in ((3000.0, 51), (3010.0, 61)):  # the sampler has come by what is known
+        beat.update(done)
+    assert stream.getvalue().splitlines()[1:] == ["evaluations: 51/100", "evaluations: 61/100, 0:39 left"]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept, tmp_path):
+    stream = io.StringIO()
+    out = tmp_path / "out" if kept else None
+    with pytest.raises(KeyboardInterrupt):
+        search(
+            load("diet/day-regular"), budget=9, vary=VARY, work=Interrupting(4, toy), out=out,
+            sampler="random", progress=Heartbeat(stream),
+        )  # fmt: skip
+    said = f"4 of 9 evaluations are kept in {out}; the same command with --resume goes on"
+    nothing = "nothing is kept of a search without --out or --storage"
+    assert stream.getvalue().splitlines()[-1] == f"note: {said if kept else nothing}"
 
 
 def test_a_bar_shows_on_a_terminal_only():

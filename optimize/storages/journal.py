@@ -26,7 +26,8 @@ from gridtune.optimize.storages.locks import Hold
 
 CUT = ".cut"  # in the name of a file beside a journal, with bytes that were cut off it
 MARK = re.compile(rb',"record":(\d+),"check":"([0-9a-f]{16})"\}\r?\n?\Z')
-WITHIN = re.compile(rb'\{"op_code":.*?"check":"[0-9a-f]{16}"\}', re.DOTALL)
+START = re.compile(rb'\{"op_code":')
+END = re.compile(rb'"check":"[0-9a-f]{16}"\}')
 
 
 def line_of(log: dict[str, Any], number: int) -> bytes:
@@ -83,11 +84,9 @@ class Lines:
         log, number = _parsed(text)
         if log is None:
             self._fault(f"line {self.line} is garbled")
-            for part in WITHIN.findall(text):  # lines that have run into one
-                log, number = _parsed(part)
-                if log is not None and number is not None:
-                    self.marked = number + 1
-                    yield log
+            for log, number in _within(text):
+                self.marked = number + 1
+                yield log
             return
         writer = str(log.get("worker_id"))
         if number is None:
@@ -240,6 +239,17 @@ def _parsed(text: bytes) -> tuple[dict[str, Any] | None, int | None]:
         return None, None
     number = int(mark[1]) if mark is not None else None
     return log, number
+
+
+def _within(text: bytes) -> Iterator[tuple[dict[str, Any], int]]:
+    """Whole records, with their numbers, in a line that several have run into."""
+    starts = [found.start() for found in START.finditer(text)]
+    for end in (found.end() for found in END.finditer(text)):
+        for start in starts:
+            log, number = _parsed(text[start:end]) if start < end else (None, None)
+            if log is not None and number is not None:
+                yield log, number
+                break
 
 
 def _check(text: bytes) -> str:
