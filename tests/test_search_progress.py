@@ -9,6 +9,7 @@ from gridtune.optimize import progress
 from gridtune.optimize.progress import Bar, Heartbeat, Volume, reporter
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.search import search
+from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import load
 from search_toys import VARY, Interrupting, toy
 
@@ -63,7 +64,9 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
             load("diet/day-regular"), budget=9, vary=VARY, work=Interrupting(4, toy), out=out,
             sampler="random", progress=Heartbeat(stream),
         )  # fmt: skip
-    said = f"4 of 9 evaluations are kept in {out}; the same command with --resume goes on"
+    count = len(load_archive(out).evaluations) if kept else 0
+    assert count == 3 * kept
+    said = f"{count} of 9 evaluations are kept in {out}; the same command with --resume goes on"
     nothing = "nothing is kept of a search without --out or --storage"
     assert stream.getvalue().splitlines()[-1] == f"note: {said if kept else nothing}"
 

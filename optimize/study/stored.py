@@ -115,7 +115,7 @@ class StoredSettings(Stored):
     document: dict[str, Any]
     base: str
     space: Annotated[list[StoredParameter], Field(min_length=1)]
-    objectives: Annotated[list[Annotated[list[str], Field(min_length=2, max_length=3)]], Field(min_length=1)]
+    objectives: Annotated[list[Annotated[list[Any], Field(min_length=2)]], Field(min_length=1)]
     sampler: str
     batch: Count
     seed: Number
@@ -124,12 +124,13 @@ class StoredSettings(Stored):
     max_replications: Count | None = None
     cases: list[StoredCase] = []
     robust: str = "mean"
-    constraints: list[Annotated[list[str | FiniteFloat], Field(min_length=3, max_length=4)]] = []
+    constraints: list[Annotated[list[Any], Field(min_length=3)]] = []
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        if any(direction not in ("minimize", "maximize") for _, direction, *_ in self.objectives):
-            raise ValueError("an objective has no direction")
+        for name, direction, *_ in self.objectives:
+            if not isinstance(name, str) or direction not in ("minimize", "maximize"):
+                raise ValueError("an objective has no direction")
         for constraint in self.constraints:
             TypeAdapter(tuple[str, Relation, float]).validate_python(tuple(constraint[:3]))
         return self
