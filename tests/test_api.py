@@ -16,6 +16,7 @@ from gridtune.model.metrics import custom
 from gridtune.model.metrics.registry import METRICS
 from gridtune.scenarios.document.paths import by_path
 from gridtune.scenarios.execution.variations import as_texts
+from tests.test_cli import gridtune
 
 NAME = "diet/day-regular"
 HEAVY = {"mesa", "numpy", "pandas", "pydantic", "optuna", "pymoo", "matplotlib", "seaborn", "typer"}
@@ -65,6 +66,15 @@ def test_a_run_has_the_numbers_of_the_command_line(result):
     assert result.metrics.loc["waiting_mean", "unit"] == "s"
     with pytest.raises(KeyError, match="did you mean completed"):
         result["complete"]
+
+
+def test_notes_go_to_standard_error_on_the_command_line_alone(capfd):
+    replay = gt.load("batch/replay").run(tables=False)
+    assert capfd.readouterr() == ("", "")
+    assert any(note.startswith("workload log: ") for note in replay.notes)
+    done = gridtune("run", "batch/replay", "--format", "json")
+    assert json.loads(done.stdout) == replay.to_dict()
+    assert "gridtune: workload log: " in done.stderr
 
 
 def test_tables_have_proper_types(result):
