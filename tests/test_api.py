@@ -88,7 +88,7 @@ def test_tables_have_proper_types(result):
     assert isinstance(result.signals["name"].dtype, pd.CategoricalDtype)
     assert set(result.classes["class"]) == {"mandatory", "optional"}
     assert result.table("events")["event"].dtype == "category"
-    never = gt.load("batch/replay").run()
+    never = gt.load("queue/mmc", queue__customers=100).run()
     assert never.jobs["deadline"].isna().all()
     assert never.classes.empty
     assert list(never.classes.columns[:2]) == ["user", "class"]
