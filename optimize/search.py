@@ -106,7 +106,8 @@ def search(
         work: gives the metrics of a run to be done.
         holding: keeps other searches out of `out` for longer than this one, until it is closed.
         allow_loss: whether points may lose more mandatory work than the scenario as it stands; if left out
-            what the scenario says. Else they break a constraint, see `optimize.replication.loss`.
+            what the scenario says, and with other `work` than simulating they may. Else they break a
+            constraint, see `optimize.replication.loss`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is evaluated, except that a
@@ -125,7 +126,10 @@ def search(
     )  # fmt: skip
     space, chosen = problem.space, problem.objectives
     spec = scenario.spec.search or SearchSpec()
-    guarded = not (spec.allow_loss if allow_loss is None else allow_loss)
+    if allow_loss is None:
+        # What other work measures as lost, only its author knows.
+        allow_loss = spec.allow_loss or work is not metrics_of
+    guarded = not allow_loss
     constraints = (*problem.constraints, NO_MORE_LOSS) if guarded else problem.constraints
     if storage is not None:
         check_address(storage)

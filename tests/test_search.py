@@ -95,8 +95,7 @@ def test_no_point_is_evaluated_twice_and_repetitions_cost_no_budget(scenario):
         scenario, work=counting, vary=vary, sampler="pymoo-nsga2", budget=18, validation_replications=0
     ).archive
     assert set(calls.values()) == {1}
-    assert len(archive.evaluations) == 18
-    assert len(calls) == 2 * (18 + 1)  # and the scenario as it stands, whose losses are the measure
+    assert len(calls) == 2 * len(archive.evaluations) == 36
 
 
 @pytest.mark.parametrize("sampler", ["auto", "random", "qmc", "tpe", "nsga2", "pymoo-nsga2"])
