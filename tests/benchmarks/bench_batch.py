@@ -85,7 +85,7 @@ def test_conservative_backfilling_under_growing_load(benchmark):
 
 
 def large_machine():
-    """25,000 jobs on 8,192 processors, of which they keep most busy, promising up to ten times as much time."""
+    """25,000 jobs on 8,192 processors, of which they keep most busy, promising up to ten times as much."""
     site = {"name": "cluster", "nodes": 8192, "policy": "conservative"}
     jobs = {
         "name": "jobs",
