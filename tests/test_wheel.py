@@ -141,9 +141,10 @@ def beside(tmp_path):
 def ran(site, folder, *command, before=""):
     """Number and output of a child process that finds gridtune in the folder of installed packages."""
     path = os.pathsep.join(filter(None, [str(before), str(site)]))
+    own = {"PYTHONPATH": path, "XDG_CONFIG_HOME": str(folder / "config")}  # what is trusted is kept there
     child = subprocess.Popen(
         [*map(str, command)],
-        cwd=folder, env={**os.environ, "PYTHONPATH": path}, text=True,
+        cwd=folder, env={**os.environ, **own}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     said, complained = child.communicate(timeout=300)
@@ -204,6 +205,7 @@ def test_an_installed_gridtune_leaves_a_strangers_modules_alone(site, beside):
 
 def test_the_console_script_runs_a_scenario_with_its_plugins(site, beside):
     script = site / "bin" / "gridtune"
+    ran(site, beside, script, "trust", "mine.py")
     process, said = ran(site, beside, script, "run", "mine.toml", "--format", "json")
     assert json.loads(said)["metrics"]["longest_wait"]["mean"] > 0
     assert processes(beside, site) == {process}
@@ -216,6 +218,7 @@ def test_a_search_in_processes_that_start_anew_has_policies_of_a_file_and_of_a_p
     before = tmp_path_factory.mktemp("before")
     (before / "sitecustomize.py").write_text(SPAWN)
     asked = ("search", "mine.toml", "--budget", 3, "--sampler", "exhaustive", "--jobs", 2, "--out", "found")
+    ran(site, beside, *MODULE, "trust", "mine.py")
     process, said = ran(site, beside, *MODULE, *asked, before=before)
     assert "3 evaluations (0 failed)" in said
     assert process not in processes(beside, site)
@@ -229,6 +232,7 @@ def test_workers_of_a_cluster_find_the_package(site, beside):
     pytest.importorskip("distributed")
     (beside / "launch.py").write_text(DASK)
     asked = ("--vary", "site.cluster.policy=smallest-first,installed-elsewhere", "--format", "json")
+    ran(site, beside, *MODULE, "trust", "mine.py")
     process, said = ran(site, beside, sys.executable, "launch.py", "sweep", "mine.toml", *asked)
     assert len(json.loads(said)["points"]) == 2
     assert process not in processes(beside, site)
