@@ -96,6 +96,8 @@ def test_a_log_is_replayed_as_an_independent_count_has_it():
     counted = sum(slow) / len(slow)
     assert counted == pytest.approx(91.6, abs=0.1)
     assert sum(measured) / len(measured) == pytest.approx(counted)
+    assert run.metrics["slowdown_mean"].value == pytest.approx(counted, rel=1e-4)
+    assert run.metrics["lost_jobs"].value == 0
 
 
 HEADER = "; MaxNodes: 4\n; MaxProcs: 8\n"
