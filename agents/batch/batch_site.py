@@ -146,6 +146,7 @@ class BatchSite(mesa.Agent):
         self.cluster = Cluster(nodes.slots, pace=nodes.pace, queues=queues, ledger=policy.ledger())
         self._executions: dict[int, Execution] = {}
         self._computing: dict[int, dict[int, int]] = {}  # events by placeholder and task
+        self._tasks: dict[int, tuple[Job, Ended]] = {}  # what placeholders do, and who is told
         self._owners: dict[int, Ended] = {}
         self._watchers: dict[int, Started] = {}
         self.rounds = rounds
@@ -223,8 +224,9 @@ class BatchSite(mesa.Agent):
     def compute(self, job: Job, task: Job, then: Ended) -> None:
         """Have a running placeholder do a task, and call `then` with the task when that is done."""
         speed = self._executions[job.id].placement.speed
-        event = self.timer.after(task.runtime / speed, self._computed, (job, task, then), COMPLETION)
+        event = self.timer.after(task.runtime / speed, self._computed, task, COMPLETION)
         self._computing.setdefault(job.id, {})[task.id] = event
+        self._tasks[task.id] = job, then
 
     def finish(self, job: Job) -> None:
         """A running placeholder has done its work: it completes now."""
@@ -393,8 +395,8 @@ class BatchSite(mesa.Agent):
         if job.state is RUNNING:
             started(job, speed)
 
-    def _computed(self, what: tuple[Job, Job, Ended]) -> None:
-        job, task, then = what
+    def _computed(self, task: Job) -> None:
+        job, then = self._tasks.pop(task.id)
         del self._computing[job.id][task.id]
         then(task)
 
@@ -433,7 +435,8 @@ class BatchSite(mesa.Agent):
     def _release(self, job: Job) -> None:
         """Take back the processors of a job that has ended, and tell its owner."""
         execution = self._executions.pop(job.id)
-        for event in self._computing.pop(job.id, {}).values():
+        for task, event in self._computing.pop(job.id, {}).items():
+            del self._tasks[task]
             self.timer.cancel(event)
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self.grid.now, execution.planned_end)
