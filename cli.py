@@ -415,6 +415,30 @@ def plot(
 
 
 @app.command()
+def watch(
+    scenario: Name,
+    set: Set = None,
+    seed: Seed = 1,
+    steps: Annotated[int, typer.Option(help="Steps that a whole run takes, about.", min=1)] = 200,
+    step_length: Annotated[
+        float | None, typer.Option(help="Seconds that a step advances, instead.", min=1e-9)
+    ] = None,
+    port: Annotated[
+        int, typer.Option(help="To listen at, on this machine only; 0: any.", min=0, max=65535)
+    ] = 8765,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+) -> None:
+    """Watch a scenario run in the browser, and change its policies and parameters (extra `watch`).
+
+    Example: gridtune watch diet/day-regular
+    """
+    from gridtune.optimize.watch.command import watch as serve
+
+    made = _scenario(scenario, set)
+    serve(made, seed, steps=steps, step_length=step_length, port=port, browser=browser)
+
+
+@app.command()
 def reproduce(
     paper: Annotated[str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.")] = None,
     list: Annotated[bool, typer.Option("--list", help="List papers and experiments.")] = False,

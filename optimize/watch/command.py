@@ -1,0 +1,126 @@
+"""What `gridtune watch` does: serve the live view of a scenario to browsers of this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import sys
+import threading
+import time
+import warnings
+import webbrowser
+from importlib.util import find_spec
+
+from gridtune.optimize.watch.controls import controls_of
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.prepare import prepare
+from gridtune.scenarios.execution.simulate import simulate
+
+HOST = "127.0.0.1"  # nobody else's business
+OBJECTIVES = ("unhappy_users", "unfairness", "completed")
+STEPS = 200  # of a run, if nothing else is asked for
+PAGE = "gridtune.optimize.watch.page"
+
+
+def watch(
+    scenario: Scenario, seed: int, *, steps: int, step_length: float | None, port: int, browser: bool
+) -> None:
+    """Serve the live view until Ctrl-C.
+
+    Args:
+        scenario: to watch.
+        seed: of the first run.
+        steps: that a whole run takes, about: the scenario is run once to see how long it lasts.
+        step_length: s that a step advances; then there is no need to.
+        port: to listen at; 0 for any that is free.
+        browser: whether to open a browser.
+
+    Raises:
+        ScenarioError: the extra is not installed, or the port is taken.
+    """
+    check_installed()
+    listener = _listen(port)
+    try:
+        prepare(scenario)
+        length = step_length or _step_length(scenario, seed, steps)
+        _serve(scenario, seed, length, listener, browser)
+    except KeyboardInterrupt:
+        return  # this is how it ends
+    finally:
+        listener.close()
+
+
+def check_installed() -> None:
+    """Whether all that the view needs is there.
+
+    Raises:
+        ScenarioError: something is missing.
+    """
+    missing = [name for name in ("solara", "ipyvuetify", "networkx", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise ScenarioError(
+            f"watch: {', '.join(missing)} not installed; the extra brings all: pip install 'gridtune[watch]'"
+        )
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError as error:
+        listener.close()
+        raise ScenarioError(
+            f"watch: port {port}: {error.strerror or error}; choose another with --port, or 0 for any"
+        ) from error
+    return listener
+
+
+def _step_length(scenario: Scenario, seed: int, steps: int) -> float:
+    """A round step length with which a run takes about so many steps, s."""
+    print("gridtune: one run to see how long it lasts (--step-length spares it)", file=sys.stderr)
+    end = simulate(scenario, seed).end
+    return float(f"{end / steps:.2g}") if end > 0 else 1.0
+
+
+def _serve(scenario: Scenario, seed: int, length: float, listener: socket.socket, browser: bool) -> None:
+    os.environ["SOLARA_APP"] = PAGE
+    os.environ["SOLARA_TELEMETRY_MIXPANEL_ENABLE"] = "false"  # nothing leaves this machine
+    os.environ["SOLARA_THEME_TITLE"] = f"gridtune: {scenario.name}"
+    os.environ["SOLARA_THEME_SHOW_BANNER"] = "false"
+    os.environ.setdefault("SOLARA_SESSION_SECRET_KEY", secrets.token_hex())
+    warnings.filterwarnings("ignore", module="solara")  # on how Mesa uses it
+    import uvicorn
+
+    from gridtune.optimize.watch import page
+
+    wanted = scenario.spec.search.objectives if scenario.spec.search is not None else []
+    names = tuple(dict.fromkeys([*OBJECTIVES, *wanted]))
+    page.SHOWN.append(page.Watched(scenario, seed, length, controls_of(scenario), names))
+    import solara.server.starlette
+
+    config = uvicorn.Config(
+        solara.server.starlette.app, host=HOST, log_level="critical", timeout_graceful_shutdown=1
+    )
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: object) -> None:
+            logging.getLogger("solara").setLevel(logging.CRITICAL)  # open pages find that they are closed
+            page.CLOSING.set()
+            super().handle_exit(sig, frame)
+
+    server = Server(config)
+    address = f"http://{HOST}:{listener.getsockname()[1]}"
+    print(f"{address}  ({scenario.name}, {length:g} s a step; Ctrl-C ends)", flush=True)
+    if browser:
+        threading.Thread(target=_open, args=(server, address), daemon=True).start()
+    server.run(sockets=[listener])
+
+
+def _open(server: uvicorn.Server, address: str) -> None:  # type: ignore[name-defined]  # noqa: F821
+    while not server.started:
+        time.sleep(0.05)
+    webbrowser.open(address)

@@ -1,0 +1,184 @@
+"""The live view: what can be set, what is drawn, and the page in a browser."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from gridtune.model.job import RUNNING
+from gridtune.optimize.watch import command, pictures
+from gridtune.optimize.watch.controls import AS_IT_STANDS, controls_of
+from gridtune.optimize.watch.occupancy import occupancy
+from gridtune.scenarios import load, simulate
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.grid_model import GridModel
+
+DAY = "diet/day-regular"
+
+
+def shown(controls, **changed):
+    """What the controls show, some of them changed by hand."""
+    values = {path: widget["value"] for path, widget in controls.widgets().items()}
+    return values | {path.replace("__", "."): value for path, value in changed.items()}
+
+
+@pytest.mark.parametrize("name", [DAY, "cigri/search", "federation/small", "dirac/search"])
+def test_controls_that_nobody_touches_change_nothing(name):
+    controls = controls_of(load(name))
+    assert len(controls.widgets()) >= 3
+    assert controls.changes(shown(controls)) == {}
+
+
+def test_what_is_set_counts_only_under_its_conditions():
+    controls = controls_of(load(DAY))
+    assert controls.changes(shown(controls, client__dispatch="legacy", client__n_submit="50")) == {
+        "client.dispatch": "legacy",
+        "client.n_submit": 50,
+    }
+    assert controls.changes(shown(controls, client__n_submit="50")) == {}
+    assert controls.changes(shown(controls, client__dispatch__window=4)) == {"client.dispatch.window": 4}
+
+
+def test_policies_that_the_search_does_not_vary_have_controls_too():
+    widgets = controls_of(load("dirac/search")).widgets()
+    assert {"easy", "conservative", "fcfs"} <= set(widgets["platform.policy"]["values"])
+    harvest = controls_of(load("cigri/file-system").override({"harvester.controller": "p"}))
+    assert harvest.widgets()["harvester.controller"]["value"] == "p"
+    assert (
+        controls_of(load("cigri/search")).widgets()["harvester.controller.settling"]["value"] == AS_IT_STANDS
+    )
+
+
+def test_every_value_of_a_control_is_one_that_the_scenario_takes():
+    scenario = load("federation/small")
+    controls = controls_of(scenario)
+    for path, widget in controls.widgets().items():
+        ends = widget["values"][-1:] if widget["type"] == "Select" else [widget["max"]]
+        for value in ends:
+            scenario.override(controls.changes(shown(controls, **{path: value})))
+
+
+def test_places_hold_what_runs_and_queue_what_waits():
+    model = GridModel("federation/small", step_length=1800.0)
+    model.step()
+    places = {place.name: place for place in occupancy(model)}
+    running = [job for job in model.record.jobs if job.state is RUNNING and job.site == "lyon"]
+    assert running
+    assert sum(places["lyon"].running.values()) >= sum(job.processors for job in running)
+    assert all(sum(place.running.values()) <= place.slots for place in places.values())
+    waiting = sum(str(job.state) == "queued" for job in model.record.jobs)
+    assert waiting > 0
+    assert sum(place.waiting for place in places.values()) == waiting
+
+
+def test_many_places_are_shown_in_groups():
+    (group,) = occupancy(GridModel(DAY, sed__count=138))
+    assert (group.name, group.slots) == ("sed (138)", 138)
+
+
+@pytest.mark.parametrize("name", [DAY, "federation/small"])
+def test_pictures_can_be_drawn_at_any_moment(name):
+    model = GridModel(name, step_length=600.0 if name != DAY else 60.0)
+    objectives = partial(pictures.objectives, names=("unhappy_users", "unfairness", "completed"))
+    for _ in range(2):
+        drawn = [draw(model) for draw in (pictures.sites, pictures.users, objectives, pictures.jobs)]
+        model.step()
+    assert [len(picture.axes) for picture in drawn] == [2, 1, 3, 1]
+    assert drawn[2].axes[2].lines[0].get_ydata()[-1] == model.datacollector.model_vars["completed"][0]
+
+
+def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "solara" else object())
+    with pytest.raises(ScenarioError, match=r"solara not installed; .* pip install 'gridtune\[watch\]'"):
+        command.watch(load(DAY), 1, steps=200, step_length=None, port=0, browser=False)
+
+
+def test_a_port_that_is_taken_is_named(monkeypatch):
+    monkeypatch.setattr(command, "find_spec", lambda name: object())
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ScenarioError, match=rf"port {port}: .*--port"):
+            command.watch(load(DAY), 1, steps=200, step_length=None, port=port, browser=False)
+
+
+def test_what_the_controls_say_is_run_and_what_is_not_possible_is_said():
+    pytest.importorskip("solara", reason="the extra [watch] is not installed")
+    pytest.importorskip("networkx", reason="the extra [watch] is not installed")
+    from gridtune.optimize.watch.page import Watched, WatchedGrid
+
+    scenario = load(DAY)
+    watched = Watched(scenario, 1, 50.0, controls_of(scenario), ("completed",))
+    model = WatchedGrid(watched, "2", **shown(watched.controls, client__dispatch="legacy"))
+    model.run_model()
+    expected = simulate(scenario.override({"client.dispatch": "legacy"}), 2).metrics
+    assert model.metrics["unfairness"] == expected["unfairness"]
+    wrong = WatchedGrid(watched, "two")
+    assert (wrong.fault, wrong.running) == ("seed: 'two' is not a whole number", False)
+
+
+@pytest.fixture
+def browser():
+    pytest.importorskip("solara", reason="the extra [watch] is not installed")
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        "headless=new",
+        "no-sandbox",
+        "disable-dev-shm-usage",
+        "disable-gpu",
+        "window-size=1500,1150",
+    ):
+        options.add_argument(f"--{argument}")
+    made = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield made
+    made.quit()
+
+
+@pytest.fixture
+def address():
+    pytest.importorskip("solara", reason="the extra [watch] is not installed")
+    arguments = ["watch", DAY, "--no-browser", "--port", "0", "--step-length", "20"]
+    source = Path(__file__).parent.parent / "src"
+    environment = os.environ | {"PYTHONPATH": str(source)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "gridtune", *arguments], stdout=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        yield server.stdout.readline().split()[0]
+        server.terminate()
+        assert server.wait(20) == 0
+
+
+def test_the_page_steps_plays_and_resets_in_a_browser(address, browser):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    def step_of(driver):
+        found = driver.find_elements("xpath", "//*[starts-with(normalize-space(text()), 'Step:')]")
+        return int(found[0].text.removeprefix("Step:")) if found else -1
+
+    def click(label):
+        browser.find_element("xpath", f"//button[contains(., '{label}')]").click()
+
+    assert address.startswith("http://127.0.0.1:")
+    wait = WebDriverWait(browser, 60, 0.2)
+    browser.get(address)
+    wait.until(lambda driver: step_of(driver) == 0)
+    wait.until(lambda driver: len(driver.find_elements("css selector", "img")) >= 4)
+    assert "client.dispatch" in browser.find_element("tag name", "body").text
+    click("Step")
+    wait.until(lambda driver: step_of(driver) == 1)
+    click("▶")
+    wait.until(lambda driver: step_of(driver) >= 2)
+    click("Reset")
+    wait.until(lambda driver: step_of(driver) == 0)
+    assert len(browser.get_screenshot_as_png()) > 20_000
