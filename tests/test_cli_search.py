@@ -123,7 +123,7 @@ def test_several_scenarios_and_constraints_from_the_command_line(tmp_path):
         for variant in ("", ":workload.interval=3")
         for seed in (1, 2)
     ]
-    assert made["constraints"] == ["utilisation>=0.01", "makespan<1000000"]
+    assert made["constraints"] == ["utilisation>=0.01", "makespan<1000000", "excess_loss<=0"]
     assert all(entry["scenarios"].keys() == set(made["scenarios"]) for entry in made["front"])
     assert json.loads((tmp_path / "front.json").read_text()) == made
     assert json.loads(gridtune("front", tmp_path, "--format", "json").stdout) == made
@@ -136,7 +136,10 @@ def test_a_search_without_a_feasible_point_is_done_and_says_so(tmp_path):
         "--require", "utilisation>=5", "--out", tmp_path, "--jobs", 1,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
-    assert "4 evaluations, none of which keeps utilisation>=5: there is no front." in result.stdout
+    assert (
+        "4 evaluations, none of which keeps utilisation>=5, excess_loss<=0: there is no front."
+        in result.stdout
+    )
     assert result.stdout.count("Nearest: point ") == 3
     assert {"front.json", "front.csv", "study.journal"} <= {path.name for path in tmp_path.iterdir()}
     shown = gridtune("front", tmp_path, "--plot", tmp_path / "front.html")

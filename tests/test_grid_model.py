@@ -8,7 +8,7 @@ import mesa
 import pytest
 
 import gridtune as gt
-from gridtune.scenarios import load, simulate
+from gridtune.scenarios import load, shipped_text, simulate
 from gridtune.scenarios.errors import ScenarioError
 
 DAY = "diet/day-regular"
@@ -146,7 +146,9 @@ def test_metrics_of_ones_own_are_measured_once_the_run_has_ended(tmp_path):
         '    return sum(job.state == "done" for job in run.jobs) / len(run.jobs)\n',
         encoding="utf-8",
     )
-    model = gt.GridModel(DAY, step_length=60.0, plugins=[str(plugin)])
+    mine = tmp_path / "mine.toml"
+    mine.write_text(f'plugins = ["{plugin.name}"]\n{shipped_text(DAY)}', encoding="utf-8")
+    model = gt.GridModel(load(mine, allow_plugins=True), step_length=60.0)
     model.run_model()
     *before, last = model.datacollector.model_vars["done_share_here"]
     assert len(before) == 3

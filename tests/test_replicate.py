@@ -7,7 +7,7 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.execution.pool import Pool, TaskError
 from gridtune.scenarios.execution.replicate import Summary, Task, evaluate, replicate, summarise
 from gridtune.scenarios.execution.sweep import Bounds, grid, parse_variation, parse_vary, sweep
 
@@ -40,7 +40,7 @@ def test_a_failing_replication_is_named(scenario):
     def work(task):
         raise RuntimeError("no")
 
-    with pytest.raises(ScenarioError, match="day-regular: replication 0: RuntimeError: no"):
+    with pytest.raises(TaskError, match="day-regular: replication 0: RuntimeError: no"):
         replicate(broken, 1, 2, Pool(1), work)
 
 

@@ -65,7 +65,7 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
             sampler="random", progress=Heartbeat(stream),
         )  # fmt: skip
     count = len(load_archive(out).evaluations) if kept else 0
-    assert count == 3 * kept
+    assert count == 4 * kept
     said = f"{count} of 9 evaluations are kept in {out}; the same command with --resume goes on"
     nothing = "nothing is kept of a search without --out or --storage"
     assert stream.getvalue().splitlines()[-1] == f"note: {said if kept else nothing}"

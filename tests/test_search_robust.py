@@ -217,6 +217,7 @@ def test_a_metric_that_only_a_scenario_defines_may_be_an_objective_and_a_constra
     assert [(one.metric, one.unit) for one in made.constraints] == [
         (metric, ""),
         (f"response_mean.{name.name}", "s"),
+        ("excess_loss", ""),
     ]
     monkeypatch.setattr("gridtune.model.metrics.registry.METRICS", {name: METRICS[name] for name in ALWAYS})
     assert load_archive(tmp_path).constraints == made.constraints
@@ -232,7 +233,9 @@ def test_the_front_is_shown_scenario_by_scenario(scenario, busy):
     for entry in made["front"]:
         for kind, whole in (("scenarios", "objectives"), ("validated_scenarios", "validated")):
             completed = [entry[kind][case]["completed"]["mean"] for case in (DAY, BUSY)]
-            assert entry[whole]["completed"]["mean"] == pytest.approx(min(completed))
+            assert entry[whole]["completed"]["mean"] == pytest.approx(
+                min(completed), abs=METRICS["completed"].resolution
+            )
             assert entry[kind][BUSY]["unfairness"].keys() == {"mean", "standard_error"}
     text = to_text(found)
     assert text.count(BUSY) == len(found.members)

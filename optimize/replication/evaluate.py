@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from math import inf, isfinite
 
-from gridtune.model.metrics.registry import resolution, rounded
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Objective
-from gridtune.optimize.replication.compare import estimate_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point
 from gridtune.scenarios.execution.replicate import Metrics, Summary, summarise
@@ -34,7 +32,7 @@ def evaluated(
         if fault:
             return Failed(number, values, fault if len(cases) == 1 else f"{case.name}: {fault}")
     estimates = {
-        case.name: {name: estimate(summary[name], resolution(name)) for name in settings.watched}
+        case.name: {name: estimate(summary[name]) for name in settings.watched}
         for case, summary in zip(cases, summaries, strict=True)
     }
     objectives = {
@@ -53,20 +51,15 @@ def evaluated(
 def summed_up(summaries: Sequence[Summary], objective: Objective, settings: Settings) -> Estimate:
     """An objective over the cases, one summary for each."""
     if len(summaries) == 1:
-        return estimate(summaries[0], objective.resolution)
+        return estimate(summaries[0])
     replications = zip(*(summary.values for summary in summaries), strict=True)
     summed = Summary.of([settings.robust.value(values, objective.direction) for values in replications])
-    return estimate(summed, objective.resolution)
+    return estimate(summed)
 
 
-def estimate(summary: Summary, step: float = 0.0) -> Estimate:
-    """A summary as an estimate of an objective, its values with the digits that mean anything.
-
-    Args:
-        summary: of its replications.
-        step: resolution of the metric.
-    """
-    return estimate_of([rounded(value, step) for value in summary.values])
+def estimate(summary: Summary) -> Estimate:
+    """A summary as an estimate of an objective."""
+    return Estimate(summary.mean, summary.standard_error, summary.values)
 
 
 def _fault(summaries: dict[str, Summary], settings: Settings, first: int) -> str:

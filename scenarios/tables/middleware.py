@@ -17,6 +17,8 @@ from gridtune.scenarios.fields.table import Switchable
 class MiddlewareSpec(Switchable):
     """Who brings tasks to sites, and how. What belongs to another kind than the one chosen has no effect."""
 
+    endless = frozenset({"update_period"})  # news that never come
+
     kind: Literal["push", "pull", "pilot"] = Field(
         description="a broker sends tasks to sites; site agents ask for tasks; pilots on nodes ask for tasks"
     )

@@ -39,6 +39,8 @@ Workload = Annotated[
 class ScenarioSpec(Table):
     """A scenario: what stands in the grid, what it is asked to do, and what to look at."""
 
+    endless = frozenset({"step_length"})  # a run in one step
+
     title: str = Field(description="one line")
     source: str = Field(default="", description="paper and section")
     description: str = ""
