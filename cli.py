@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -531,10 +530,6 @@ def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str],
 
 def main() -> None:
     """Entry point of the console script: every expected failure is a line on standard error."""
-    notes = logging.StreamHandler()
-    notes.setFormatter(logging.Formatter("gridtune: %(message)s"))
-    logging.getLogger("gridtune").handlers[:] = [notes]
-    logging.getLogger("gridtune").setLevel(logging.INFO)
     boundary.run(partial(app, standalone_mode=False))
 
 

@@ -20,8 +20,13 @@ def executed(tmp_path, monkeypatch):
 
     def run(path):
         notebook = nbformat.read(path, as_version=4)
+        # What a kernel warns of when it starts may appear among what the first cell prints.
         client = nbclient.NotebookClient(
-            notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+            notebook,
+            timeout=240,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(tmp_path)}},
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],
         )
         client.execute()  # raises if any cell fails
         return [cell for cell in notebook.cells if cell.cell_type == "code"]

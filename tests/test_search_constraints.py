@@ -126,7 +126,8 @@ def test_a_member_that_breaks_a_constraint_on_fresh_seeds_leaves_the_front(scena
     entry = next(e for e in to_dict(found)["front"] if not e["feasible"])
     constraint = entry["constraints"]["unfairness<=0.6"]
     assert constraint["kept"] is False
-    assert constraint["mean"] == entry["validated"]["unfairness"]["mean"] > 0.6
+    assert constraint["mean"] > 0.6
+    assert entry["validated"]["unfairness"]["mean"] == pytest.approx(constraint["mean"], abs=5e-5)  # rounded
     assert {"unfairness<=0.6", "feasible", "probability_feasible"} <= set(
         to_csv(found).split("\n")[0].split(",")
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import logging
 import os
 import platform
 import re
@@ -35,6 +36,8 @@ def run(command: Callable[[], Any]) -> NoReturn:
     """Run a command of Typer's to the end of the process."""
     signal.signal(signal.SIGTERM, _terminate)
     _make_output_writable()
+    logging.getLogger("gridtune").handlers[:] = [_Notes()]
+    logging.getLogger("gridtune").setLevel(logging.INFO)
     try:
         code = copy_context().run(command)
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this
@@ -43,6 +46,13 @@ def run(command: Callable[[], Any]) -> NoReturn:
     except BaseException as error:
         code = _end(error)
     sys.exit(code)
+
+
+class _Notes(logging.Handler):
+    """Notes of a command go to what standard error is when they are said."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"gridtune: {record.getMessage()}", file=sys.stderr)
 
 
 class Group(TyperGroup):
