@@ -15,7 +15,7 @@ import typer
 from gridtune import boundary, limits
 
 if TYPE_CHECKING:
-    from gridtune.scenarios.execution.experiment import Scenario
+    from gridtune.scenarios.api.experiment import Scenario
 
 app = typer.Typer(
     name="gridtune",
@@ -186,8 +186,8 @@ def run(
 
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
-    from gridtune.scenarios.execution.classes import split
     from gridtune.scenarios.results.printing import metric_rows, print_table
+    from gridtune.scenarios.simulation.classes import split
 
     found = _scenario(scenario, set).run(
         seed=seed, replications=replications, jobs=jobs, events=events, out=out, dask=dask, tables=False
@@ -221,7 +221,7 @@ def sweep(
 
     Example: gridtune sweep diet/day-regular --set client.dispatch=legacy --vary client.n_submit=50:300:6
     """
-    from gridtune.scenarios.execution.sweep_results import sweep
+    from gridtune.scenarios.api.sweep_result import sweep
 
     made = sweep(
         _scenario(scenario, set), vary or [],
@@ -289,7 +289,8 @@ def search(
 
     Example: gridtune search diet/egee-week --budget 200 --out results/egee-week
     """
-    from gridtune.optimize.commands import front_text, run_search, sampler_rows
+    from gridtune.optimize.commands.front import front_text
+    from gridtune.optimize.commands.search import run_search, sampler_rows
 
     if sampler == "list":
         rows = sampler_rows()
@@ -318,7 +319,7 @@ def front(
 
     Example: gridtune front results/egee-week --plot front.html
     """
-    from gridtune.optimize.commands import front_text, open_front
+    from gridtune.optimize.commands.front import front_text, open_front
 
     sys.stdout.write(front_text(open_front(study, plot, salvage=salvage), format))
 
@@ -347,7 +348,7 @@ def sensitivity(
 
     Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
     """
-    from gridtune.optimize.analysis_commands import run_sensitivity
+    from gridtune.optimize.commands.sensitivity import run_sensitivity
 
     found = run_sensitivity(
         subject,
@@ -378,7 +379,7 @@ def explain(
 
     Example: gridtune explain results/egee-week compromise
     """
-    from gridtune.optimize.studies import open_study
+    from gridtune.optimize.api import open_study
     from gridtune.scenarios.results.files import to_json
 
     made = open_study(study).explain(
@@ -399,7 +400,7 @@ def plot(
 
     Example: gridtune plot results/day gantt --out gantt.png
     """
-    from gridtune.scenarios.plots.commands import draw_run, picture_rows
+    from gridtune.scenarios.commands.plot import draw_run, picture_rows
 
     if list:
         rows = picture_rows()
@@ -431,7 +432,7 @@ def watch(
 
     Example: gridtune watch diet/day-regular
     """
-    from gridtune.optimize.watch.command import watch as serve
+    from gridtune.optimize.commands.watch import watch as serve
 
     made = _scenario(scenario, set)
     serve(made, seed, steps=steps, step_length=step_length, port=port, browser=browser)
@@ -451,7 +452,7 @@ def reproduce(
 
     Example: gridtune reproduce diet/day-regular
     """
-    from gridtune.scenarios.reproduction.commands import experiment_rows, run_paper
+    from gridtune.scenarios.commands.reproduce import experiment_rows, run_paper
 
     if list or paper is None:
         rows = experiment_rows()
@@ -491,7 +492,7 @@ def identify(
 
     Example: gridtune identify cigri/file-system
     """
-    from gridtune.scenarios.execution.identify import identify
+    from gridtune.scenarios.simulation.identify import identify
 
     found = identify(
         _scenario(scenario, set), seed, harvester=harvester, sensor=sensor.value, low=low, high=high
@@ -508,15 +509,16 @@ def trace_info(file: Path, format: Output = Format.table) -> None:
     Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
     """
     from gridtune.scenarios.results.files import to_json
-    from gridtune.scenarios.traces import find_trace, summarise, summary_lines
+    from gridtune.scenarios.trace_files import find_trace
+    from gridtune.scenarios.traces import summarise, summary_lines
 
     summary = summarise(find_trace(str(file)))
     print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary_lines(summary)))
 
 
 def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:
+    from gridtune.scenarios.api.experiment import load
     from gridtune.scenarios.document.paths import parse_assignments
-    from gridtune.scenarios.execution.experiment import load
 
     return load(name, parse_assignments(assignments or []))
 

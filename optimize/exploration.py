@@ -26,8 +26,8 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.study.evaluation_store import Entry, Store
 from gridtune.optimize.study.extra_runs import ExtraRuns
-from gridtune.scenarios.execution.pool import Outcome, Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task
+from gridtune.scenarios.workers.pool import Outcome, Pool
 
 STALE_BATCHES = 25  # batches in a row without a new point, after which a sampler is given up
 VOLUME_PERIOD = 1.0  # s between two computations of the hypervolume shown

@@ -135,6 +135,11 @@ def reporter(stream: TextIO | None = None) -> Progress:
     return Bar(stream) if stream.isatty() else Heartbeat(stream)
 
 
+def progress_of(wanted: bool | None) -> Progress:
+    """Who hears how it goes, as the Python API is told: yes, no, or on a terminal only."""
+    return reporter() if wanted or (wanted is None and sys.stderr.isatty()) else Progress()
+
+
 class Volume:
     """The hypervolume of what a search has found so far, in the units of the objectives.
 

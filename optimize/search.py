@@ -21,10 +21,10 @@ from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_c
 from gridtune.optimize.study.study import default_name
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.local_workers import sigterm_as_interrupt
-from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.tables.search import SearchSpec
+from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.workers.pool import Pool
 
 
 @dataclass(frozen=True)

@@ -2,5 +2,5 @@
 
 from gridtune.scenarios.document.scenario import Scenario, load, shipped_names, shipped_text
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.simulate import build, simulate
 from gridtune.scenarios.results.run import Run
+from gridtune.scenarios.simulation.simulate import build, simulate

@@ -23,7 +23,7 @@ from gridtune.model.job import DONE, Job
 from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
 from gridtune.optimize.replication.loss import excess_loss
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
 SHARE = 0.2  # of the jobs that are refused or held

@@ -9,9 +9,9 @@ import pytest
 from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, define, directions
 from gridtune.model.metrics.summary import measured
 from gridtune.scenarios import build, load, simulate
+from gridtune.scenarios.api.experiment import Scenario as Runnable
 from gridtune.scenarios.document.scenario import Scenario, shipped_names
-from gridtune.scenarios.execution.classes import by_class, classes_of, split
-from gridtune.scenarios.execution.experiment import Scenario as Runnable
+from gridtune.scenarios.simulation.classes import by_class, classes_of, split
 from tests.test_cli import gridtune
 from tests.test_unhappiness import VRES, jobs
 

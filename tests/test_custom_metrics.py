@@ -12,8 +12,8 @@ from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, shipped_text, simulate
-from gridtune.scenarios.execution.experiment import load
-from gridtune.scenarios.execution.sweep_results import sweep
+from gridtune.scenarios.api.experiment import load
+from gridtune.scenarios.api.sweep_result import sweep
 from tests.test_cli import ROOT, gridtune, refused
 
 MINE = '''

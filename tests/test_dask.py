@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 
 import gridtune.model.metrics.custom as custom
-import gridtune.scenarios.execution.dask_workers as dask_workers
+import gridtune.scenarios.workers.dask_workers as dask_workers
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search import search
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
-from gridtune.scenarios.execution.dask_workers import DaskWorkers, dask_pool
-from gridtune.scenarios.execution.experiment import Scenario
-from gridtune.scenarios.execution.local_workers import stop
+from gridtune.scenarios.api.experiment import Scenario
+from gridtune.scenarios.api.sweep_result import sweep
 from gridtune.scenarios.execution.replicate import replicate
-from gridtune.scenarios.execution.sweep_results import sweep
+from gridtune.scenarios.workers.dask_workers import DaskWorkers, dask_pool
+from gridtune.scenarios.workers.local_workers import stop
 from search_toys import VARY, toy
 from tests.processes import PATIENCE, until
 from tests.test_cli import gridtune, refused

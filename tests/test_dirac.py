@@ -6,7 +6,6 @@ from statistics import fmean
 import pytest
 
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.execution.simulate import simulate
 from gridtune.scenarios.reproduction.dirac.runs import (
     DEDICATED,
     PERIODS,
@@ -19,6 +18,7 @@ from gridtune.scenarios.reproduction.dirac.runs import (
     peak_running,
     service_runs,
 )
+from gridtune.scenarios.simulation.simulate import simulate
 
 SEEDS = range(5)
 

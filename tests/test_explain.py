@@ -16,7 +16,7 @@ from gridtune.optimize.study.study import load as load_study
 from gridtune.scenarios import load
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.workers.pool import Pool
 from tests.search_toys import VARY, toy
 
 STANDS = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1, "client.n_submit": 190}

@@ -7,9 +7,9 @@ import pytest
 from gridtune.model.job import DONE
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.simulate import build, simulate
+from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.tables.schema import ARRAYS
-from gridtune.scenarios.traces import TraceError, find_trace
+from gridtune.scenarios.trace_files import TraceError, find_trace
 
 PARTS = {
     "gridrpc": "diet/afternoon",

@@ -17,10 +17,10 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import State
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.execution.identify import identify
 from gridtune.scenarios.reproduction import Workbench, load_paper
 from gridtune.scenarios.reproduction.batcigri.measured import executions, quality, signals
-from gridtune.scenarios.traces.find import find_trace
+from gridtune.scenarios.simulation.identify import identify
+from gridtune.scenarios.trace_files.find import find_trace
 
 
 def harvest(

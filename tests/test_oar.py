@@ -4,7 +4,7 @@ import pytest
 
 from gridtune.scenarios.reproduction.claims import Workbench
 from gridtune.scenarios.reproduction.oar.claims import compare, schedule_path, schedules
-from gridtune.scenarios.traces import TraceError
+from gridtune.scenarios.trace_files import TraceError
 
 
 @pytest.fixture(autouse=True)

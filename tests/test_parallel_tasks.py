@@ -9,7 +9,7 @@ from gridtune.model.job import State
 from gridtune.optimize.front.front import front
 from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
-from gridtune.scenarios.traces import TraceError, find_trace
+from gridtune.scenarios.trace_files import TraceError, find_trace
 from tests.meta_grid import Task, play
 
 KINDS = [

@@ -11,10 +11,10 @@ from gridtune.model.network import Link
 from gridtune.model.streams import Streams
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.simulate import build, simulate
+from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.systems.platform import draw_speeds, slots
 from gridtune.scenarios.tables.platform import OBSERVED, PlatformSpec
-from gridtune.scenarios.traces import TraceError, find_trace
+from gridtune.scenarios.trace_files import TraceError, find_trace
 
 
 def platform(**facts):

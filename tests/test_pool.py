@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gridtune.scenarios.execution.pool import Pool, TaskError
+from gridtune.scenarios.workers.pool import Pool, TaskError
 from tests.processes import PATIENCE, environment, heed_interrupts, until
 
 
@@ -137,8 +137,8 @@ def test_no_workers_are_refused():
 SLEEPER = """
 import os, sys, time
 from pathlib import Path
-from gridtune.scenarios.execution.pool import Pool
-from gridtune.scenarios.execution.local_workers import sigterm_as_interrupt
+from gridtune.scenarios.workers.pool import Pool
+from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 def sleep(folder):
     Path(folder, str(os.getpid())).touch()
@@ -178,7 +178,7 @@ def test_workers_end_with_their_parent(tmp_path, sent, code):
 
 INTERRUPTED_START = """
 import os, signal, sys, time
-from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.workers.pool import Pool
 
 if __name__ == "__main__":
     os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))

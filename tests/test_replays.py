@@ -9,7 +9,7 @@ import pytest
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.results.run import notes
-from gridtune.scenarios.traces import TraceError, find_trace
+from gridtune.scenarios.trace_files import TraceError, find_trace
 
 KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
 NASA = "NASA-iPSC-1993-3.1-cln.swf.gz"

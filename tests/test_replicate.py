@@ -7,9 +7,9 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.execution.pool import Pool, TaskError
 from gridtune.scenarios.execution.replicate import Summary, Task, evaluate, replicate, summarise
 from gridtune.scenarios.execution.sweep import Bounds, grid, parse_variation, parse_vary, sweep
+from gridtune.scenarios.workers.pool import Pool, TaskError
 
 SMALL = {"workload.count": 2, "workload.interval": 1.0, "workload.deadline": 10.0}
 

@@ -12,8 +12,8 @@ from gridtune.optimize.search import search
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios import ScenarioError, load
-from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import metrics_of
+from gridtune.scenarios.workers.pool import Pool
 from search_toys import SAMPLERS, VARY, deadly, sometimes_failing, toy
 
 

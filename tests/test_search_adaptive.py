@@ -12,7 +12,7 @@ from gridtune.optimize.search_space.space import key
 from gridtune.optimize.storages.storage import JOURNAL
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
-from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, noisy, toy
 
 loud = partial(noisy, scale=8.0)

@@ -14,7 +14,7 @@ from gridtune.optimize.study.evaluation_store import StudyStore
 from gridtune.optimize.study.study import SETTINGS, load_archive
 from gridtune.optimize.visualization.page import page
 from gridtune.scenarios import ScenarioError, load
-from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, Interrupting, busy_toy, toy
 
 DAY, BUSY = "diet/day-regular", "diet/day-regular:workload.interval=3"

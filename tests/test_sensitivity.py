@@ -18,7 +18,7 @@ from gridtune.optimize.study.study import StoredStudy
 from gridtune.optimize.visualization.sensitivity import draw_sensitivity
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import THREE, archive, search
 
 X, Y, Z = "network.latency", "sed.speed", "client.spacing"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridtune.scenarios.traces import TraceJob, embedded_jobs, read_trace, sessions_from_jobs
+from gridtune.scenarios.trace_files import TraceJob, read_trace
+from gridtune.scenarios.traces import embedded_jobs, sessions_from_jobs
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 

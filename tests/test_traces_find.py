@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gridtune.scenarios.traces import TraceError, find_trace
+from gridtune.scenarios.trace_files import TraceError, find_trace
 
 
 @pytest.fixture

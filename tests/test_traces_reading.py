@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.traces import Keep, TraceError, iter_trace, read_trace
+from gridtune.scenarios.trace_files import Keep, TraceError, iter_trace, read_trace
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 

@@ -16,7 +16,7 @@ from gridtune.optimize.watch.controls import AS_IT_STANDS, controls_of
 from gridtune.optimize.watch.occupancy import occupancy
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.grid_model import GridModel
+from gridtune.scenarios.simulation.grid_model import GridModel
 
 DAY = "diet/day-regular"
 

@@ -206,8 +206,8 @@ def _title(name: str) -> str:
 
 def shipped() -> Lines:
     """The shipped scenarios, and the papers with their experiments."""
+    from gridtune.scenarios.commands.reproduce import experiment_rows
     from gridtune.scenarios.document.scenario import load, shipped_names
-    from gridtune.scenarios.reproduction.commands import experiment_rows
 
     yield "# Shipped scenarios\n"
     yield "`gridtune scenarios show NAME` prints the document; `gridtune run NAME` simulates it."
@@ -225,9 +225,9 @@ def shipped() -> Lines:
 
 def samplers() -> Lines:
     """The samplers of a search, and the kinds of pictures."""
-    from gridtune.optimize.commands import sampler_rows
+    from gridtune.optimize.commands.search import sampler_rows
     from gridtune.optimize.visualization import PLOTS
-    from gridtune.scenarios.plots.commands import picture_rows
+    from gridtune.scenarios.commands.plot import picture_rows
 
     yield "# Samplers and pictures\n\n## Samplers\n\n`gridtune search --sampler NAME`.\n"
     yield "| sampler | meaning |\n|---|---|"

@@ -25,8 +25,8 @@ from gridtune.optimize.search_space.constraints import tightest
 from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from gridtune.scenarios.workers.pool import Pool
 
 VALIDATED = 5  # fresh runs per point where the front has none
 ALIASES = {"knee": "compromise"}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def evaluations_frame(front: Front, failures: Sequence[Failed] = ()) -> pd.DataFrame:
-    """Every evaluation, failed ones included, a row each by number; see `optimize.studies.Study`."""
+    """Every evaluation, failed ones included, a row each by number; see `gridtune.Study`."""
     import pandas as pd
 
     archive = front.archive

@@ -14,8 +14,8 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task, evaluate, metrics_of
+from gridtune.scenarios.workers.pool import Pool
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from gridtune.model.metrics.registry import Metric, define
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
+from gridtune.scenarios.workers.pool import Pool
 
 EXCESS_LOSS = "excess_loss"
 TOLERANCE = 0.01  # share of the mandatory work: jobs that the end of a run happens to cut off

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 
 from gridtune.optimize.search_space.space import key
-from gridtune.scenarios.execution.pool import Outcome, Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
+from gridtune.scenarios.workers.pool import Outcome, Pool
 
 Run = tuple[str, int, int]  # key of the point, replication, and which of several such tasks of a group
 

@@ -12,8 +12,8 @@ from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import Today
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
-from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of, run_groups, summarise
+from gridtune.scenarios.workers.pool import Pool
 
 FRESH = 1_000_000  # replications from here on are never used in a search
 

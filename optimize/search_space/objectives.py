@@ -11,7 +11,7 @@ from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import known_metrics, no_metric
-from gridtune.scenarios.execution.simulate import build
+from gridtune.scenarios.simulation.simulate import build
 
 
 def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:

@@ -16,7 +16,7 @@ from gridtune.optimize.watch import pictures
 from gridtune.optimize.watch.controls import Controls
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.grid_model import GridModel
+from gridtune.scenarios.simulation.grid_model import GridModel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.watch.occupancy import HELD, occupancy
-from gridtune.scenarios.execution.grid_model import GridModel
 from gridtune.scenarios.plots.style import BLUE, COLOURS, DARK, GREY, RED, labelled, style, time_axis
+from gridtune.scenarios.simulation.grid_model import GridModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

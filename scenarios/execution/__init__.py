@@ -1,4 +1,4 @@
-"""Running scenarios: one run, replications, sweeps, worker processes and clusters.
+"""Many runs: replications, the points of a sweep, and what comes before them.
 
-`simulate.simulate` is one run from a scenario to its results.
+`replicate.replicate` has one scenario run several times by a pool of workers.
 """

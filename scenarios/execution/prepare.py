@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.execution.pool import Pool
-from gridtune.scenarios.execution.simulate import build
 from gridtune.scenarios.results.run import notes
+from gridtune.scenarios.simulation.simulate import build
+from gridtune.scenarios.workers.pool import Pool
 
 log = logging.getLogger("gridtune")  # the command line prints it on standard error
 
@@ -38,6 +38,6 @@ def workers(jobs: int, dask: str | None, *scenarios: Scenario) -> Pool:
     """
     if dask is None:
         return Pool(jobs)
-    from gridtune.scenarios.execution.dask_workers import dask_pool
+    from gridtune.scenarios.workers.dask_workers import dask_pool
 
     return dask_pool(dask, scenarios)

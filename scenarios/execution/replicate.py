@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.pool import Failure, Outcome, Pool, TaskError
-from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.simulation.simulate import simulate
+from gridtune.scenarios.workers.pool import Failure, Outcome, Pool, TaskError
 
 R = TypeVar("R")
 Metrics = dict[str, Metric]

@@ -13,8 +13,8 @@ from gridtune import limits
 from gridtune.scenarios.document.paths import parse_value
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.pool import Failure, Pool
 from gridtune.scenarios.execution.replicate import Metrics, Summary, Task, evaluate, metrics_of, summarise
+from gridtune.scenarios.workers.pool import Failure, Pool
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _RANGE = re.compile(rf"(?P<low>{_NUMBER}):(?P<high>{_NUMBER})(?::(?P<count>\d+))?(?P<log>:log)?")

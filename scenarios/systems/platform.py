@@ -72,7 +72,7 @@ def slots(platform: PlatformSpec, streams: Streams) -> list[int]:
 
 def _observed(name: str) -> list[float] | None:
     """Peaks of observed sites, largest first; None if the file is nowhere (and a warning)."""
-    from gridtune.scenarios.traces import TraceError, find_trace
+    from gridtune.scenarios.trace_files import TraceError, find_trace
 
     try:
         path = find_trace(name)

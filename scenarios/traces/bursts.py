@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import ceil, inf
 
 from gridtune.agents.gridrpc.client import Session
-from gridtune.scenarios.traces.records import TraceJob
+from gridtune.scenarios.trace_files.records import TraceJob
 
 NOBODY = "unknown"  # owner of the jobs that have no user: they count as one user
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gridtune.scenarios.traces.records import TraceJob
+from gridtune.scenarios.trace_files.records import TraceJob
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gridtune.scenarios.traces.records import Trace
+from gridtune.scenarios.trace_files.records import Trace
 
 
 def differences(trace: Trace) -> Iterator[str]:

@@ -6,7 +6,7 @@ from math import log, log2
 
 import numpy as np
 
-from gridtune.scenarios.traces.records import TraceJob
+from gridtune.scenarios.trace_files.records import TraceJob
 
 _SIZE_MEDIAN, _SIZE_SIGMA, _SIZE_MAX = 8.0, 1.2, 60  # jobs of a burst
 _GAP_MEAN = 20.0  # s between the jobs of a burst

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from gridtune.scenarios.trace_files.header import TraceHeader
+from gridtune.scenarios.trace_files.reading import read_trace
+from gridtune.scenarios.trace_files.records import Keep, Tally, Trace
 from gridtune.scenarios.traces.columns import Columns, Floats
-from gridtune.scenarios.traces.header import TraceHeader
-from gridtune.scenarios.traces.reading import read_trace
-from gridtune.scenarios.traces.records import Keep, Tally, Trace
 from gridtune.scenarios.traces.warn import warnings_of
 
 SHORT = 300.0  # s: jobs below it count as short

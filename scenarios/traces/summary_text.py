@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from gridtune.scenarios.traces.records import Tally
+from gridtune.scenarios.trace_files.records import Tally
 from gridtune.scenarios.traces.summary import TraceSummary
 
 _LABEL, _WIDTH = 16, 100

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gridtune.scenarios.trace_files.records import Trace
+from gridtune.scenarios.trace_files.rows import UNSORTED
 from gridtune.scenarios.traces.columns import Columns
-from gridtune.scenarios.traces.records import Trace
-from gridtune.scenarios.traces.rows import UNSORTED
 
 _FAR_ABOVE = 2.0  # processors of the header over those in use at once
 _CLIPPED_JOBS, _CLIPPED_SHARE = 20, 0.001  # jobs at exactly the longest run time that make it look like a cut

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.scenarios.traces import TraceError, TraceJob, embedded_jobs, find_trace, read_trace
+from gridtune.scenarios.trace_files import TraceError, TraceJob, find_trace, read_trace
+from gridtune.scenarios.traces import embedded_jobs
 
 AUTOMATIC = "auto"
 DEFAULT_TRACE = "excerpt-lpc-egee-busy-week.swf.gz"

@@ -11,11 +11,11 @@ from pydantic import Field, model_validator
 
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.trace_files.find import find_trace
+from gridtune.scenarios.trace_files.reading import read_trace
+from gridtune.scenarios.trace_files.records import TraceJob
 from gridtune.scenarios.traces.differences import differences, estimates
 from gridtune.scenarios.traces.embedded import embedded_jobs
-from gridtune.scenarios.traces.find import find_trace
-from gridtune.scenarios.traces.reading import read_trace
-from gridtune.scenarios.traces.records import TraceJob
 from gridtune.scenarios.workloads.jobs import JobWorkload, ResponseBound, Task
 from gridtune.scenarios.workloads.schedules import read_schedule
 from gridtune.scenarios.workloads.trace_file import TraceFile

@@ -18,30 +18,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gridtune.model.metrics.custom import FinishedRun as FinishedRun
     from gridtune.model.metrics.custom import metric as metric
-    from gridtune.optimize.studies import Explained as Explained
-    from gridtune.optimize.studies import Study as Study
-    from gridtune.optimize.studies import open_study as open_study
-    from gridtune.optimize.studies import search as search
+    from gridtune.optimize.api.explained import Explained as Explained
+    from gridtune.optimize.api.search import open_study as open_study
+    from gridtune.optimize.api.search import search as search
+    from gridtune.optimize.api.search_result import Study as Study
+    from gridtune.scenarios.api.experiment import Scenario as Scenario
+    from gridtune.scenarios.api.experiment import load as load
+    from gridtune.scenarios.api.run_result import Result as Result
+    from gridtune.scenarios.api.sweep_result import Sweep as Sweep
+    from gridtune.scenarios.api.sweep_result import sweep as sweep
     from gridtune.scenarios.errors import ScenarioError as ScenarioError
-    from gridtune.scenarios.execution.experiment import Scenario as Scenario
-    from gridtune.scenarios.execution.experiment import load as load
-    from gridtune.scenarios.execution.grid_model import GridModel as GridModel
-    from gridtune.scenarios.execution.result import Result as Result
-    from gridtune.scenarios.execution.sweep_results import Sweep as Sweep
-    from gridtune.scenarios.execution.sweep_results import sweep as sweep
+    from gridtune.scenarios.simulation.grid_model import GridModel as GridModel
 
 # Where each public name lives; what stands above tells editors and type checkers the same.
 _HOMES = {
-    "load": "gridtune.scenarios.execution.experiment",
-    "Scenario": "gridtune.scenarios.execution.experiment",
-    "Result": "gridtune.scenarios.execution.result",
-    "sweep": "gridtune.scenarios.execution.sweep_results",
-    "Sweep": "gridtune.scenarios.execution.sweep_results",
-    "search": "gridtune.optimize.studies",
-    "open_study": "gridtune.optimize.studies",
-    "Study": "gridtune.optimize.studies",
-    "Explained": "gridtune.optimize.studies",
-    "GridModel": "gridtune.scenarios.execution.grid_model",
+    "load": "gridtune.scenarios.api.experiment",
+    "Scenario": "gridtune.scenarios.api.experiment",
+    "Result": "gridtune.scenarios.api.run_result",
+    "sweep": "gridtune.scenarios.api.sweep_result",
+    "Sweep": "gridtune.scenarios.api.sweep_result",
+    "search": "gridtune.optimize.api.search",
+    "open_study": "gridtune.optimize.api.search",
+    "Study": "gridtune.optimize.api.search_result",
+    "Explained": "gridtune.optimize.api.explained",
+    "GridModel": "gridtune.scenarios.simulation.grid_model",
     "metric": "gridtune.model.metrics.custom",
     "FinishedRun": "gridtune.model.metrics.custom",
     "ScenarioError": "gridtune.scenarios.errors",

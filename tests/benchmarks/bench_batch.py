@@ -11,7 +11,7 @@ import pytest
 
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.traces import TraceError, find_trace
+from gridtune.scenarios.trace_files import TraceError, find_trace
 
 LPC = "LPC-EGEE-2004-1.2-cln.swf.gz"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.traces import find_trace
+from gridtune.scenarios.trace_files import find_trace
 
 TRACE = "LPC-EGEE-2004-1.2-cln.swf.gz"
 

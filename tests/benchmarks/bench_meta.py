@@ -3,8 +3,8 @@
 import pytest
 
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.execution.simulate import build
-from gridtune.scenarios.traces import TraceError, find_trace
+from gridtune.scenarios.simulation.simulate import build
+from gridtune.scenarios.trace_files import TraceError, find_trace
 
 
 @pytest.mark.parametrize("kind", ["push", "pull", "pilot"])

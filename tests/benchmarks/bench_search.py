@@ -12,7 +12,7 @@ import pytest
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
-from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.workers.pool import Pool
 
 SECONDS = 0.005
 BUDGET = 1000

@@ -26,8 +26,8 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Point
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import evaluate
+from gridtune.scenarios.workers.pool import Pool
 
 SCENARIO = "federation/small"
 FRESH_SEED = 1_000_003

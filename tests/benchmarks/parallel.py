@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from gridtune.optimize.front.front import front
 from gridtune.optimize.search import search
 from gridtune.scenarios.document.scenario import Scenario, load
-from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.simulation.simulate import simulate
 
 WAYS = {
     "push": {"middleware.kind": "push"},

@@ -37,8 +37,8 @@ from gridtune.optimize.samplers import Result, Sampler, samplers
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.study.evaluation_store import Store
-from gridtune.scenarios.execution.pool import Pool
 from gridtune.scenarios.execution.replicate import Task, summarise
+from gridtune.scenarios.workers.pool import Pool
 from tests.benchmarks import sampler_variants
 from tests.benchmarks.sampler_cases import CASES, Case
 from tests.benchmarks.sampler_runs import Runs

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from gridtune.scenarios.document.scenario import Scenario, load
-from gridtune.scenarios.execution.simulate import simulate
 from gridtune.scenarios.reproduction.batcigri.figures import (
     draw_errors,
     draw_gantt,
@@ -23,6 +22,7 @@ from gridtune.scenarios.reproduction.batcigri.measured import Quality, execution
 from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, Workbench, verdict
 from gridtune.scenarios.results.files import replace
 from gridtune.scenarios.results.run import Run
+from gridtune.scenarios.simulation.simulate import simulate
 
 SCENARIO = "cigri/batcigri"
 HARVESTER = "cigri"

@@ -9,9 +9,9 @@ from statistics import fmean
 from typing import Any
 
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.execution.simulate import simulate
 from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, Values, Workbench, verdict
 from gridtune.scenarios.reproduction.deadline.figures import draw_counts, draw_errors, draw_gantt
+from gridtune.scenarios.simulation.simulate import simulate
 
 COUNTS = (100, 300, 500, 700, 1000, 1500, 2000)
 OVERLOADED = (700, 1000, 1500, 2000)  # from here on 100 servers cannot meet all deadlines

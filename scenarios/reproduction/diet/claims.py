@@ -7,9 +7,9 @@ from functools import partial
 from statistics import median
 
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.execution.simulate import simulate
 from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, Values, Workbench, verdict
 from gridtune.scenarios.reproduction.diet.figures import draw_comparison, draw_overhead, group_load
+from gridtune.scenarios.simulation.simulate import simulate
 
 N_SUBMIT = (
     3,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.execution.simulate import simulate
 from gridtune.scenarios.results.run import Run
+from gridtune.scenarios.simulation.simulate import simulate
 
 DEDICATED, SHARED = "dirac/dedicated", "dirac/shared"
 PUSH, PULL = "push", "pull"

@@ -9,7 +9,6 @@ from statistics import fmean, median
 from gridtune.model.job import DONE, Job
 from gridtune.model.vres import deal, slot_counts
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.execution.simulate import build, simulate
 from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, Workbench, verdict
 from gridtune.scenarios.reproduction.egee.figures import (
     draw_completion,
@@ -24,6 +23,7 @@ from gridtune.scenarios.reproduction.egee.figures import (
 )
 from gridtune.scenarios.reproduction.egee.usage import LAW, LCG, LPC, below, by_class, lawful, logged
 from gridtune.scenarios.results.run import Run
+from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.systems.wms import overhead_of, wms_of
 
 

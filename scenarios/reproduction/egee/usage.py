@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from gridtune.model.streams import Streams
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.traces.find import find_trace
-from gridtune.scenarios.traces.reading import read_trace
-from gridtune.scenarios.traces.records import Trace, TraceError, TraceJob
+from gridtune.scenarios.trace_files.find import find_trace
+from gridtune.scenarios.trace_files.reading import read_trace
+from gridtune.scenarios.trace_files.records import Trace, TraceError, TraceJob
 from gridtune.scenarios.workloads.jobs import GeneratedJobs
 
 LPC = "LPC-EGEE-2004-1.2-cln.swf.gz"

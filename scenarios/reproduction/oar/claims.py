@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import fmean, median
 
 from gridtune.scenarios.document.scenario import load
-from gridtune.scenarios.execution.simulate import simulate
 from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, Workbench, verdict
-from gridtune.scenarios.traces.find import find_trace
+from gridtune.scenarios.simulation.simulate import simulate
+from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.workloads.schedules import read_schedule
 
 OVERHEAD = 2.0  # s from OAR's decision to the start of a job

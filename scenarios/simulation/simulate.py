@@ -13,8 +13,8 @@ from gridtune.model.metrics.summary import summarise
 from gridtune.model.plugins import guarded
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.classes import announce
 from gridtune.scenarios.results.run import Run
+from gridtune.scenarios.simulation.classes import announce
 from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.systems.replay import sized
 from gridtune.scenarios.tables.schema import ScenarioSpec

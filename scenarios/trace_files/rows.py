@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gridtune import limits
-from gridtune.scenarios.traces.records import Keep, TraceJob, TraceReport
+from gridtune.scenarios.trace_files.records import Keep, TraceJob, TraceReport
 
 UNREADABLE: Final = "not a readable row"
 CANCELLED: Final = "cancelled before its start (run time below 0)"

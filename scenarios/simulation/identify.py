@@ -10,7 +10,7 @@ from gridtune.model.harvest.control import Sensor
 from gridtune.model.harvest.plant import FirstOrder, Gains, fit_first_order, pole_placement
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.simulation.simulate import simulate
 
 # What a sensor measures, as the sum of recorded signals.
 PARTS: dict[str, tuple[str, ...]] = {

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gridtune.model.metrics.custom import CustomMetric, exactly, in_process
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.local_workers import WorkerDiedError, Workers
-from gridtune.scenarios.execution.pool import Pool
+from gridtune.scenarios.workers.local_workers import WorkerDiedError, Workers
+from gridtune.scenarios.workers.pool import Pool
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -163,8 +163,8 @@ def about(scenarios: bytes) -> dict[str, str]:
     Raises:
         ScenarioError: a file that a scenario names cannot be used here.
     """
-    from gridtune.scenarios.execution.simulate import build
     from gridtune.scenarios.results.run import notes
+    from gridtune.scenarios.simulation.simulate import build
 
     found = {
         "gridtune's sources": _sources(),

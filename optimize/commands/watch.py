@@ -17,7 +17,7 @@ from gridtune.optimize.watch.controls import controls_of
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare
-from gridtune.scenarios.execution.simulate import simulate
+from gridtune.scenarios.simulation.simulate import simulate
 
 HOST = "127.0.0.1"  # nobody else's business
 OBJECTIVES = ("unhappy_users", "unfairness", "completed")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.traces.header import TraceHeader
+from gridtune.scenarios.trace_files.header import TraceHeader
 
 
 class TraceError(ScenarioError):

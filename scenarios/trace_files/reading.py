@@ -9,12 +9,12 @@ from os import PathLike
 from pathlib import Path
 
 from gridtune.model.garbage_collection import without_garbage_collection
-from gridtune.scenarios.traces.gwf import GWF
-from gridtune.scenarios.traces.header import TraceHeader
-from gridtune.scenarios.traces.records import Keep, Trace, TraceError, TraceJob, TraceReport
-from gridtune.scenarios.traces.rows import UNREADABLE, UNSORTED, Layout, RowParser
-from gridtune.scenarios.traces.source import head, opened
-from gridtune.scenarios.traces.swf import SWF
+from gridtune.scenarios.trace_files.gwf import GWF
+from gridtune.scenarios.trace_files.header import TraceHeader
+from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob, TraceReport
+from gridtune.scenarios.trace_files.rows import UNREADABLE, UNSORTED, Layout, RowParser
+from gridtune.scenarios.trace_files.source import head, opened
+from gridtune.scenarios.trace_files.swf import SWF
 
 _COMPRESSED = {".gz", ".bz2", ".xz"}
 _FORMATS = {".swf": SWF, ".gwf": GWF}

@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from gridtune.scenarios.api.run_result import Result, unfinished
 from gridtune.scenarios.document import scenario as documents
 from gridtune.scenarios.document.paths import by_path
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.replicate import Metrics, Task, replicate
-from gridtune.scenarios.execution.result import Result, unfinished
-from gridtune.scenarios.execution.simulate import simulate
 from gridtune.scenarios.execution.size import tell_size
 from gridtune.scenarios.results.files import tables, writable_folder
 from gridtune.scenarios.results.frames import as_html
+from gridtune.scenarios.simulation.simulate import simulate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from gridtune.model.metrics.summary import measured, summarise
 from gridtune.model.metrics.users import UserOutcome
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.simulate import furnish
+from gridtune.scenarios.simulation.simulate import furnish
 from gridtune.scenarios.systems.replay import sized
 
 Summary = tuple[dict[str, Metric], dict[str, UserOutcome]]

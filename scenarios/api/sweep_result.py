@@ -9,9 +9,9 @@ from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gridtune.scenarios.api.experiment import Scenario, check_counts, check_seed
 from gridtune.scenarios.document import scenario as documents
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.experiment import Scenario, check_counts, check_seed
 from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.replicate import as_json, known_metrics
 from gridtune.scenarios.execution.size import tell_size

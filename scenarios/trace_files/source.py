@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gridtune import limits
-from gridtune.scenarios.traces.records import TraceError
+from gridtune.scenarios.trace_files.records import TraceError
 
 _OPENERS: dict[bytes, Callable[[Path], io.BufferedIOBase]] = {
     b"\x1f\x8b": gzip.GzipFile,

@@ -9,11 +9,11 @@ from typing import Any
 
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.pool import Outcome, Pool
 from gridtune.scenarios.execution.replicate import Metrics, evaluate
 from gridtune.scenarios.reproduction.catalogue import PAPERS, load_paper
 from gridtune.scenarios.reproduction.claims import Experiment, Point, Values, Workbench
 from gridtune.scenarios.results.files import writable_folder, write_json
+from gridtune.scenarios.workers.pool import Outcome, Pool
 
 
 def run_paper(name: str, replications: int, seed: int, jobs: int, out: Path | None) -> dict[str, Any]:

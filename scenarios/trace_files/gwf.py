@@ -9,7 +9,7 @@ Users, groups, executables, queues and sites are names; -1 means unknown; status
 
 from __future__ import annotations
 
-from gridtune.scenarios.traces.rows import Layout
+from gridtune.scenarios.trace_files.rows import Layout
 
 _WIDTH = 29
 _NEEDED = 18

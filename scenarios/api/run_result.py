@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.classes import by_class, classes_of
 from gridtune.scenarios.execution.replicate import Metrics, Summary, as_json, summarise
 from gridtune.scenarios.results.files import manifest, writable_folder, write_run
 from gridtune.scenarios.results.frames import as_html, joined
 from gridtune.scenarios.results.run import notes
+from gridtune.scenarios.simulation.classes import by_class, classes_of
 
 if TYPE_CHECKING:
     import pandas as pd

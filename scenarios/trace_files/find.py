@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-from gridtune.scenarios.traces.records import TraceError
+from gridtune.scenarios.trace_files.records import TraceError
 
 VARIABLE = "GRIDTUNE_DATA"
 

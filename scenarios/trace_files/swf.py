@@ -8,6 +8,6 @@ seconds, memory in kB per processor, -1 means unknown (Standard Workload Format 
 
 from __future__ import annotations
 
-from gridtune.scenarios.traces.rows import Layout
+from gridtune.scenarios.trace_files.rows import Layout
 
 SWF = Layout("SWF", width=18, needed=18, sites=False, text_ids=False, split=str.split)

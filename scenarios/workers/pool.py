@@ -2,7 +2,7 @@
 
 A `Pool` runs one function over many tasks on any `concurrent.futures.Executor`: processes of this machine
 by default, the workers of a cluster if a factory of their executor is given
-(`scenarios.execution.dask_workers`). Tasks travel in chunks of about a quarter of a second, so that tasks
+(`scenarios.workers.dask_workers`). Tasks travel in chunks of about a quarter of a second, so that tasks
 of milliseconds keep the workers busy. What a task returns may not depend on how tasks were chunked or on
 who ran them; then results do not depend on the number of workers.
 """
@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 
 from gridtune.model.plugins import place
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.local_workers import WorkerDiedError, Workers, local_processes, stop
+from gridtune.scenarios.workers.local_workers import WorkerDiedError, Workers, local_processes, stop
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -1,0 +1,6 @@
+"""The way in from Python, on which the command line stands: search, open a study, explain a point.
+
+`gridtune` offers its public names.
+"""
+
+from gridtune.optimize.api.search import open_study, search

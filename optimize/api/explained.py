@@ -1,0 +1,83 @@
+"""Why a point of a search: the explanation in words and as tables."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from html import escape
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.explanation.changes import Change
+from gridtune.optimize.explanation.explain import Explanation
+from gridtune.optimize.explanation.report import told
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Explained:
+    """Why a point, in words and as tables; `print` shows the words.
+
+    Attributes:
+        details: the explanation with all that stands behind it.
+
+    Example:
+        >>> import gridtune as gt
+        >>> study = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1)
+        >>> why = study.explain("compromise", replications=2, jobs=1)
+        >>> why
+        Explained(point ... of 'diet/day-regular')
+        >>> why.text.splitlines()[0]
+        'Point ... of diet/day-regular'
+    """
+
+    def __init__(self, details: Explanation) -> None:
+        self.details = details
+
+    @property
+    def text(self) -> str:
+        """The explanation in words, as `gridtune explain` prints it."""
+        return told(self.details)
+
+    @cached_property
+    def changes(self) -> pd.DataFrame:
+        """What the point changes against the scenario as it stands, a row for each objective.
+
+        `start` and `to` are means over paired fresh replications, `difference` is `to` minus `start`, `low`
+        and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether that is good, and
+        `verdict` how sure it is.
+        """
+        import pandas as pd
+
+        rows = [(c.metric.name, *_change(c)) for c in self.details.changes]
+        return pd.DataFrame(rows, columns=["metric", *CHANGE]).set_index("metric")
+
+    @cached_property
+    def ablations(self) -> pd.DataFrame:
+        """What putting back each setting alone changes, a row for each setting (`path`) and objective."""
+        import pandas as pd
+
+        rows = [
+            (one.removal.path, c.metric.name, *_change(c))
+            for one in self.details.ablations or ()
+            for c in one.changes
+        ]
+        return pd.DataFrame(rows, columns=["path", "metric", *CHANGE]).set_index(["path", "metric"])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Explained(point {self.details.evaluation.number} of {self.details.front.archive.study!r})"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text)}</pre>"
+
+
+CHANGE = ("start", "to", "difference", "low", "high", "better", "verdict", "unit")
+
+
+def _change(one: Change) -> tuple[Any, ...]:
+    gap = one.difference
+    bounds = (nan if bound is None else bound for bound in (gap.low, gap.high))
+    return one.start, one.to, gap.mean, *bounds, one.better, gap.verdict, one.metric.unit

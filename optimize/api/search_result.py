@@ -1,0 +1,223 @@
+"""What a search gives: its evaluations, front, recommendations, pictures and explanations, as `Study`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gridtune.optimize.api.explained import Explained
+from gridtune.optimize.explanation.explain import explain, find_point
+from gridtune.optimize.front.export import summary, to_csv, to_dict
+from gridtune.optimize.front.front import Front, front
+from gridtune.optimize.front.tables import advice_frame, evaluations_frame, front_frame
+from gridtune.optimize.progress import progress_of
+from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.study.study import StoredStudy
+from gridtune.scenarios.api.experiment import Scenario
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.prepare import log, prepare, workers
+from gridtune.scenarios.results.files import replace, writable_folder, write_json
+from gridtune.scenarios.results.frames import as_html
+from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, repr=False)
+class Study:
+    """What a search has found: `search` gives it, and `open_study` finds it again.
+
+    Attributes:
+        settings: what was searched, and how.
+        archive: every evaluation, as records.
+        failures: points that could not be evaluated, and why.
+        notes: what to know of how it was kept, a line each: a search that has not ended, what was salvaged.
+
+    Example:
+        >>> import gridtune as gt
+        >>> study = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1)
+        >>> study
+        Study('diet/day-regular', 4 evaluations, front of ... for unhappy_users, unfairness, completed)
+    """
+
+    settings: Settings
+    archive: Archive
+    failures: tuple[Failed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Of the study; that of the scenario unless it was given another."""
+        return self.archive.study
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was searched, with the values of today."""
+        return Scenario.of(self.settings.scenario)
+
+    @cached_property
+    def details(self) -> Front:
+        """The front with all that is known of it: bootstrap, hypervolumes, reference point."""
+        return front(self.archive)
+
+    @cached_property
+    def evaluations(self) -> pd.DataFrame:
+        """A row for each evaluated point, by `number`.
+
+        Columns: the values that were set, by path (missing where a parameter does not exist at the point);
+        each objective and `OBJECTIVE_se`, its standard error, on the seeds of the search; the same on fresh
+        seeds, `OBJECTIVE_validated` and `OBJECTIVE_validated_se`, where there are any; the means of all other
+        metrics; `replications` and `fresh_replications`; `feasible`, whether it keeps the constraints;
+        `on_front`; and `failure`, why it could not be evaluated. Units are those of the metrics.
+
+        Example:
+            >>> len(study.evaluations), study.evaluations["completed"].dtype
+            (4, dtype('float64'))
+        """
+        return evaluations_frame(self.details, self.failures)
+
+    @cached_property
+    def front(self) -> pd.DataFrame:
+        """A row for each member of the front, by `number`, the best first.
+
+        Columns as those of `evaluations`, and `non_dominated` (on fresh seeds, if there are any) with its
+        probability, `probability_non_dominated`.
+        """
+        return front_frame(self.details)
+
+    @cached_property
+    def recommendations(self) -> pd.DataFrame:
+        """A row for each recommended point, by `name`: its `number`, values, objectives and the `reason`."""
+        return advice_frame(self.details)
+
+    @property
+    def summary(self) -> list[str]:
+        """What to know of the front, a sentence each."""
+        return summary(self.details)
+
+    def at(self, point: int | str) -> Scenario:
+        """The scenario as a point of the search sets it, to be run or changed further.
+
+        Args:
+            point: number of an evaluation, or name of a recommendation, e.g. `compromise`.
+
+        Raises:
+            ScenarioError: there is none.
+
+        Example:
+            >>> study.at("compromise").run(seed=2)["completed"] > 0
+            True
+        """
+        evaluation, _ = find_point(self.details, str(point))
+        return self.scenario.override(evaluation.values)
+
+    def plot(self, kind: str = "pairs", *, out: Path | str | None = None) -> Figure:
+        """Draw the front.
+
+        Args:
+            kind: `pairs`, `parallel`, `parameters` or `history`.
+            out: file to write, too (png, svg, pdf).
+
+        Raises:
+            ScenarioError: no such kind of picture, an empty front, or the file cannot be written.
+
+        Example:
+            >>> len(study.plot("history").axes) > 0
+            True
+        """
+        from gridtune.optimize.visualization import draw
+        from gridtune.scenarios.plots import save
+
+        drawing = draw(self.details, kind)
+        if out is not None:
+            save(drawing, out)
+        return drawing
+
+    def save(self, out: Path | str) -> Path:
+        """Write the front to a folder in every form (JSON, CSV, a page, pictures), and return the folder.
+
+        Raises:
+            ScenarioError: a file cannot be written.
+        """
+        folder, found = writable_folder(Path(out)), self.details
+        write_json(folder / "front.json", to_dict(found))
+        replace(folder / "front.csv", lambda path: path.write_text(to_csv(found), encoding="utf-8"))
+        if found.members:
+            from gridtune.optimize.visualization import PLOTS, save
+
+            # Pictures go to files: no display is needed, and none must be looked for.
+            os.environ.setdefault("MPLBACKEND", "Agg")
+            for name, kind in (("front.html", "pairs"), *((f"{kind}.png", kind) for kind in PLOTS)):
+                try:
+                    save(found, folder / name, kind)
+                except ScenarioError:
+                    raise
+                except Exception as error:  # a picture is not worth the results of a search
+                    why = " ".join(f"{type(error).__name__}: {error}".split())
+                    log.warning(
+                        f"note: {folder / name} was not drawn ({why}); "
+                        f"`gridtune front {folder} --plot {name}` tries again"
+                    )
+        return folder
+
+    def explain(
+        self,
+        point: int | str,
+        *,
+        replications: int | None = None,
+        ablate: bool = True,
+        jobs: int | None = None,
+        dask: str | None = None,
+        progress: bool | None = None,
+    ) -> Explained:
+        """Why a point: what it gains and pays, and which of its settings do it, on fresh seeds.
+
+        Args:
+            point: number of an evaluation, or name of a recommendation, e.g. `compromise`.
+            replications: fresh runs per point; as many as the front has if left out.
+            ablate: whether to put its settings back one by one.
+            jobs: worker processes; all cores if left out.
+            dask: address of the scheduler of a Dask cluster to run on instead.
+            progress: whether to say on standard error how far it is; on a terminal only if left out.
+
+        Raises:
+            ScenarioError: there is no such point, or it cannot be run.
+
+        Example:
+            >>> why = study.explain("compromise", replications=2, ablate=False, jobs=1)
+            >>> why.changes.index.name
+            'metric'
+        """
+        find_point(self.details, str(point))  # before traces are read
+        cases = [case.scenario for case in self.settings.run_in]
+        for case in cases:
+            prepare(case)
+        heard = progress_of(progress)
+        try:
+            with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, *cases) as pool:
+                return Explained(
+                    explain(
+                        StoredStudy(self.settings, self.archive, self.failures),
+                        str(point),
+                        replications=replications,
+                        ablate=ablate,
+                        pool=pool,
+                        progress=heard,
+                    )
+                )
+        finally:
+            heard.finish()
+
+    def __repr__(self) -> str:
+        count = len(self.archive.evaluations)
+        names = ", ".join(one.name for one in self.archive.objectives)
+        return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.kept)} for {names})"
+
+    def _repr_html_(self) -> str:
+        return as_html(self.archive.heading, self.summary, self.front)

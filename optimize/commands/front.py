@@ -1,0 +1,65 @@
+"""What `gridtune front` does: open a search that was kept, draw its front, and put it in words."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gridtune.optimize import api
+from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex, to_text
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.number_format import cell
+from gridtune.optimize.front.recommendations import recommend
+from gridtune.scenarios.results.files import to_json
+
+
+def open_front(study: str, plot: Path | None, *, salvage: bool = False) -> Front:
+    """The front of a search that was kept.
+
+    Args:
+        study: a search's folder, a journal file, or the URL of a storage.
+        plot: picture to draw.
+        salvage: whether to take what is whole of a damaged study.
+
+    Raises:
+        ScenarioError: there is no such study, it is damaged, or the picture cannot be drawn.
+    """
+    if plot is not None:
+        from gridtune.scenarios.plots import picture_format
+
+        picture_format(plot, also=("html",))
+    opened = api.open_study(study, salvage=salvage)
+    for note in opened.notes:
+        print(note, file=sys.stderr)
+    found = opened.details
+    if plot is not None:
+        from gridtune.optimize.visualization import save
+
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        save(found, plot)
+    return found
+
+
+def front_text(found: Front, format: str) -> str:
+    """A front for standard output.
+
+    Args:
+        found: what to print.
+        format: `table` (with what it means in words), `csv`, `json` or `latex`.
+    """
+    if format == "json":
+        return to_json(to_dict(found)) + "\n"
+    if format == "csv":
+        return to_csv(found)
+    if format == "latex":
+        return to_latex(found)
+    return "\n".join([to_text(found), *summary(found), *_advice(found)]) + "\n"
+
+
+def _advice(found: Front) -> Iterator[str]:
+    for item in recommend(found):
+        evaluation = item.member.evaluation
+        settings = ", ".join(f"{path}={cell(value)}" for path, value in evaluation.values.items())
+        yield f"\n{item.name.replace('_', ' ')}: point {evaluation.number} ({settings})\n  {item.reason}"
