@@ -1,18 +1,22 @@
-"""The command line of gridtune: parses, calls, prints."""
+"""The command line of gridtune: parses, calls, prints.
+
+What an option is called and means stands in `gridtune.options`; what a command does beyond a call of the
+Python API, in the module of its name in `scenarios/commands/` or `optimize/commands/`. Commands of two words
+stand in `gridtune.subcommands`.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gridtune import boundary, limits
+from gridtune import boundary, options, subcommands
+from gridtune.options import Format, FrontFormat, TableFormat
 
 if TYPE_CHECKING:
     from gridtune.scenarios.api.experiment import Scenario
@@ -24,103 +28,12 @@ app = typer.Typer(
     cls=boundary.Group,
     help="Simulate grid middleware under scheduling policies, and search the policies' parameters.",
 )
-scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
-trace_app = typer.Typer(cls=boundary.Group, no_args_is_help=True, help="Workload traces (SWF, GWF).")
-app.add_typer(scenarios_app, name="scenarios")
-app.add_typer(trace_app, name="trace")
-
-
-class Format(StrEnum):
-    """How to print results."""
-
-    table = "table"
-    json = "json"
-
-
-class Table(StrEnum):
-    """How to print a table that is data, too."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
-class FrontFormat(StrEnum):
-    """How to print a front."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-    latex = "latex"
-
-
-class Sensor(StrEnum):
-    """What a harvester measures."""
-
-    load = "load"
-    waiting = "waiting"
-    used = "waiting+running"
-
-
-Name = Annotated[str, typer.Argument(help="Name of a shipped scenario, or path of a TOML file.")]
-Study = Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Override a value; repeatable.")
-]
-Seed = Annotated[int, typer.Option(help="Seed of all random streams.", min=0, max=limits.SEED)]
-Replications = Annotated[
-    int, typer.Option(help="Runs of each point, on common random numbers.", min=1, max=limits.REPLICATIONS)
-]
-Jobs = Annotated[int, typer.Option(help="Worker processes.", min=1, max=limits.WORKERS)]
-AllJobs = Annotated[
-    int | None, typer.Option(help="Worker processes; all cores by default.", min=1, max=limits.WORKERS)
-]
-Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on instead.")]
-Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
-Output = Annotated[Format, typer.Option("--format", help="What goes to standard output.")]
-Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
-Objectives = Annotated[list[str] | None, typer.Option(help="Metric to show or trade off; repeatable.")]
-
-
-@scenarios_app.callback()
-def scenarios(context: typer.Context, format: Output = Format.table) -> None:
-    """List the shipped scenarios.
-
-    Example: gridtune scenarios
-    """
-    if context.invoked_subcommand is None:
-        list_scenarios(format)
-
-
-@scenarios_app.command("list")
-def list_scenarios(format: Output = Format.table) -> None:
-    """List the shipped scenarios.
-
-    Example: gridtune scenarios list --format json
-    """
-    from gridtune.scenarios.document.scenario import load, shipped_names
-
-    specs = {name: load(name).spec for name in shipped_names()}
-    rows = [{"name": name, "title": spec.title, "source": spec.source} for name, spec in specs.items()]
-    _print(rows, rows, ("name", "title", "source"), format)
-
-
-@scenarios_app.command("show")
-def show_scenario(name: Annotated[str, typer.Argument(help="Name of a shipped scenario.")]) -> None:
-    """Print the TOML of a shipped scenario.
-
-    Example: gridtune scenarios show diet/day-regular > mine.toml
-    """
-    from gridtune.scenarios.document.scenario import shipped_text
-
-    sys.stdout.write(shipped_text(name))
+app.add_typer(subcommands.scenarios_app, name="scenarios")
+app.add_typer(subcommands.trace_app, name="trace")
 
 
 @app.command()
-def policies(
-    family: Annotated[str | None, typer.Option(help="Only this family.")] = None,
-    format: Output = Format.table,
-) -> None:
+def policies(family: options.Family = None, format: options.Output = Format.table) -> None:
     """List the policies with their parameters.
 
     Example: gridtune policies --family discipline
@@ -132,10 +45,7 @@ def policies(
 
 
 @app.command()
-def trust(
-    files: Annotated[list[Path] | None, typer.Argument(help="Python files; left out, lists them.")] = None,
-    forget: Annotated[bool, typer.Option("--forget", help="Do not let them run any more.")] = False,
-) -> None:
+def trust(files: options.Plugins = None, forget: options.Forget = False) -> None:
     """Let Python files that scenarios name as plug-ins run, for as long as they stay as they are.
 
     Example: gridtune trust mine.py
@@ -159,7 +69,7 @@ def schema() -> None:
 
 
 @app.command()
-def validate(scenario: Name) -> None:
+def validate(scenario: options.Scenario) -> None:
     """Check a scenario and name every fault in it at once.
 
     Example: gridtune validate mine.toml
@@ -172,15 +82,15 @@ def validate(scenario: Name) -> None:
 
 @app.command()
 def run(
-    scenario: Name,
-    set: Set = None,
-    seed: Seed = 1,
-    replications: Replications = 1,
-    jobs: Jobs = 1,
-    dask: Dask = None,
-    out: Out = None,
-    events: Annotated[bool, typer.Option("--events", help="Keep the event table.")] = False,
-    format: Output = Format.table,
+    scenario: options.Scenario,
+    set: options.Set = None,
+    seed: options.Seed = 1,
+    replications: options.Replications = 1,
+    jobs: options.Jobs = 1,
+    dask: options.Dask = None,
+    out: options.Out = None,
+    events: options.Events = False,
+    format: options.Output = Format.table,
 ) -> None:
     """Simulate a scenario.
 
@@ -201,19 +111,17 @@ def run(
 
 @app.command()
 def sweep(
-    scenario: Name,
-    vary: Vary = None,
-    set: Set = None,
-    seed: Seed = 1,
-    replications: Replications = 1,
-    jobs: Jobs = 1,
-    dask: Dask = None,
-    out: Out = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
-    ] = None,
-    objective: Objectives = None,
-    format: Output = Format.table,
+    scenario: options.Scenario,
+    vary: options.Vary = None,
+    set: options.Set = None,
+    seed: options.Seed = 1,
+    replications: options.Replications = 1,
+    jobs: options.Jobs = 1,
+    dask: options.Dask = None,
+    out: options.Out = None,
+    plot: options.SweepPlot = None,
+    objective: options.Objectives = None,
+    format: options.Output = Format.table,
 ) -> None:
     """Simulate every combination of varied values.
 
@@ -233,54 +141,27 @@ def sweep(
 
 @app.command()
 def search(
-    scenario: Name,
-    budget: Annotated[
-        int, typer.Option(help="Evaluations (points, each with its replications).", min=1, max=limits.BUDGET)
-    ] = 100,
-    sampler: Annotated[str, typer.Option(help="auto, or a name; `--sampler list` prints them.")] = "auto",
-    replications: Annotated[
-        int | None,
-        typer.Option(
-            help="Runs of each point at first; the scenario's number, or 1.", min=1, max=limits.REPLICATIONS
-        ),
-    ] = None,
-    max_replications: Annotated[
-        int | None,
-        typer.Option(
-            help="Runs of a point that may be on the front; no more if left out.",
-            min=1,
-            max=limits.REPLICATIONS,
-        ),
-    ] = None,
-    jobs: AllJobs = None,
-    dask: Dask = None,
-    seed: Seed = 1,
-    storage: Annotated[
-        str | None, typer.Option(metavar="URL", help="Optuna storage; a journal file by default.")
-    ] = None,
-    study: Annotated[str | None, typer.Option(help="Name of the study.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted search.")] = False,
-    objective: Objectives = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(metavar="METRIC<=NUMBER", help="Constraint; also >=, <, >; repeatable."),
-    ] = None,
-    others: Annotated[
-        list[str] | None,
-        typer.Option("--scenario", metavar="NAME[:PATH=VALUE,…]", help="To do well in, too; repeatable."),
-    ] = None,
-    seeds: Annotated[str | None, typer.Option(metavar="N,N,…", help="Workload seeds to do well in.")] = None,
-    robust: Annotated[
-        str | None, typer.Option(help="Of several scenarios or seeds: mean, worst or quantile:SHARE.")
-    ] = None,
-    allow_loss: Annotated[
-        bool | None,
-        typer.Option("--allow-loss/--no-loss", help="Points may lose more work than the scenario does."),
-    ] = None,
-    vary: Vary = None,
-    set: Set = None,
-    out: Out = None,
-    format: Output = Format.table,
+    scenario: options.Scenario,
+    budget: options.Budget = 100,
+    sampler: options.Sampler = "auto",
+    replications: options.FirstReplications = None,
+    max_replications: options.MostReplications = None,
+    jobs: options.AllJobs = None,
+    dask: options.Dask = None,
+    seed: options.Seed = 1,
+    storage: options.Storage = None,
+    study: options.StudyName = None,
+    resume: options.Resume = False,
+    objective: options.Objectives = None,
+    require: options.Require = None,
+    others: options.Scenarios = None,
+    seeds: options.Seeds = None,
+    robust: options.Robust = None,
+    allow_loss: options.AllowLoss = None,
+    vary: options.Vary = None,
+    set: options.Set = None,
+    out: options.Out = None,
+    format: options.Output = Format.table,
 ) -> None:
     """Search a scenario's parameters for the best trade-offs.
 
@@ -308,12 +189,10 @@ def search(
 
 @app.command()
 def front(
-    study: Study,
-    format: Annotated[FrontFormat, typer.Option(help="What goes to standard output.")] = FrontFormat.table,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the front (png, svg, pdf, html).")] = None,
-    salvage: Annotated[
-        bool, typer.Option("--salvage", help="Take what is whole of a damaged study.")
-    ] = False,
+    study: options.Study,
+    format: options.FrontOutput = FrontFormat.table,
+    plot: options.FrontPlot = None,
+    salvage: options.Salvage = False,
 ) -> None:
     """Show the front of a search.
 
@@ -326,23 +205,19 @@ def front(
 
 @app.command()
 def sensitivity(
-    subject: Annotated[str, typer.Argument(metavar="STUDY|SCENARIO", help="A search's, or one to simulate.")],
-    method: Annotated[str | None, typer.Option(help="morris (default) or sobol; scenarios only.")] = None,
-    samples: Annotated[
-        int | None, typer.Option(help="Trajectories or base samples.", min=1, max=limits.SAMPLES)
-    ] = None,
-    replications: Annotated[
-        int | None, typer.Option(help="Runs of each point; 1.", min=1, max=limits.REPLICATIONS)
-    ] = None,
-    jobs: AllJobs = None,
-    dask: Dask = None,
-    seed: Seed = 1,
-    objective: Objectives = None,
-    vary: Vary = None,
-    set: Set = None,
-    plot: Annotated[Path | None, typer.Option(help="Picture (png, svg, pdf).")] = None,
-    out: Out = None,
-    format: Annotated[Table, typer.Option(help="What goes to standard output.")] = Table.table,
+    subject: options.StudyOrScenario,
+    method: options.Method = None,
+    samples: options.Samples = None,
+    replications: options.DesignReplications = None,
+    jobs: options.AllJobs = None,
+    dask: options.Dask = None,
+    seed: options.Seed = 1,
+    objective: options.Objectives = None,
+    vary: options.Vary = None,
+    set: options.Set = None,
+    plot: options.Plot = None,
+    out: options.Out = None,
+    format: options.TableOutput = TableFormat.table,
 ) -> None:
     """Show which parameters matter for which objective: in a search, or in the simulator itself.
 
@@ -355,25 +230,23 @@ def sensitivity(
         method=method, samples=samples, replications=replications, jobs=jobs, dask=dask, seed=seed,
         objectives=objective or [], vary=vary or [], assignments=set or [], plot=plot, out=out,
     )  # fmt: skip
-    if format is Table.csv:
+    if format is TableFormat.csv:
         sys.stdout.write(found.to_csv())
         return
     _print(found.to_dict(), found.rows(), found.columns(), Format(format))
-    if format is Table.table:
+    if format is TableFormat.table:
         print("\n".join(found.summary()))
 
 
 @app.command()
 def explain(
-    study: Study,
-    point: Annotated[str, typer.Argument(help="Number of a point, or the name of a recommendation.")],
-    replications: Annotated[
-        int | None, typer.Option(help="Fresh runs of each point.", min=1, max=limits.REPLICATIONS)
-    ] = None,
-    jobs: AllJobs = None,
-    dask: Dask = None,
-    ablate: Annotated[bool, typer.Option(help="Put its settings back one by one.")] = True,
-    format: Output = Format.table,
+    study: options.Study,
+    point: options.Point,
+    replications: options.FreshReplications = None,
+    jobs: options.AllJobs = None,
+    dask: options.Dask = None,
+    ablate: options.Ablate = True,
+    format: options.Output = Format.table,
 ) -> None:
     """Say why a point: what it gains and pays, and which of its settings do it.
 
@@ -390,11 +263,11 @@ def explain(
 
 @app.command()
 def plot(
-    run: Annotated[Path | None, typer.Argument(help="Folder that `gridtune run --out` wrote.")] = None,
-    kind: Annotated[str | None, typer.Argument(help="Kind of picture; `--list` prints them.")] = None,
-    out: Annotated[Path | None, typer.Option(help="File to draw (png, svg, pdf).")] = None,
-    list: Annotated[bool, typer.Option("--list", help="List the kinds of pictures.")] = False,
-    window: Annotated[str | None, typer.Option(metavar="FROM:TO", help="Time window in s.")] = None,
+    run: options.Run = None,
+    kind: options.Picture = None,
+    out: options.PictureOut = None,
+    list: options.ListPictures = False,
+    window: options.Window = None,
 ) -> None:
     """Draw a picture of a run.
 
@@ -416,17 +289,13 @@ def plot(
 
 @app.command()
 def watch(
-    scenario: Name,
-    set: Set = None,
-    seed: Seed = 1,
-    steps: Annotated[int, typer.Option(help="Steps that a whole run takes, about.", min=1)] = 200,
-    step_length: Annotated[
-        float | None, typer.Option(help="Seconds that a step advances, instead.", min=1e-9)
-    ] = None,
-    port: Annotated[
-        int, typer.Option(help="To listen at, on this machine only; 0: any.", min=0, max=65535)
-    ] = 8765,
-    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    scenario: options.Scenario,
+    set: options.Set = None,
+    seed: options.Seed = 1,
+    steps: options.Steps = 200,
+    step_length: options.StepLength = None,
+    port: options.Port = 8765,
+    browser: options.Browser = True,
 ) -> None:
     """Watch a scenario run in the browser, and change its policies and parameters (extra `watch`).
 
@@ -440,19 +309,19 @@ def watch(
 
 @app.command()
 def reproduce(
-    paper: Annotated[str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.")] = None,
-    list: Annotated[bool, typer.Option("--list", help="List papers and experiments.")] = False,
-    replications: Replications = 10,
-    seed: Seed = 1,
-    jobs: AllJobs = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for figures; results/PAPER by default.")] = None,
-    format: Output = Format.table,
+    paper: options.Paper = None,
+    list: options.ListPapers = False,
+    replications: options.Replications = 10,
+    seed: options.Seed = 1,
+    jobs: options.AllJobs = None,
+    out: options.FiguresOut = None,
+    format: options.Output = Format.table,
 ) -> None:
     """Run a paper's experiments, draw its figures and check its claims.
 
     Example: gridtune reproduce diet/day-regular
     """
-    from gridtune.scenarios.commands.reproduce import experiment_rows, run_paper
+    from gridtune.scenarios.commands.reproduce import experiment_rows, remarks, run_paper
 
     if list or paper is None:
         rows = experiment_rows()
@@ -462,31 +331,24 @@ def reproduce(
     columns = ("id", "experiment", "claim", "expected", "measured", "verdict")
     _print(made, made["claims"], columns, format)
     if format is Format.table:
-        for claim in made["claims"]:
-            if claim["verdict"] != "met" and claim["reason"]:
-                print(f"{claim['id']}, {claim['claim']}: {claim['verdict']}: {claim['reason']}")
-        if made["figures"]:
-            print("figures: " + ", ".join(made["figures"]))
+        for line in remarks(made):
+            print(line)
     if any(claim["verdict"] == "not met" for claim in made["claims"]):
         raise typer.Exit(1)
 
 
 @app.command()
 def identify(
-    scenario: Name,
-    set: Set = None,
-    seed: Seed = 1,
-    harvester: Annotated[str | None, typer.Option(help="Name; not needed where there is only one.")] = None,
-    sensor: Annotated[Sensor, typer.Option(help="What to measure.")] = Sensor.load,
-    low: Annotated[
-        float, typer.Option(help="Jobs per cycle before the step.", min=0, max=limits.NUMBER)
-    ] = 0.0,
-    high: Annotated[
-        float, typer.Option(help="Jobs per cycle after the step.", min=0, max=limits.NUMBER)
-    ] = 10.0,
-    settling: Annotated[float, typer.Option(help="Cycles until the closed loop settles.")] = 10.0,
-    overshoot: Annotated[float, typer.Option(help="Of the step response, as a fraction.")] = 0.05,
-    format: Output = Format.table,
+    scenario: options.Scenario,
+    set: options.Set = None,
+    seed: options.Seed = 1,
+    harvester: options.Harvester = None,
+    sensor: options.Measured = options.Sensor.load,
+    low: options.Low = 0.0,
+    high: options.High = 10.0,
+    settling: options.Settling = 10.0,
+    overshoot: options.Overshoot = 0.05,
+    format: options.Output = Format.table,
 ) -> None:
     """Fit y(k+1) = a y(k) + b u(k) to a step of a harvester's submissions, and place a PI controller's gains.
 
@@ -500,20 +362,6 @@ def identify(
     made = found.as_json(settling, overshoot)
     rows = [{"what": name, "value": made[name]} for name in ("a", "b", "fit", "kp", "ki")]
     _print(made, rows, ("what", "value"), format)
-
-
-@trace_app.command("info")
-def trace_info(file: Path, format: Output = Format.table) -> None:
-    """Say what is in a trace and what is wrong with it.
-
-    Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
-    """
-    from gridtune.scenarios.results.files import to_json
-    from gridtune.scenarios.trace_files import find_trace
-    from gridtune.scenarios.traces import summarise, summary_lines
-
-    summary = summarise(find_trace(str(file)))
-    print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary_lines(summary)))
 
 
 def _scenario(name: str, assignments: Sequence[str] | None) -> Scenario:

@@ -61,6 +61,15 @@ def run_paper(name: str, replications: int, seed: int, jobs: int, out: Path | No
     return made
 
 
+def remarks(made: dict[str, Any]) -> Iterator[str]:
+    """What to say below the table of claims: why some are not met, and where the figures are, a line each."""
+    for claim in made["claims"]:
+        if claim["verdict"] != "met" and claim["reason"]:
+            yield f"{claim['id']}, {claim['claim']}: {claim['verdict']}: {claim['reason']}"
+    if made["figures"]:
+        yield "figures: " + ", ".join(made["figures"])
+
+
 def experiment_rows() -> list[dict[str, str]]:
     """Papers and their experiments, for a list."""
     return [

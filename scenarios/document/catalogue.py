@@ -1,4 +1,4 @@
-"""What there is to choose from: policies with their parameters."""
+"""What there is to choose from: shipped scenarios, and policies with their parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import Any, get_args, get_type_hints
 
 import gridtune.scenarios.systems.registry  # noqa: F401 - importing the systems registers every policy of ours
 from gridtune.model.policy import FAMILIES, Policy, PolicyError, policies
+from gridtune.scenarios.document.scenario import load, shipped_names
 from gridtune.scenarios.errors import ScenarioError
+
+
+def scenario_rows() -> list[dict[str, str]]:
+    """The shipped scenarios, for a list: name, title and source."""
+    specs = {name: load(name).spec for name in shipped_names()}
+    return [{"name": name, "title": spec.title, "source": spec.source} for name, spec in specs.items()]
 
 
 def policy_tree(family: str | None = None) -> list[dict[str, Any]]:

@@ -1,0 +1,61 @@
+"""Commands of two words: `gridtune scenarios …` and `gridtune trace …`."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from gridtune import boundary, options
+from gridtune.options import Format
+
+scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
+trace_app = typer.Typer(cls=boundary.Group, no_args_is_help=True, help="Workload traces (SWF, GWF).")
+
+
+@scenarios_app.callback()
+def scenarios(context: typer.Context, format: options.Output = Format.table) -> None:
+    """List the shipped scenarios.
+
+    Example: gridtune scenarios
+    """
+    if context.invoked_subcommand is None:
+        list_scenarios(format)
+
+
+@scenarios_app.command("list")
+def list_scenarios(format: options.Output = Format.table) -> None:
+    """List the shipped scenarios.
+
+    Example: gridtune scenarios list --format json
+    """
+    from gridtune.scenarios.document.catalogue import scenario_rows
+    from gridtune.scenarios.results.printing import print_result
+
+    rows = scenario_rows()
+    print_result(rows, rows, ("name", "title", "source"), json=format is Format.json)
+
+
+@scenarios_app.command("show")
+def show_scenario(name: options.ShippedScenario) -> None:
+    """Print the TOML of a shipped scenario.
+
+    Example: gridtune scenarios show diet/day-regular > mine.toml
+    """
+    from gridtune.scenarios.document.scenario import shipped_text
+
+    sys.stdout.write(shipped_text(name))
+
+
+@trace_app.command("info")
+def trace_info(file: options.Trace, format: options.Output = Format.table) -> None:
+    """Say what is in a trace and what is wrong with it.
+
+    Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
+    """
+    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.trace_files import find_trace
+    from gridtune.scenarios.traces import summarise, summary_lines
+
+    summary = summarise(find_trace(str(file)))
+    print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary_lines(summary)))
