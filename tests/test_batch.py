@@ -26,14 +26,16 @@ POLICIES = {
 ORACLES = Path(__file__).parents[2] / "shared" / "oracles"
 
 
-def play(works, capacity, policy, *, nodes=None, **site_facts):
+def play(works, capacity, policy, *, nodes=None, groups=None, **site_facts):
     """Run works (id, submit, runtime, processors, estimate) through a site; the grid when all is over."""
     grid = Grid(keep_events=True)
     site = BatchSite(grid, "site", nodes or Counted(capacity), make("batch", policy), **site_facts)
 
     def arrive(work):
+        user = f"user-{work.id % 3}"
         facts = {"processors": work.processors, "estimate": float(work.estimate)}
-        site.submit(grid.record.job(f"user-{work.id % 3}", work.submit, float(work.runtime), **facts))
+        facts["group"] = (groups or {}).get(user, "")
+        site.submit(grid.record.job(user, work.submit, float(work.runtime), **facts))
 
     grid.agenda.feed((work.submit, arrive, work) for work in works)
     grid.run()

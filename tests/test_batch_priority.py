@@ -32,6 +32,10 @@ def unicef(work, now):
     return (now - work.submit) / (log2(work.processors) * max(1.0, work.estimate))
 
 
+def lxf(work, now):
+    return 1.0 + (now - work.submit) / max(1.0, work.estimate)
+
+
 def f1(work, now):
     return -(log10(max(1.0, work.estimate)) * work.processors + 870.0 * log10(max(1.0, work.submit)))
 
@@ -42,6 +46,8 @@ def f4(work, now):
 
 RULES = {
     "sjf": ({"rule": "sjf"}, lambda work, now: -work.estimate),
+    "saf": ({"rule": "saf"}, lambda work, now: -work.estimate * work.processors),
+    "lxf": ({"rule": "lxf"}, lxf),
     "wfp3": ({"rule": "wfp3"}, wfp3),
     "unicef": ({"rule": "unicef"}, unicef),
     "f1": ({"rule": "f1"}, f1),

@@ -15,6 +15,7 @@ from gridtune.model.batch.cluster import Cluster, Queue
 from gridtune.model.batch.file_system import FileSystem, Timer
 from gridtune.model.batch.nodes import NodePool, Placement
 from gridtune.model.batch.policies import BatchPolicy
+from gridtune.model.batch.quotas import Quota
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
@@ -110,6 +111,7 @@ class BatchSite(mesa.Agent):
         nodes: its nodes.
         policy: of the local scheduler.
         queues: a job enters the first whose limits it keeps.
+        quota: of each user and group on the whole site.
         services: delays of the head node and the nodes.
         overrun: what becomes of a job that runs longer than its owner promised: it is left to run, or
             killed at the promised time.
@@ -130,6 +132,7 @@ class BatchSite(mesa.Agent):
         policy: BatchPolicy,
         *,
         queues: Sequence[Queue] = (Queue(),),
+        quota: Quota = Quota(),  # noqa: B008 (immutable)
         services: Services = AT_ONCE,
         overrun: Overrun = "extend",
         rounds: Rounds = WHENEVER_NEEDED,
@@ -143,7 +146,10 @@ class BatchSite(mesa.Agent):
         self.policy = policy
         self.services = services
         self.overrun = overrun
-        self.cluster = Cluster(nodes.slots, pace=nodes.pace, queues=queues, ledger=policy.ledger())
+        self.cluster = Cluster(
+            nodes.slots, pace=nodes.pace, queues=queues, quota=quota, ledger=policy.ledger()
+        )
+        self._widest = min(nodes.slots, quota.widest)
         self._executions: dict[int, Execution] = {}
         self._computing: dict[int, dict[int, int]] = {}  # events by placeholder and task
         self._tasks: dict[int, tuple[Job, Ended]] = {}  # what placeholders do, and who is told
@@ -177,10 +183,7 @@ class BatchSite(mesa.Agent):
     @property
     def limits(self) -> Sequence[tuple[float, float]] | None:
         """Processors and s that a job may ask for, of each queue; None where no queue limits processors."""
-        made = [
-            (min(queue.max_processors, queue.slots, self.nodes.slots), queue.max_runtime)
-            for queue in self.cluster.queues
-        ]
+        made = [(min(queue.widest, self._widest), queue.max_runtime) for queue in self.cluster.queues]
         return made if any(most < self.nodes.slots for most, _ in made) else None
 
     @property
@@ -282,14 +285,10 @@ class BatchSite(mesa.Agent):
     def _queue_for(self, job: Job) -> int | None:
         """Index of the first queue whose limits the job keeps."""
         cluster = self.cluster
-        if job.processors > cluster.capacity:
+        if job.processors > self._widest:
             return None
         for index, queue in enumerate(cluster.queues):
-            if (
-                job.processors <= queue.max_processors
-                and job.processors <= queue.slots
-                and cluster.duration(job) <= queue.max_runtime
-            ):
+            if job.processors <= queue.widest and cluster.duration(job) <= queue.max_runtime:
                 return index
         return None
 

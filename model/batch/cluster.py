@@ -6,10 +6,12 @@ from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from math import inf
 from typing import NamedTuple
 
 from gridtune.model.batch.ledger import Ledger
+from gridtune.model.batch.quotas import Quota, Quotas
 from gridtune.model.job import Job
 
 
@@ -24,6 +26,8 @@ class Queue:
         max_runtime: t_max, s that a job may run; a job that asks for more is refused, one that runs
             longer is killed.
         max_processors: that one job may ask for.
+        running: jobs that may run at once; infinite by default.
+        quota: of each user and group in the queue.
     """
 
     name: str = "default"
@@ -31,6 +35,13 @@ class Queue:
     slots: float = inf
     max_runtime: float = inf
     max_processors: float = inf
+    running: float = inf
+    quota: Quota = Quota()
+
+    @property
+    def widest(self) -> float:
+        """Processors that one job can get."""
+        return min(self.max_processors, self.slots, self.quota.widest)
 
 
 class Lane(NamedTuple):
@@ -77,6 +88,7 @@ class Cluster:
 
     __slots__ = (
         "_lane_of",
+        "_quotas",
         "_used",
         "_widths",
         "backfilled",
@@ -101,12 +113,16 @@ class Cluster:
         *,
         pace: float = 1.0,
         queues: Iterable[Queue] = (Queue(),),
+        quota: Quota = Quota(),  # noqa: B008 (immutable)
         ledger: Ledger | None = None,
     ) -> None:
         self.capacity = self.free = capacity
         self.pace = pace
         self.queues = tuple(queues)
         self.ledger = ledger
+        limited = quota.limits or any(queue.running < inf or queue.quota.limits for queue in self.queues)
+        kept = [(queue.running, queue.slots, queue.quota) for queue in self.queues]
+        self._quotas = Quotas(quota, kept) if limited else None
         # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
         self.lanes: dict[Lane, OrderedDict[int, Job]] = {}
         self.depth = 0
@@ -131,10 +147,13 @@ class Cluster:
         return job.estimate / self.pace
 
     def jobs(self, lanes: Iterable[Lane]) -> Iterator[Job]:
-        """Waiting jobs of the lanes in turn, without those for which their queue has no slots left.
+        """Waiting jobs of the lanes in turn, without those for which their queue or quota has no slots left.
 
         A queue with limited slots admits its jobs in order until the next would exceed them.
         """
+        if self._quotas is not None:
+            yield from self.admitted(chain.from_iterable(self.lanes[lane].values() for lane in lanes))
+            return
         room: dict[int, float] = {}
         for lane in lanes:
             waiting = self.lanes[lane].values()
@@ -155,7 +174,10 @@ class Cluster:
         return self.jobs(sorted(self.lanes) if len(self.lanes) > 1 else self.lanes)
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
-        """Waiting jobs in any order, without those for which their queue has no slots left; see `jobs`."""
+        """Waiting jobs in any order, without those for which there are no slots left; see `jobs`."""
+        if self._quotas is not None:
+            yield from self._quotas.admitted(order, lambda job: self._lane_of[job.id].queue)
+            return
         if all(queue.slots == inf for queue in self.queues):
             yield from order
             return
@@ -189,7 +211,11 @@ class Cluster:
         waiting = self.lanes.get(lane)
         if waiting is None:
             waiting = self.lanes[lane] = OrderedDict()
-        if self.queues[queue].slots < inf or (len(self.lanes) > 1 and lane != max(self.lanes)):
+        if (
+            self._quotas is not None
+            or self.queues[queue].slots < inf
+            or (len(self.lanes) > 1 and lane != max(self.lanes))
+        ):
             self.disturbed = True
         waiting[job.id] = job
         self._widths[job.processors] = self._widths.get(job.processors, 0) + 1
@@ -210,6 +236,8 @@ class Cluster:
         lane = self._leave(job)
         self.free -= job.processors
         self._used[lane.queue] += job.processors
+        if self._quotas is not None:
+            self._quotas.change(job, lane.queue, 1)
         insort(self.ends, PlannedEnd(end, job.id, job.processors))
         if self.ledger is not None:
             self.ledger.hold(lane.owner, job.processors, now)
@@ -219,6 +247,8 @@ class Cluster:
         lane = self._lane_of.pop(job.id)
         self.free += job.processors
         self._used[lane.queue] -= job.processors
+        if self._quotas is not None:
+            self._quotas.change(job, lane.queue, -1)
         del self.ends[bisect_left(self.ends, (end, job.id))]
         self.disturbed = True
         if self.ledger is not None:

@@ -2,62 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import inf, log2, log10, sqrt
-from typing import Literal
+from math import inf
+from typing import Any, Literal
 
 from gridtune.model.batch.cluster import Cluster
+from gridtune.model.batch.fair_share import ALGORITHMS, Accounts
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.plan import fresh_starts, reserved_starts
 from gridtune.model.batch.policies import BatchPolicy, backfill
+from gridtune.model.batch.rules import LARGEST, LEARNED, RULES, Rule
 from gridtune.model.job import Job
 from gridtune.model.policy import PolicyError, parameter, register
 
 SLURM = "Slurm, multifactor priority plug-in"
 BACKFILL = "Slurm, slurm.conf, SchedulerParameters"
-LARGEST = "Tang, Lan, Desai and Buettner, CLUSTER 2009"
-LEARNED = "Carastan-Santos and de Camargo, SC 2017"
-
-Rule = Literal["multifactor", "sjf", "wfp3", "unicef", "f1", "f2", "f3", "f4"]
-Score = Callable[[Job, float], float]
+DEPTH, WINDOW, INTERVAL = (f"{BACKFILL}, bf_{name}" for name in ("max_job_test", "window", "interval"))
 DAY = 86400.0
-
-
-def _run(job: Job) -> float:
-    """The promised run time, at least 1 s: some rules divide by it or take its logarithm."""
-    return max(1.0, job.estimate)
-
-
-def _wfp3(job: Job, now: float) -> float:
-    return ((now - job.queued) / _run(job)) ** 3 * job.processors
-
-
-def _unicef(job: Job, now: float) -> float:
-    return (now - job.queued) / (log2(job.processors) * _run(job)) if job.processors > 1 else inf
-
-
-def _came(job: Job) -> float:
-    """log10 of the submission in s since the beginning of the run, of 1 s at least."""
-    return log10(max(1.0, job.queued))
-
-
-# The largest comes first; functions of the literature that put the smallest first have their sign changed.
-RULES: Mapping[str, Score] = {
-    "sjf": lambda job, now: -job.estimate,
-    "wfp3": _wfp3,
-    "unicef": _unicef,
-    "f1": lambda job, now: -(log10(_run(job)) * job.processors + 870.0 * _came(job)),
-    "f2": lambda job, now: -(sqrt(_run(job)) * job.processors + 25_600.0 * _came(job)),
-    "f3": lambda job, now: -(_run(job) * job.processors + 6_860_000.0 * _came(job)),
-    "f4": lambda job, now: -(_run(job) * sqrt(job.processors) + 530_000.0 * _came(job)),
-}
 
 
 def _weight(default: float, help: str, source: str = SLURM) -> float:
     value: float = parameter(default, help=help, low=0.0, high=1000.0, minimum=0.0, source=source)
     return value
+
+
+def _time(default: float, help: str, low: float, high: float, source: str = "") -> float:
+    """A time in s above 0, searched on a logarithmic scale."""
+    facts: dict[str, Any] = {"low": low, "high": high, "log": True, "minimum": 0.0, "exclusive": True}
+    value: float = parameter(default, help=help, unit="s", source=source, **facts)
+    return value
+
+
+def _count(help: str, unit: str, high: float, source: str, default: float = 0.0) -> Any:
+    """A number from 0, which is its default."""
+    return parameter(default, help=help, unit=unit, low=0, high=high, minimum=0, source=source)
 
 
 @register("batch", "priority", source=f"{SLURM}; {LARGEST}; {LEARNED}")
@@ -68,16 +48,18 @@ class Priority(BatchPolicy):
     Priority by the rule `multifactor` is the weighted sum of factors between 0 and 1:
 
     - age: time in the queue over `max_age`;
-    - fair share: 2^(-(U/S)/damping) with U the owner's part of all faded use, and S that of all shares;
+    - fair share by `algorithm`: `classic` is 2^(-(U/S)/damping) with U the owner's part of all faded use, and
+      S that of all shares; `fair-tree` is its rank over the number of owners;
     - job size: processors over those of the site, or 1 minus that (`favour` = `small`);
     - shortness: 1 minus promised run time over `longest`;
     - queue: its priority over the highest one of the site;
     - QOS: that of the job's class over the highest one.
 
     Other rules are functions of the literature of waiting time w, promised run time r, processors n and
-    submission s (`sjf`: the shortest r first; `wfp3`: (w/r)^3 n; `unicef`: w/(r log2 n), serial jobs first;
-    `f1` to `f4`: log10(r) n + 870 log10(s), sqrt(r) n + 25,600 log10(s), r n + 6,860,000 log10(s) and
-    r sqrt(n) + 530,000 log10(s), the smallest first).
+    submission s (`sjf`: the shortest r first; `saf`: the smallest r n; `lxf`: the largest (w + r)/r;
+    `wfp3`: (w/r)^3 n; `unicef`: w/(r log2 n), serial jobs first; `f1` to `f4`, the smallest first:
+    log10(r) n + 870 log10(s), sqrt(r) n + 25,600 log10(s), r n + 6,860,000 log10(s) and
+    r sqrt(n) + 530,000 log10(s)).
 
     Queues of higher priority come first whatever the priorities of jobs, as tiers, unless `weight_queue`
     makes theirs a factor. Of jobs of equal priority the one goes first that came into its queue first, then
@@ -96,44 +78,28 @@ class Priority(BatchPolicy):
     weight_shortness: float = _weight(0.0, "weight of a short promised run time", "")
     weight_queue: float = _weight(0.0, "weight of the queue's priority, which is then no tier")
     weight_qos: float = _weight(0.0, "weight of the QOS of the job's class")
-    max_age: float = parameter(
-        7 * DAY,
-        help="time in the queue at which the age factor has reached 1",
-        unit="s",
-        low=3600.0,
-        high=30 * DAY,
-        log=True,
-        minimum=0.0,
-        exclusive=True,
-        source=SLURM,
+    max_age: float = _time(
+        7 * DAY, "time in the queue at which the age factor has reached 1", 3600.0, 30 * DAY, SLURM
     )
-    longest: float = parameter(
-        DAY,
-        help="promised run time at which the shortness factor has fallen to 0",
-        unit="s",
-        low=600.0,
-        high=7 * DAY,
-        log=True,
-        minimum=0.0,
-        exclusive=True,
+    longest: float = _time(
+        DAY, "promised run time at which the shortness factor has fallen to 0", 600.0, 7 * DAY
     )
     favour: Literal["large", "small"] = parameter(
         "large", help="which jobs the size factor prefers", source=f"{SLURM}, PriorityFavorSmall"
     )
-    half_life: float = parameter(
+    half_life: float = _time(
         7 * DAY,
-        help="time in which past use loses half of its weight",
-        unit="s",
-        low=3600.0,
-        high=30 * DAY,
-        log=True,
-        minimum=0.0,
-        exclusive=True,
-        source=f"{SLURM}, PriorityDecayHalfLife",
+        "time in which past use loses half of its weight",
+        3600.0,
+        30 * DAY,
+        f"{SLURM}, PriorityDecayHalfLife",
+    )
+    algorithm: Literal["classic", "fair-tree"] = parameter(
+        "classic", help="what use makes of the fair-share factor", source=f"{SLURM}, NO_FAIR_TREE or not"
     )
     damping: float = parameter(
         1.0,
-        help="use over share, in shares, at which the fair-share factor has fallen to a half",
+        help="use over share, in shares, at which the classic fair-share factor has fallen to a half",
         low=0.5,
         high=10.0,
         log=True,
@@ -141,9 +107,16 @@ class Priority(BatchPolicy):
         exclusive=True,
         source=f"{SLURM}, FairShareDampeningFactor",
     )
-    by: Literal["user", "group"] = parameter("user", help="whose use is counted together")
+    by: Literal["user", "group", "account"] = parameter(
+        "user", help="whose use is counted together; `account`: users within their groups within `accounts`"
+    )
     shares: Mapping[str, float] = parameter(
         default_factory=dict, help="shares of owners by name; 1 for all others", source=SLURM
+    )
+    accounts: Mapping[str, Mapping[str, Any]] = parameter(
+        default_factory=dict,
+        help="accounts by name (groups of jobs, or above those), each with `shares` (1) and `parent` (none)",
+        source=SLURM,
     )
     qos: Mapping[str, float] = parameter(
         default_factory=dict, help="priorities of classes of jobs (`role` of workloads); 0 for all others"
@@ -151,34 +124,15 @@ class Priority(BatchPolicy):
     reservations: int | Literal["all"] = parameter(
         1, help="jobs that nobody may delay, the first ones in the order that cannot start; a number or `all`"
     )
-    queue_depth: int = parameter(
-        0,
-        help="jobs looked at in a pass; 0 for all",
-        unit="jobs",
-        low=0,
-        high=1000,
-        minimum=0,
-        source=f"{BACKFILL}, bf_max_job_test",
+    queue_depth: int = _count("jobs looked at in a pass; 0 for all", "jobs", 1000, DEPTH, 0)
+    window: float = _time(
+        inf, "how far ahead is planned: later starts are not reserved", 3600.0, 7 * DAY, WINDOW
     )
-    window: float = parameter(
-        inf,
-        help="how far ahead is planned: later starts are not reserved",
-        unit="s",
-        low=3600.0,
-        high=7 * DAY,
-        log=True,
-        minimum=0.0,
-        exclusive=True,
-        source=f"{BACKFILL}, bf_window",
-    )
-    interval: float = parameter(
-        0.0,
-        help="time from one backfilling pass to the next; between them nobody passes the first that waits",
-        unit="s",
-        low=0.0,
-        high=600.0,
-        minimum=0.0,
-        source=f"{BACKFILL}, bf_interval",
+    interval: float = _count(
+        "time from one backfilling pass to the next; between them nobody passes the first that waits",
+        "s",
+        600.0,
+        INTERVAL,
     )
 
     def __post_init__(self) -> None:
@@ -194,10 +148,36 @@ class Priority(BatchPolicy):
             if wrong:
                 above = " above 0" if least == 0.0 else ""
                 raise PolicyError(f"priority.{name}: {', '.join(wrong)} must be numbers{above}")
+        self._check_accounts()
         held = self.reservations
         whole = isinstance(held, int) and not isinstance(held, bool) and held >= 0
         if held != "all" and not whole:
             raise PolicyError(f'priority.reservations: {held!r} is no whole number from 0, and not "all"')
+
+    def _check_accounts(self) -> None:
+        """Whether `accounts` is a forest."""
+        if not isinstance(self.accounts, Mapping):
+            raise PolicyError(f"priority.accounts: {self.accounts!r:.60} is not a table of accounts")
+        if self.accounts and self.by != "account":
+            raise PolicyError(f'priority.accounts: needs by = "account", not {self.by!r}')
+        for name, facts in self.accounts.items():
+            place = f"priority.accounts.{name}"
+            if not isinstance(facts, Mapping):
+                raise PolicyError(f"{place}: {facts!r:.60} is not a table with `shares` and `parent`")
+            if unknown := sorted(set(facts) - {"shares", "parent"}):
+                raise PolicyError(f"{place}: has no {', '.join(unknown)}; it has shares, parent")
+            shares, parent = facts.get("shares", 1.0), facts.get("parent", "")
+            if isinstance(shares, bool) or not isinstance(shares, int | float) or not 0 < shares < inf:
+                raise PolicyError(f"{place}.shares: {shares!r:.60} must be a number above 0")
+            if parent and parent not in self.accounts:
+                known = ", ".join(self.accounts)
+                raise PolicyError(f"{place}.parent: no account {parent!r:.60}; there are {known}")
+            above = [name]
+            while parent and parent not in above:
+                above.append(parent)
+                parent = self.accounts[parent].get("parent", "") if parent in self.accounts else ""
+            if parent:
+                raise PolicyError(f"{place}.parent: {' in '.join([*above, parent])}: a circle")
 
     @property
     def fair(self) -> bool:
@@ -205,9 +185,11 @@ class Priority(BatchPolicy):
         return self.rule == "multifactor" and self.weight_fairshare > 0
 
     def owner(self, job: Job) -> str:
-        """The user or the group, where use matters."""
+        """The user or the group, where use matters; both, a line each, where accounts do."""
         if not self.fair:
             return ""
+        if self.by == "account":
+            return f"{job.group}\n{job.user}"
         return job.user if self.by == "user" else job.group
 
     def ledger(self) -> Ledger | None:
@@ -268,16 +250,17 @@ class Priority(BatchPolicy):
         """The fair-share factor of every owner who waits."""
         ledger = cluster.ledger
         assert ledger is not None
-        waiting = {lane.owner for lane in cluster.lanes}
-        used = {owner: ledger.used(owner, now) for owner in sorted(waiting | set(ledger.owners))}
-        total = sum(used.values())
-        shares = sum(self.shares.get(owner, 1.0) for owner in used)
-        factors: dict[str, float] = {}
-        for owner in waiting:
-            share = self.shares.get(owner, 1.0) / shares
-            use = used[owner] / total if total > 0 else 0.0
-            factors[owner] = 2.0 ** (-(use / share) / self.damping)
-        return factors
+        owners = sorted({lane.owner for lane in cluster.lanes} | set(ledger.owners))
+        uses: list[tuple[str, str | None, str, float]] = []
+        for owner in owners:
+            account, _, user = owner.rpartition("\n") if self.by == "account" else ("", "", owner)
+            group = account if self.by == "account" else None
+            uses.append((owner, group, user, ledger.used(owner, now)))
+        accounts = Accounts(
+            {name: facts.get("parent", "") for name, facts in self.accounts.items()},
+            {name: facts.get("shares", 1.0) for name, facts in self.accounts.items()},
+        )
+        return ALGORITHMS[self.algorithm](accounts.tree(uses, self.shares), self.damping)
 
 
 def _in_turn(order: Iterable[Job], cluster: Cluster) -> Sequence[Job]:

@@ -21,6 +21,7 @@ from gridtune.model.agenda import Action
 from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.file_system import FileSystem
 from gridtune.model.batch.nodes import Counted, Named, NodePool
+from gridtune.model.batch.quotas import Quota
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.scenarios.fields.laws import Constant, Law, draws
@@ -61,7 +62,9 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
 
 def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     """Put a site on the grid, with its signals."""
-    queues = [Queue(**queue.model_dump()) for queue in spec.queue] or [Queue()]
+    queues = [
+        Queue(**(queue.model_dump() | {"quota": Quota(**queue.quota.model_dump())})) for queue in spec.queue
+    ] or [Queue()]
     services = Services(
         *(
             delay(law, grid, f"{purpose}:{spec.name}")
@@ -79,6 +82,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         _pool(spec),
         spec.policy,
         queues=queues,
+        quota=Quota(**spec.quota.model_dump()),
         services=services,
         overrun=spec.overrun,
         rounds=WHENEVER_NEEDED

@@ -7,7 +7,7 @@ from math import ceil
 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.destinations import at_sites
-from gridtune.scenarios.tables.batch import FROM_LOG, SiteSpec
+from gridtune.scenarios.tables.batch import FROM_LOG, QueueSpec, SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 
@@ -84,14 +84,17 @@ def _refused(log: TraceJobs, site: SiteSpec) -> Iterator[str]:
             f"{wide:,} of {len(widths):,} jobs ask for more than the {room:,} processors of site {site.name} "
             "and are refused: they count as lost"
         )
-    if site.queue:
+    quotas = (site.quota.user_slots, site.quota.group_slots)
+    if site.queue or min(quotas) < room:
         slowest = min(site.speed) if isinstance(site.speed, list) else site.speed
         kept = sum(
             task.processors <= room
             and not any(
-                task.processors <= min(queue.max_processors, queue.slots)
+                task.processors
+                <= min(queue.max_processors, queue.slots, queue.quota.user_slots, queue.quota.group_slots)
                 and task.estimate / slowest <= queue.max_runtime
-                for queue in site.queue
+                and task.processors <= min(quotas)
+                for queue in site.queue or [QueueSpec(name="default")]
             )
             for task in log.replayed()
         )

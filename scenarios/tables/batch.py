@@ -17,6 +17,17 @@ from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.vres import VresFields
 
 
+class QuotaSpec(Table):
+    """What the jobs of each user, and of each group, may be that run at once; others wait."""
+
+    user_running: float = Field(default=inf, ge=1, description="jobs of one user")
+    user_slots: float = Field(default=inf, ge=1, description="slots that the jobs of one user hold together")
+    group_running: float = Field(default=inf, ge=1, description="jobs of one group")
+    group_slots: float = Field(
+        default=inf, ge=1, description="slots that the jobs of one group hold together"
+    )
+
+
 class QueueSpec(Table):
     """A queue of a site: jobs enter the first one whose limits they keep."""
 
@@ -25,6 +36,8 @@ class QueueSpec(Table):
     slots: float = Field(default=inf, ge=1, description="slots that its jobs may hold together")
     max_runtime: float = Field(default=inf, gt=0, description="s that a job may ask for and run")
     max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
+    running: float = Field(default=inf, ge=1, description="jobs of the queue that may run at once")
+    quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group in the queue")
 
 
 class RoundsSpec(Table):
@@ -84,6 +97,7 @@ class SiteSpec(VresFields):
     )
     policy: policy_of("batch")  # type: ignore[valid-type]
     queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group on the whole site")
     start_overhead: Law = Field(
         default=Constant(value=0.0), description="s that an execution takes on top, without progress"
     )
@@ -120,6 +134,8 @@ class SiteSpec(VresFields):
             )
         if not all(0 < speed < inf for speed in speeds):
             raise ValueError(f"speed: must be more than 0, not {min(speeds)}")
+        if self.vres is not None and self.quota != QuotaSpec():
+            raise ValueError("quota: is for sites with a batch scheduler; leave it out, or vres")
         names = [queue.name for queue in self.queue]
         if len(set(names)) < len(names):
             raise ValueError(f"the names of queues must differ, not {', '.join(names)}")

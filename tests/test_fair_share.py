@@ -1,0 +1,178 @@
+"""Fair share over a tree of accounts: Slurm's two algorithms by hand and against slow references."""
+
+from fractions import Fraction
+from math import inf, prod
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gridtune.model.batch.fair_share import Accounts, classic, fair_tree
+from gridtune.model.policy import PolicyError, make
+from tests.reference_batch import Work
+from tests.test_batch import play
+
+
+def test_classic_shares_by_hand():
+    """Two accounts with 3 and 1 shares; use 40 and 60; the second has two users of use 60 and 0."""
+    accounts = Accounts({"a": "", "b": ""}, {"a": 3.0, "b": 1.0})
+    uses = [("x", "a", "x", 40.0), ("y", "b", "y", 60.0), ("z", "b", "z", 0.0)]
+    factors = classic(accounts.tree(uses, {}), 1.0)
+    # x: S = 3/4, U = 0.4; y: S = 1/8, U = 0.6 + (0.6 - 0.6)/2; z: S = 1/8, U = 0 + (0.6 - 0)/2 = 0.3
+    assert factors == pytest.approx({"x": 2 ** -(0.4 / 0.75), "y": 2**-4.8, "z": 2**-2.4})
+
+
+def test_an_account_that_used_nothing_has_shares_all_the_same():
+    accounts = Accounts({"a": "", "idle": ""}, {"a": 1.0, "idle": 1.0})
+    assert classic(accounts.tree([("x", "a", "x", 5.0)], {}), 1.0) == {"x": 0.25}
+
+
+def test_fair_tree_ranks_accounts_before_their_users():
+    accounts = Accounts({"a": "", "b": ""}, {"a": 1.0, "b": 1.0})
+    # b has used less: all of its users come before those of a, however much they used.
+    uses = [("p", "a", "p", 1.0), ("q", "a", "q", 59.0), ("r", "b", "r", 39.0), ("s", "b", "s", 1.0)]
+    assert fair_tree(accounts.tree(uses, {}), 1.0) == {"s": 1.0, "r": 0.75, "p": 0.5, "q": 0.25}
+
+
+def test_fair_tree_ties():
+    accounts = Accounts({"a": "", "b": ""}, {"a": 1.0, "b": 1.0})
+    # a and b tie: their users are ranked together. p and r tie, and share a rank.
+    uses = [("p", "a", "p", 10.0), ("q", "a", "q", 30.0), ("r", "b", "r", 10.0), ("s", "b", "s", 30.0)]
+    assert fair_tree(accounts.tree(uses, {}), 1.0) == {"p": 1.0, "r": 1.0, "q": 0.5, "s": 0.5}
+    # A user beside an account, both of the same level: the best user of the account shares the rank.
+    lone = Accounts({"a": ""}, {"a": 1.0})
+    uses = [("u", None, "u", 40.0), ("p", "a", "p", 10.0), ("q", "a", "q", 30.0)]
+    assert fair_tree(lone.tree(uses, {}), 1.0) == {"u": 1.0, "p": 1.0, "q": pytest.approx(1 / 3)}
+
+
+@st.composite
+def forests(draw):
+    """Parents and shares of accounts, and owners with their accounts, shares and uses, in whole numbers."""
+    count = draw(st.integers(0, 5))
+    parents = {f"a{k}": draw(st.sampled_from(["", *(f"a{j}" for j in range(k))])) for k in range(count)}
+    shares = {name: draw(st.integers(1, 3)) for name in parents}
+    owners = {
+        f"u{k}": (draw(st.sampled_from([*parents, "new"])), draw(st.integers(1, 3)), draw(st.integers(0, 4)))
+        for k in range(draw(st.integers(1, 6)))
+    }
+    return parents, shares, owners
+
+
+def paths(parents, owners):
+    """The names from below the root down to each owner, and of accounts."""
+
+    def above(name):
+        return (*above(parents[name]), name) if parents.get(name) else (name,)
+
+    accounts = {above(name) for name in parents} | {above(account) for account, _, _ in owners.values()}
+    accounts |= {path[:length] for path in accounts for length in range(1, len(path))}
+    return accounts, {(*above(account), owner): owner for owner, (account, _, _) in owners.items()}
+
+
+def facts(forest):
+    """Shares over siblings and use of everything by path, in fractions."""
+    parents, shares, owners = forest
+    accounts, leaves = paths(parents, owners)
+    own = {path: shares.get(path[-1], 1) for path in accounts}
+    own |= {path: owners[owner][1] for path, owner in leaves.items()}
+    used = {
+        path: Fraction(sum(owners[owner][2] for leaf, owner in leaves.items() if leaf[: len(path)] == path))
+        for path in own
+    }
+    part = {
+        path: Fraction(shares_, sum(s for other, s in own.items() if other[:-1] == path[:-1]))
+        for path, shares_ in own.items()
+    }
+    return leaves, part, used, sum(owner[2] for owner in owners.values())
+
+
+def tree(forest):
+    parents, shares, owners = forest
+    uses = [(owner, account, owner, float(used)) for owner, (account, _, used) in owners.items()]
+    return Accounts(parents, {name: float(share) for name, share in shares.items()}).tree(
+        uses, {owner: float(share) for owner, (_, share, _) in owners.items()}
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(forest=forests())
+def test_classic_is_that_of_the_formula(forest):
+    leaves, part, used, total = facts(forest)
+
+    def effective(path):
+        actual = used[path] / total if total else Fraction(0)
+        return actual if len(path) == 1 else actual + (effective(path[:-1]) - actual) * part[path]
+
+    expected = {
+        owner: 2.0 ** -float(effective(path) / prod(part[path[:n]] for n in range(1, len(path) + 1)))
+        for path, owner in leaves.items()
+    }
+    assert classic(tree(forest), 1.0) == pytest.approx(expected)
+
+
+@settings(max_examples=80, deadline=None)
+@given(forest=forests())
+def test_fair_tree_is_that_of_the_definition(forest):
+    """By the levels on the way down: who is ahead at the first level where two ways differ is ahead."""
+    leaves, part, used, _ = facts(forest)
+
+    def level(path):
+        above = sum(used[other] for other in used if other[:-1] == path[:-1])
+        return part[path] * above / used[path] if used[path] else inf
+
+    ways = {owner: [level(path[:n]) for n in range(1, len(path) + 1)] for path, owner in leaves.items()}
+
+    ranks = fair_tree(tree(forest), 1.0)
+    assert set(ranks) == set(ways)
+    for one in ways:
+        for other in ways:
+            shortest = min(len(ways[one]), len(ways[other]))
+            if ways[one][:shortest] > ways[other][:shortest]:
+                assert ranks[one] > ranks[other]
+            elif ways[one] == ways[other]:
+                assert ranks[one] == ranks[other]
+            elif ways[one] == ways[other][:shortest]:
+                assert ranks[one] >= ranks[other]  # an owner that ties with an account
+    assert max(ranks.values()) == 1.0
+    assert all((rank * len(ranks)) == pytest.approx(round(rank * len(ranks))) for rank in ranks.values())
+
+
+def test_the_account_that_used_less_goes_first():
+    # One processor; users 1 and 2 are of account "a", 0 of "b"; user-1 runs first, for 10 s.
+    works = [Work(1, 0, 10, 1, 10), Work(2, 1, 5, 1, 5), Work(3, 2, 5, 1, 5)]
+    policy = {
+        "kind": "priority",
+        "weight_fairshare": 1000.0,
+        "by": "account",
+        "reservations": 0,
+        "accounts": {"a": {"shares": 1}, "b": {"shares": 1}},
+    }
+    groups = {"user-1": "a", "user-2": "a", "user-0": "b"}
+    for algorithm in ("classic", "fair-tree"):
+        made = play(works, 1, policy | {"algorithm": algorithm}, groups=groups)
+        # user-2 has used nothing, but its account has: user-0 of the other account passes it.
+        assert [job.start for job in made.record.jobs] == [0, 15, 10]
+        alone = play(works, 1, policy | {"algorithm": algorithm, "by": "user", "accounts": {}}, groups=groups)
+        assert [job.start for job in alone.record.jobs] == [0, 10, 15]
+
+
+@pytest.mark.parametrize(
+    ("accounts", "said"),
+    [
+        ({"a": {"shares": 0}}, "accounts.a.shares: 0 must be a number above 0"),
+        ({"a": {"parent": "b"}}, "accounts.a.parent: no account 'b'; there are a"),
+        ({"a": {"parent": "b"}, "b": {"parent": "a"}}, "accounts.a.parent: a in b in a: a circle"),
+        ({"a": {"parent": "a"}}, "a in a: a circle"),
+        ({"a": {"weight": 2}}, "accounts.a: has no weight; it has shares, parent"),
+        ({"a": 2}, "accounts.a: 2 is not a table"),
+        ([], "accounts: .* is not a table"),
+    ],
+)
+def test_accounts_that_make_no_tree_are_refused(accounts, said):
+    with pytest.raises(PolicyError, match=said):
+        make("batch", {"kind": "priority", "by": "account", "accounts": accounts})
+
+
+def test_accounts_need_their_users_counted_by_account():
+    with pytest.raises(PolicyError, match='needs by = "account"'):
+        make("batch", {"kind": "priority", "accounts": {"a": {}}})

@@ -1,0 +1,126 @@
+"""Quotas of users, groups and queues: by hand, against a slow reference, and what must hold."""
+
+import random
+
+import pytest
+
+from gridtune.model.batch.cluster import Queue
+from gridtune.model.batch.quotas import Quota
+from gridtune.model.job import State
+from gridtune.scenarios import ScenarioError, load, simulate
+from tests import reference_batch
+from tests.reference_batch import Work
+from tests.test_batch import play
+from tests.test_batch_priority import CAPACITY, random_works
+
+POLICIES = {
+    "fcfs": ({"kind": "fcfs"}, reference_batch.fcfs),
+    "easy": ({"kind": "easy"}, reference_batch.easy),
+    "conservative": ({"kind": "conservative"}, reference_batch.conservative),
+    "sjf": (
+        {"kind": "priority", "rule": "sjf", "reservations": 3},
+        reference_batch.by_priority(lambda work, now: -work.estimate, reference_batch.reserving(3)),
+    ),
+}
+
+
+def user(work):
+    return work.id % 3
+
+
+def limited(policy, most_jobs, most_slots):
+    """A policy that sees only the jobs of each user within its quota, the first ones in its own order."""
+
+    def within(waiting, running, free, now):
+        left = {
+            who: [
+                most_jobs - sum(user(work) == who for work in running),
+                most_slots - sum(work.processors for work in running if user(work) == who),
+            ]
+            for who in range(3)
+        }
+        seen = []
+        for work in waiting:
+            jobs, slots = left[user(work)]
+            left[user(work)] = (
+                [jobs - 1, slots - work.processors] if jobs >= 1 and slots >= work.processors else [0, 0]
+            )
+            if jobs >= 1 and slots >= work.processors:
+                seen.append(work)
+        return policy(seen, running, free, now)
+
+    return within
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_start_is_that_of_the_reference(name):
+    policy, reference = POLICIES[name]
+    if name == "sjf":
+        inner = limited(reference_batch.reserving(3), 2, 5)
+        reference = reference_batch.by_priority(lambda work, now: -work.estimate, inner)
+    else:
+        reference = limited(reference, 2, 5)
+    differs = 0
+    for seed in range(8):
+        works = [work for work in random_works(random.Random(f"{name} {seed}"), 50) if work.processors <= 5]
+        free = [job.start for job in play(works, CAPACITY, policy).record.jobs]
+        quota = Quota(user_running=2, user_slots=5)
+        made = play(works, CAPACITY, policy, quota=quota).record.jobs
+        reference_batch.schedule(works, CAPACITY, reference)
+        assert [job.start for job in made] == [work.start for work in works]
+        differs += free != [work.start for work in works]
+    assert differs == 8  # the quota matters
+
+
+def test_by_hand():
+    """Two processors. A user may run one job: the other processor is for somebody else."""
+    works = [Work(3, 0, 10, 1, 10), Work(6, 0, 10, 1, 10), Work(4, 1, 5, 1, 5)]
+    free = play(works, 2, "easy").record.jobs
+    assert [job.start for job in free] == [0, 0, 10]
+    quota = play(works, 2, "easy", quota=Quota(user_running=1)).record.jobs
+    assert [job.start for job in quota] == [0, 10, 1]
+
+
+def test_groups_and_queues_have_quotas_too():
+    works = [Work(3, 0, 10, 1, 10), Work(4, 0, 10, 1, 10), Work(5, 1, 5, 1, 5)]
+    groups = {"user-0": "a", "user-1": "a", "user-2": "b"}
+    made = play(works, 3, "easy", quota=Quota(group_slots=1), groups=groups).record.jobs
+    assert [job.start for job in made] == [0, 10, 1]
+    queues = [Queue("short", max_runtime=5.0), Queue("long", running=1)]
+    made = play(works, 3, "easy", queues=queues).record.jobs
+    assert [job.start for job in made] == [0, 10, 1]
+    queues = [Queue("short", max_runtime=5.0), Queue("long", quota=Quota(group_running=1))]
+    made = play(works, 3, "easy", queues=queues, groups=groups).record.jobs
+    assert [job.start for job in made] == [0, 10, 1]
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "fair-share", "priority"])
+def test_no_user_ever_holds_more_than_its_quota(policy):
+    for seed in range(5):
+        works = random_works(random.Random(f"held {policy} {seed}"), 60)
+        grid = play(works, CAPACITY, policy, quota=Quota(user_running=2, user_slots=4))
+        done = [job for job in grid.record.jobs if job.state is State.DONE and job.end > job.start]
+        for moment in {job.start for job in done}:
+            for who in {job.user for job in done}:
+                held = [job for job in done if job.user == who and job.start <= moment < job.end]
+                assert len(held) <= 2
+                assert sum(job.processors for job in held) <= 4
+        # Who asks for more than a user may hold is refused; everybody else gets through.
+        lost = [job for job in grid.record.jobs if job.state is not State.DONE]
+        assert all(job.state is State.REJECTED and job.processors > 4 for job in lost)
+        assert len(lost) == sum(work.processors > 4 for work in works)
+
+
+def test_a_scenario_has_quotas():
+    few = load("batch/replay").override({"site.cluster.quota.user_slots": 64})
+    assert (
+        simulate(few).metrics["waiting_mean"].value
+        > simulate(load("batch/replay")).metrics["waiting_mean"].value
+    )
+    site = load("batch/replay").document["site"][0] | {
+        "queue": [{"name": "all", "quota": {"user_slots": 64}}]
+    }
+    queue = load("batch/replay").override({"site": [site]})
+    assert simulate(queue).metrics["waiting_mean"] == simulate(few).metrics["waiting_mean"]
+    with pytest.raises(ScenarioError, match=r"quota\.user_slots"):
+        load("batch/replay").override({"site.cluster.quota.user_slots": 0})
