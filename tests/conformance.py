@@ -55,7 +55,7 @@ def broken_promises(policy, jobs, seed):
     """
     works = random_works(random.Random(f"promise {seed}"), jobs)
     for work in works:
-        work.estimate = max(work.estimate, work.runtime)
+        work.estimate = max(1, work.estimate, work.runtime)  # to reserve no time keeps nobody out
     promised = {}
     grid = Grid()
     site = BatchSite(grid, "site", Counted(CAPACITY), make("batch", policy))
