@@ -11,12 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from gridtune.optimize.progress import Volume
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.replication.loss import Today
+from gridtune.optimize.replication.loss import TodaysRuns
 from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.run_cache import Runs
 from gridtune.optimize.replication.shortlist import shortlist
@@ -34,7 +35,7 @@ VOLUME_PERIOD = 1.0  # s between two computations of the hypervolume shown
 
 
 class Exploration:
-    """Spends a budget and validates the front.
+    """Spends a budget, today's setting first, and validates the front.
 
     Proposals come in batches that do not depend on the number of workers, so equal seeds give equal searches.
     With a store that holds evaluations already the sampler is asked again from the start: what is
@@ -67,7 +68,8 @@ class Exploration:
         self.evaluated = 0
         self.notes: list[str] = []
         self._runs = Runs(pool, work, store.left)
-        self._today = Today(settings, pool, work)
+        self._today = TodaysRuns(settings, pool, work)
+        self._todays_key = None if settings.today is None else key(settings.today.point)
         self._race = Refinement(
             settings.objectives, settings.most, self._searched, settings.constraints, self._cases
         )
@@ -99,6 +101,8 @@ class Exploration:
 
         What is known of members already is not run again.
 
+        Today's setting gets as many replications as any member: all are compared with it.
+
         Args:
             first: number of the first of them.
             least: replications of every member; 0 for none.
@@ -114,17 +118,24 @@ class Exploration:
             self.settings.objectives, most, self._fresh, self.settings.constraints, self._fresh_cases
         )
         race.counts = {key(member.values): least for member in members}
+        today = self._todays_key
+        if members and isinstance(self.store.known.get(today or ""), Evaluation):
+            assert today is not None
+            race.counts[today] = least
         self._extend(race.counts, race, "front on fresh seeds", first)
         if most > least:
             self._settle(race, "uncertain members on fresh seeds", first)
+        if today in race.counts:
+            self._extend({today: max(race.counts.values())}, race, "today's setting on fresh seeds", first)
 
     def _spend(self) -> None:
         store, size = self.store, self.settings.space.size()
         self.progress.start("evaluations", store.budget, len(store.known))
-        seen: set[str] = set()
+        starts = self._starts()
+        seen = set(starts)
         stale = 0
         while len(store.known) < store.budget or self._untraced(seen):
-            if size is not None and len(store.known) >= size and not self._untraced(seen):
+            if size is not None and len(store.known) - self._beside() >= size and not self._untraced(seen):
                 self.note(f"note: the space has only {size} points; all of them are evaluated")
                 return
             points = self.sampler.ask()
@@ -135,6 +146,7 @@ class Exploration:
                 self._replace_sampler()
                 stale = 0
                 continue
+            new = starts | new  # of the first batch
             missing = [point for name, point in new.items() if name not in store.known]
             if missing and not self.evaluated:
                 self._compare(len(store.known.keys() - seen))
@@ -145,7 +157,27 @@ class Exploration:
             )
             if len(missing) > room:
                 return
+            if starts:
+                self._inform(list(starts.values()))
+                starts = {}
             self._teach(points)
+
+    def _starts(self) -> dict[str, Point]:
+        """Points that come before the sampler's own, by key: today's setting, then those asked for."""
+        today = self.settings.today
+        points = [*([] if today is None else [today.point]), *self.settings.starts]
+        return {key(point): point for point in points}
+
+    def _beside(self) -> int:
+        """Points known that are none of the space: today's setting, where it is none."""
+        return sum(1 for entry in self.store.known.values() if not entry.values)
+
+    def _inform(self, points: Sequence[Point]) -> None:
+        """Tell the sampler of points of the space that it has not proposed."""
+        points = [point for point in points if point]
+        means = self._plain_means(points)
+        results = [means.get(key(point)) for point in points]
+        self.sampler.inform(points, results, [self._excesses(point) for point in points])
 
     def _untraced(self, seen: set[str]) -> bool:
         """Whether points are known that a resumed search has still to come by, to see who got what when."""
@@ -228,8 +260,15 @@ class Exploration:
             [Task(case.scenario, point, case.seed, k) for case in cases for k in numbers]
             for point, numbers in zip(points, replications, strict=True)
         ]
+        asked = [at for at, point in enumerate(points) if key(point) == self._todays_key]
         self._today.prepare([k for numbers in replications for k in numbers])
-        for outcome in self._runs.of(groups):
+        self._today.prepare([k for at in asked for k in replications[at]], asked=True)
+        others = [at for at in range(len(points)) if at not in asked]
+        outcomes = (
+            Outcome(others[one.index], one.result, one.failure)
+            for one in self._runs.of([groups[at] for at in others])
+        )
+        for outcome in chain((self._today.outcome(at, replications[at]) for at in asked), outcomes):
             if outcome.failure is None:
                 runs = self._today.compared(outcome.value, replications[outcome.index])
                 outcome = Outcome(outcome.index, runs)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from gridtune.optimize.exploration import Exploration
-from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.records.evaluations import Archive, Failed, Value
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.search_space.today import starting_points, today_of
 from gridtune.optimize.storages.locks import FOLDER, holding_folder
 from gridtune.optimize.storages.storage import JOURNAL, check_address, make_directory, shown
 from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_choice
@@ -72,12 +74,14 @@ def search(
     work: Callable[[Task], Metrics] = metrics_of,
     holding: ExitStack | None = None,
     allow_loss: bool | None = None,
+    start: Sequence[Mapping[str, Value]] = (),
+    today: bool | None = None,
 ) -> SearchResult:
     """Search the parameters of a scenario for the best trade-offs.
 
     Args:
         scenario: what to search.
-        budget: points to evaluate in all, earlier parts of a resumed search included.
+        budget: points to evaluate in all, today's setting and earlier parts of a resumed search included.
         sampler: `auto` or a name of `optimize.samplers.samplers`.
         replications: runs of every point at first, with the same random streams for all points; if left out
             what the scenario says, else 1.
@@ -108,6 +112,10 @@ def search(
         allow_loss: whether points may lose more mandatory work than the scenario as it stands; if left out
             what the scenario says, and with other `work` than simulating they may. Else they break a
             constraint, see `optimize.replication.loss`.
+        start: settings to evaluate after today's and before the sampler's own, values by path, beside those
+            that the scenario names; what one leaves out is as today. Those outside the space are left out.
+        today: whether the scenario as it stands is evaluated first; if left out it is, unless other `work`
+            than simulating may know nothing of it.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is evaluated, except that a
@@ -135,15 +143,26 @@ def search(
         check_address(storage)
     where = storage or (out and out / JOURNAL)
     name = study or default_name(scenario)
-    kind = find(sampler, budget, space)
     earlier = stored_choice(where, name) if where is not None and resume else None
+    raced = (work is metrics_of if today is None else today) if earlier is None else earlier.today
+    standing = today_of(scenario, space, problem.cases)
+    kind = find(sampler, budget - (raced and not standing.point), space)
+    notes = list(problem.notes)
+    if raced and standing.notes:
+        notes.append(f"today's setting is no point of the space: {'; '.join(standing.notes)}")
+    starts = dict[str, Point]()
+    for one in starting_points([*spec.start, *start], space, standing, scenario.name):
+        notes += [one] if isinstance(one, str) else []
+        starts |= {} if isinstance(one, str) else {key(one): one}
     if earlier is not None:
-        kind = samplers().get(earlier[0], kind) if sampler == "auto" else kind
-        batch = batch or earlier[1]
+        kind = samplers().get(earlier.sampler, kind) if sampler == "auto" else kind
+        batch = batch or earlier.batch
+        starts = starts or {key(point): point for point in earlier.starts}
     batch = batch or kind.batch_for(budget)
     settings = Settings(
         scenario, space, chosen, kind.name, batch, seed, least,
         problem.cases, problem.robust, constraints, most,
+        standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
     proposer = kind(space, chosen, seed, batch)
     fresh = max(5, least) if validation_replications is None else validation_replications
@@ -156,7 +175,7 @@ def search(
     workers = pool or Pool(jobs)
     progress = progress or Progress()
     running = Exploration(settings, store, proposer, workers, progress, work)
-    for note in problem.notes:
+    for note in notes:
         running.note(f"note: {note}")
     interrupted = False
     try:

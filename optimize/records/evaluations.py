@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -147,6 +148,8 @@ class Archive:
         robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
         constraints: what a point must keep, in every case.
         max_replications: per evaluation, at most; None if all have `replications`.
+        today: number of the evaluation of the scenario as it stands; None if there is none.
+        present: what stands in the scenario, by path of what is varied, as far as it exists there.
     """
 
     study: str
@@ -162,6 +165,8 @@ class Archive:
     robust: str = "mean"
     constraints: tuple[Constraint, ...] = ()
     max_replications: int | None = None
+    today: int | None = None
+    present: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def heading(self) -> str:

@@ -9,7 +9,7 @@ from math import isfinite
 from gridtune.optimize.records.evaluations import Estimate, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.replication.loss import Today
+from gridtune.optimize.replication.loss import TodaysRuns
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of, run_groups, summarise
@@ -60,7 +60,7 @@ class FreshRuns:
         self.units: dict[str, str] = {}
         self._pool, self._progress, self._work = pool, progress or Progress(), work
         self._known: dict[str, Fresh | str] = {}
-        self._today = Today(settings, pool, work)
+        self._today = TodaysRuns(settings, pool, work)
 
     def run(self, points: Sequence[Point]) -> list[Fresh | str]:
         """What each point gives; why it failed, in one line, if it did.

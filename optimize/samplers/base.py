@@ -74,6 +74,19 @@ class Sampler(ABC):
     def tell(self, results: Sequence[Result]) -> None:
         """What became of the batch asked for last, in its order."""
 
+    def inform(  # noqa: B027
+        self, points: Sequence[Point], results: Sequence[Result], excesses: Sequence[Excesses]
+    ) -> None:
+        """What is known of points that it has not proposed; called before the first `tell`, at most once.
+
+        A sampler that does not override it proposes as if they were unknown.
+
+        Args:
+            points: of the space.
+            results: see `tell`.
+            excesses: see `learn`.
+        """
+
     def revise(self, means: Mapping[str, Sequence[float]]) -> None:  # noqa: B027
         """Better means of the objectives of points told earlier, where a search runs some of them again.
 

@@ -70,6 +70,26 @@ class OptunaSampler(Sampler):
             else:
                 self._study.tell(trial, [float(value) for value in result])
 
+    def inform(
+        self, points: Sequence[Point], results: Sequence[Result], excesses: Sequence[Excesses]
+    ) -> None:
+        """Learn from points that were not asked for, as from finished trials; failed ones are left out."""
+        from optuna.trial import create_trial
+
+        for point, result, excess in zip(points, results, excesses, strict=True):
+            if result is None:
+                continue
+            middle = {parameter.path: parameter.at(0.5) for parameter in self.space} if self.flat else {}
+            params = middle | point
+            trial = create_trial(
+                values=[float(value) for value in result],
+                params=params,
+                distributions={path: self._distributions[path] for path in params},
+                constraints=dict(excess),
+            )
+            self._study.add_trial(trial)
+            self._names.append(key(point))
+
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
         for trial, excess in zip(self._asked, excesses, strict=True):

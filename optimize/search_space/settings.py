@@ -10,7 +10,8 @@ from typing import Any
 
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.cases import MEAN, Case, Robust
-from gridtune.optimize.search_space.space import Space
+from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.today import Today
 from gridtune.scenarios.document.scenario import Scenario
 
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
@@ -32,6 +33,8 @@ class Settings:
         robust: how an objective sums up the cases.
         constraints: what a point must keep, in every case.
         max_replications: per evaluation, at most; as many as `replications` if left out.
+        today: the scenario as it stands, which is evaluated before all others; None if it is not.
+        starts: points to evaluate next, before the sampler's own.
     """
 
     scenario: Scenario
@@ -45,6 +48,8 @@ class Settings:
     robust: Robust = Robust(MEAN, None)
     constraints: tuple[Constraint, ...] = ()
     max_replications: int | None = None
+    today: Today | None = None
+    starts: tuple[Point, ...] = ()
 
     @property
     def most(self) -> int:
@@ -84,6 +89,8 @@ class Settings:
             "cases": [case.as_json() for case in self.cases],
             "robust": self.robust.text,
             "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
+            "today": None if self.today is None else self.today.as_json(),
+            "starts": list(self.starts),
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
         return plain
@@ -117,6 +124,8 @@ class Settings:
             Robust.of(stored.get("robust", MEAN)),
             stored_constraints(stored),
             stored.get("max_replications"),
+            None if stored.get("today") is None else Today.of_json(stored["today"]),
+            tuple(stored.get("starts", ())),
         )
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
@@ -131,6 +140,7 @@ class Settings:
         changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
         if set(map(str, self.constraints)) != set(map(str, stored_constraints(stored))):
             changed.append("the constraints")
+        changed += [] if mine["starts"] == stored.get("starts", []) else ["the points to start from"]
         found = [f"{' and '.join(changed)} changed"] if changed else []
         robust = stored.get("robust", MEAN)
         found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []

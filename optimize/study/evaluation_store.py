@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.run_cache import Run
 from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import key
+from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.storages.background_writer import BackgroundWriter
 from gridtune.optimize.storages.damage import DamagedError
 from gridtune.optimize.storages.rdb import reason
@@ -222,8 +222,25 @@ class StudyStore(Store):
             raise ScenarioError(f"{problem}; what was written stays, --resume continues") from error
 
 
-def stored_choice(where: str | Path, name: str) -> tuple[str, int] | None:
-    """Sampler and batch of a study that exists; None if there is no such study.
+@dataclass(frozen=True)
+class Choice:
+    """What a study was begun with and a resumed search need not say again.
+
+    Attributes:
+        sampler: name of it.
+        batch: points that it proposes at once.
+        today: whether the scenario as it stands is among its points.
+        starts: points that it began with.
+    """
+
+    sampler: str
+    batch: int
+    today: bool
+    starts: tuple[Point, ...]
+
+
+def stored_choice(where: str | Path, name: str) -> Choice | None:
+    """What a study that exists was begun with; None if there is no such study.
 
     Raises:
         ScenarioError: the storage cannot be used.
@@ -235,4 +252,7 @@ def stored_choice(where: str | Path, name: str) -> tuple[str, int] | None:
         stored = stored_settings(storage, name)
     finally:
         storage.remove_session()
-    return (stored["sampler"], stored["batch"]) if stored else None
+    if not stored:
+        return None
+    starts = tuple(stored.get("starts", ()))
+    return Choice(stored["sampler"], stored["batch"], stored.get("today") is not None, starts)

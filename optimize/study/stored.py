@@ -108,6 +108,14 @@ class StoredParameter(Stored):
     when: dict[str, list[bool | int | float | str]]
 
 
+class StoredToday(Stored):
+    """See `optimize.search_space.today.Today`."""
+
+    point: dict[str, bool | int | float | str]
+    values: dict[str, bool | int | float | str]
+    notes: list[str]
+
+
 class StoredSettings(Stored):
     """See `optimize.search_space.settings.Settings`."""
 
@@ -125,6 +133,8 @@ class StoredSettings(Stored):
     cases: list[StoredCase] = []
     robust: str = "mean"
     constraints: list[Annotated[list[Any], Field(min_length=3)]] = []
+    today: StoredToday | None = None
+    starts: list[dict[str, bool | int | float | str]] = []
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

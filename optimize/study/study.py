@@ -170,6 +170,8 @@ def archive_of(
 ) -> Archive:
     """All of a search as plain data; `settings` as stored."""
     evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
+    today = settings.get("today")
+    mark = None if today is None else key(today["point"])
     return Archive(
         study=name,
         scenario=settings["scenario"],
@@ -184,6 +186,8 @@ def archive_of(
         cases=tuple(case["name"] for case in settings.get("cases", ())),
         robust=settings.get("robust", MEAN),
         constraints=stored_constraints(settings),
+        today=next((e.number for e in evaluations if key(e.values) == mark), None),
+        present={} if today is None else today["values"],
     )
 
 

@@ -64,6 +64,11 @@ class SearchSpec(Table):
         ge=1,
         description="runs of a point that may be on the front; as `replications` if left out",
     )
+    start: list[dict[str, Value]] = Field(
+        default_factory=list,
+        description="settings to evaluate after today's, e.g. those of a paper: values by path; what is left "
+        "out is as today",
+    )
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
