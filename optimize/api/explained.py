@@ -7,9 +7,9 @@ from html import escape
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.explanation.changes import Change
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.explanation.report import told
+from gridtune.optimize.front.changes import Change
 
 if TYPE_CHECKING:
     import pandas as pd

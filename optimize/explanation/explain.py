@@ -13,8 +13,8 @@ from typing import Any
 
 from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
-from gridtune.optimize.explanation.changes import Change, changes, other_changes
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
+from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member, comparable, front
 from gridtune.optimize.front.recommendations import Recommendation, recommend
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Value

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.explanation.changes import Change, Runs, changes
+from gridtune.optimize.front.changes import Change, Runs, changes
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import costs

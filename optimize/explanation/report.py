@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gridtune.optimize.explanation.ablation import Ablation
-from gridtune.optimize.explanation.changes import Change
 from gridtune.optimize.explanation.explain import Explanation, Setting
 from gridtune.optimize.explanation.neighbours import Neighbour
+from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.number_format import cell, estimated, plain, spoken, with_unit
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.paired import CLEARLY, INTERVAL, PROBABLY

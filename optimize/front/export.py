@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.metrics.registry import resolution, rounded
+from gridtune.optimize.front.against_today import NOTHING, gains, settings_changed, todays
 from gridtune.optimize.front.breakdown import (
     columns,
     constraint_cells,
@@ -24,7 +25,7 @@ from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell, estimated, plain
 from gridtune.optimize.front.recommendations import Recommendation, recommend
-from gridtune.optimize.records.evaluations import Archive, Estimate
+from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,8 +47,15 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
         "hypervolume_levelled": front.hypervolume_levelled,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
         "replications": _effort(front.archive),
-        "front": [_entry(member) | entry(member, front.archive) for member in front.members],
-        "recommendations": [_advice(item) for item in recommend(front, order=order)],
+        "today": _today(front),
+        "front": [
+            _entry(member) | _differences(front, member.evaluation) | entry(member, front.archive)
+            for member in front.members
+        ],
+        "recommendations": [
+            _advice(item) | _differences(front, item.member.evaluation) | _settings(front, item)
+            for item in recommend(front, order=order)
+        ],
         "settled": [one.as_json() for one in dominant_choices(front)],
         **totals(front),
     }
@@ -73,6 +81,10 @@ def to_frame(front: Front) -> pd.DataFrame:
                 if estimate is not None or front.validated:
                     row[objective.name + suffix] = estimate.mean if estimate else None
                     row[f"{objective.name}{suffix}_se"] = estimate.standard_error if estimate else None
+        for change in gains(front, evaluation):
+            gap, name = change.difference, change.metric.name
+            row[f"{name}_difference"] = gap.mean
+            row |= {f"{name}_difference_low": gap.low, f"{name}_difference_high": gap.high}
         row |= columns(member, front)
         row["replications"] = evaluation.replications
         row["fresh_replications"] = evaluation.fresh_replications
@@ -163,6 +175,8 @@ def summary(front: Front) -> list[str]:
     if front.unvalidated:
         said.append(f"{front.unvalidated} more looked non-dominated in the search but have no fresh seeds.")
     said += map(str, dominant_choices(front))
+    if todays(front) is not None and not recommend(front):
+        said.append(NOTHING)
     return said
 
 
@@ -204,6 +218,36 @@ def _entry(member: Member) -> dict[str, Any]:
         "number": evaluation.number,
         "equivalents": list(member.equivalents),
     }
+
+
+def _today(front: Front) -> dict[str, Any] | None:
+    """The scenario as it stands: its number, what stands there, and its objectives."""
+    found = todays(front)
+    if found is None:
+        return None
+    return {
+        "number": found.number,
+        "values": dict(front.archive.present),
+        "in_space": bool(found.values),
+        "objectives": _estimates(found.objectives),
+        "validated": _estimates(found.validated) if found.validated else None,
+        "replications": found.replications,
+        "fresh_replications": found.fresh_replications,
+    }
+
+
+def _differences(front: Front, evaluation: Evaluation) -> dict[str, Any]:
+    """What a point changes against today's setting, by objective; nothing without one."""
+    changes = gains(front, evaluation)
+    named = {one.metric.name: {**one.difference.as_json(), "better": one.better} for one in changes}
+    return {"difference": named or None}
+
+
+def _settings(front: Front, item: Recommendation) -> dict[str, Any]:
+    if todays(front) is None:
+        return {}
+    changed = settings_changed(front, item.member.evaluation)
+    return {"changes": [{"path": one.path, "from": one.before, "to": one.after} for one in changed]}
 
 
 def _estimates(estimates: dict[str, Estimate]) -> dict[str, dict[str, float | None]]:

@@ -111,7 +111,8 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     """The front of a search.
 
     Where any evaluation is validated, the validated ones are the members, and those that turn out
-    dominated on fresh seeds, or break a constraint there, stay listed as such; else the members are the
+    dominated on fresh seeds, or break a constraint there, stay listed as such, except for today's setting,
+    which is only a member if nothing beats it; else the members are the
     points that are non-dominated as searched. Points that break a constraint as searched are no members. A
     point evaluated twice counts once.
 
@@ -140,6 +141,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
     members = _judged(members, _without_equals([*shortlist, *allowed], objectives)[0], archive)
+    members = tuple(m for m in members if m.non_dominated or m.evaluation.number != archive.today)
     keeping = [member for member in members if member.feasible]
     true = costs([member.estimates for member in keeping], objectives)
     believed = costs([member.evaluation.objectives for member in keeping], objectives)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gridtune.optimize.front.against_today import worth_it
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import estimated, measured, spoken, with_unit
 from gridtune.optimize.records.evaluations import Estimate, Objective
@@ -44,10 +45,11 @@ def recommend(
 ) -> list[Recommendation]:
     """The lexicographic choice, the compromise and the best of each objective.
 
-    Only members that stay non-dominated are candidates.
+    Only members that stay non-dominated and are better than today's setting in some objective beyond noise
+    are candidates; see `optimize.front.against_today.worth_it`.
 
     Args:
-        front: what to choose from; an empty front has no recommendation.
+        front: what to choose from; without a candidate there is no recommendation.
         order: names of the objectives, the most important first; left out, their order in the study.
         tolerance: see `lexicographic`.
 
@@ -55,7 +57,8 @@ def recommend(
         ScenarioError: `order` names something that is no objective of the study.
     """
     objectives = ordered(front.objectives, order)
-    candidates = front.kept
+    kept = [member for member in front.kept if member.evaluation.number != front.archive.today]
+    candidates = worth_it(front, kept)
     if not candidates:
         return []
     choices = [

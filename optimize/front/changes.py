@@ -58,7 +58,8 @@ class Change:
 def change(metric: Objective, start: Sequence[float], to: Sequence[float]) -> Change:
     """What happens to one metric, over the replications that both points have."""
     pairs = min(len(start), len(to))
-    return Change(metric, sum(start[:pairs]) / pairs, sum(to[:pairs]) / pairs, difference(to, start))
+    gap = difference(to, start, metric.resolution)
+    return Change(metric, sum(start[:pairs]) / pairs, sum(to[:pairs]) / pairs, gap)
 
 
 def changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tuple[Change, ...]:

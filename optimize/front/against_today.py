@@ -1,0 +1,153 @@
+"""What points change against today's setting, how surely, and which of them are worth a change.
+
+Everything is paired over the streams that a point and today's setting have in common: on fresh seeds where
+both have them, else on those of the search, which flatter the points of the front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gridtune.optimize.front.changes import Change, change
+from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.number_format import plain, spoken, with_unit
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.replication.paired import INTERVAL
+
+NOTHING = "Nothing was found that is better than today's setting beyond noise."
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a point has in the place of what stands in the scenario.
+
+    Attributes:
+        path: of the parameter.
+        before: what stands there today; None where the parameter does not exist today.
+        after: what the point sets; None where the parameter does not exist at the point.
+    """
+
+    path: str
+    before: Value | None
+    after: Value | None
+
+
+def todays(front: Front) -> Evaluation | None:
+    """The evaluation of the scenario as it stands; None if the search has none."""
+    number = front.archive.today
+    return next((one for one in front.archive.evaluations if one.number == number), None)
+
+
+def settings_changed(front: Front, evaluation: Evaluation) -> list[Setting]:
+    """What a point sets otherwise than today's setting, in the order of the point."""
+    if evaluation.number == front.archive.today:
+        return []
+    before, after = front.archive.present, evaluation.values
+    paths = dict.fromkeys([*after, *(path for path in before if path not in after)])
+    return [
+        Setting(path, before.get(path), after.get(path))
+        for path in paths
+        if not _same(before.get(path), after.get(path)) and path in after
+    ]
+
+
+def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
+    """What happens to each objective from today's setting to a point; empty if the search has no today."""
+    today = todays(front)
+    if today is None or today.number == evaluation.number:
+        return ()
+    start, to = today.objectives, evaluation.objectives
+    if today.validated and evaluation.validated:
+        start, to = today.validated, evaluation.validated
+    return tuple(change(o, start[o.name].values, to[o.name].values) for o in front.objectives)
+
+
+def worth_it(front: Front, members: Sequence[Member]) -> list[Member]:
+    """Members that are better than today's setting in some objective, beyond noise.
+
+    Many are looked at, in several objectives, and the luckiest stand out. So the false ones among what is
+    called better are kept to a fortieth (one side of a 95 % interval) by the step-up procedure of Benjamini
+    and Hochberg; if nothing is truly better, anything is called so in a fortieth of all searches. Where
+    there is no second run to tell noise by, every better mean counts.
+
+    Args:
+        front: of a search; all members pass where it has no today.
+        members: to choose from.
+
+    Source: Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, JRSS B 57(1), 1995.
+    """
+    if todays(front) is None:
+        return list(members)
+    doubts = [
+        (_doubt(one), member)
+        for member in members
+        for one in gains(front, member.evaluation)
+        if one.difference.mean
+    ]
+    tests = len(members) * len(front.objectives)
+    ranked = sorted(doubt for doubt, _ in doubts)
+    rate = (1 - INTERVAL) / 2
+    passed = [doubt for rank, doubt in enumerate(ranked, start=1) if doubt <= rate * rank / tests]
+    least = max(passed, default=-1.0)
+    sure = {member.evaluation.number for doubt, member in doubts if doubt <= least}
+    return [member for member in members if member.evaluation.number in sure]
+
+
+def _doubt(one: Change) -> float:
+    """One-sided probability of a change at least as good, if there were none."""
+    if not one.better:
+        return 1.0
+    confidence = one.difference.confidence
+    return 0.0 if confidence is None else (1 - confidence) / 2
+
+
+def in_words(one: Change) -> str:
+    """A change of an objective with its interval, e.g. `unfairness lower by 0.12 (0.08 to 0.16)`."""
+    gap = one.difference
+    if gap.verdict == "equal":
+        return f"{spoken(one.metric)} the same"
+    way = "higher" if gap.mean > 0 else "lower"
+    text = f"{spoken(one.metric)} {way} by {with_unit(plain(abs(gap.mean)), one.metric)}"
+    if gap.low is None or gap.high is None:
+        return f"{text} (one run: how surely is unknown)"
+    if gap.low == gap.high:
+        return f"{text} in every run"
+    sign = 1 if gap.mean > 0 else -1
+    low, high = sorted((sign * gap.low, sign * gap.high))
+    return f"{text} ({plain(low)} to {plain(high)})"
+
+
+def told_changes(changes: Sequence[Change]) -> Iterator[str]:
+    """What a point gains, what it costs, and what cannot be told, a line each."""
+    kinds = {
+        "gains": [one for one in changes if _told(one) and one.better],
+        "costs": [one for one in changes if _told(one) and not one.better],
+        "not told apart": [one for one in changes if not _told(one) and one.difference.verdict != "equal"],
+    }
+    for kind, some in kinds.items():
+        if some:
+            yield f"{kind}: {'; '.join(map(in_words, some))}"
+    same = [spoken(one.metric) for one in changes if one.difference.verdict == "equal"]
+    if same:
+        yield f"the same in every run: {', '.join(same)}"
+
+
+def _told(one: Change) -> bool:
+    """Whether the interval of a change leaves 0 out, or nothing speaks of noise."""
+    gap = one.difference
+    return gap.verdict != "equal" and (gap.low is None or gap.high is None or gap.low > 0 or gap.high < 0)
+
+
+def _same(before: Value | None, after: Value | None) -> bool:
+    return before == after and isinstance(before, bool) == isinstance(after, bool)
+
+
+def objective_changes(changes: Sequence[Change]) -> dict[str, Change]:
+    """Changes by the name of their objective."""
+    return {one.metric.name: one for one in changes}
+
+
+def difference_title(objective: Objective) -> str:
+    """The title of a column of differences to today's setting."""
+    return f"{spoken(objective)}: against today"
