@@ -158,6 +158,7 @@ def search(
     seeds: options.Seeds = None,
     robust: options.Robust = None,
     allow_loss: options.AllowLoss = None,
+    start_from: options.StartFrom = None,
     vary: options.Vary = None,
     set: options.Set = None,
     out: options.Out = None,
@@ -182,7 +183,8 @@ def search(
         budget=budget, sampler=sampler, replications=replications, max_replications=max_replications,
         jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
         objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
-        assignments=set or [], seeds=seeds, robust=robust, allow_loss=allow_loss, out=out, dask=dask,
+        assignments=set or [], seeds=seeds, robust=robust, allow_loss=allow_loss,
+        start_from=start_from or [], out=out, dask=dask,
     )  # fmt: skip
     sys.stdout.write(front_text(found, format))
 

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 import zlib
+from dataclasses import replace
 from math import log, nan
 from pathlib import Path
 
@@ -71,6 +72,12 @@ def busy_toy(task):
         metrics["unfairness"] = Metric(0.5 * unfair + 0.2 * distance, "")
         metrics["completed"] = Metric(0.5 * completed, "jobs")
     return metrics
+
+
+def toy_with_today(task, scale=1.0):
+    """The noisy toy, which knows what the scenario as it stands is: ethic clients, window 1, speed 1."""
+    today = {"client.dispatch": "ethic", "client.dispatch.window": 1, "sed.speed": 1.0}
+    return noisy(replace(task, values=task.values or today), scale)
 
 
 class Interrupting:

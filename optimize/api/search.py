@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.progress import progress_of
@@ -32,6 +33,7 @@ def search(
     seeds: Sequence[int] = (),
     robust: str | None = None,
     allow_loss: bool | None = None,
+    start: Sequence[Mapping[str, Any]] = (),
     jobs: int | None = None,
     dask: str | None = None,
     out: Path | str | None = None,
@@ -44,7 +46,7 @@ def search(
 
     Args:
         scenario: what `load` gave, or the name or file of a scenario.
-        budget: points to evaluate, earlier parts of a resumed search included.
+        budget: points to evaluate, today's setting and earlier parts of a resumed search included.
         vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, added to the
             scenario's own search space or put in its place. Or texts as on the command line.
         objectives: metrics to trade off, one's own included; those of the scenario if left out.
@@ -59,6 +61,7 @@ def search(
         robust: how an objective sums up several scenarios or seeds: `mean`, `worst` or `quantile:SHARE`.
         allow_loss: whether points may lose more mandatory work than the scenario as it stands; if left out
             what the scenario says.
+        start: settings to evaluate after today's, values by path; what one leaves out is as today.
         jobs: worker processes; all cores if left out. They do not change the result.
         dask: address of the scheduler of a Dask cluster to run on instead.
         out: folder for the study and its front in every form; nothing is kept without it or `storage`.
@@ -100,6 +103,7 @@ def search(
             seeds=seeds,
             robust=robust,
             allow_loss=allow_loss,
+            start=start,
             out=folder,
             storage=storage,
             study=study,

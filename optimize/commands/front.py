@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gridtune.optimize import api
+from gridtune.optimize.front.against_today import gains, settings_changed, todays, told_changes
 from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex, to_text
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.number_format import cell
-from gridtune.optimize.front.recommendations import recommend
+from gridtune.optimize.front.recommendations import grouped, recommend
 from gridtune.scenarios.results.files import to_json
 
 
@@ -59,7 +60,16 @@ def front_text(found: Front, format: str) -> str:
 
 
 def _advice(found: Front) -> Iterator[str]:
-    for item in recommend(found):
-        evaluation = item.member.evaluation
-        settings = ", ".join(f"{path}={cell(value)}" for path, value in evaluation.values.items())
-        yield f"\n{item.name.replace('_', ' ')}: point {evaluation.number} ({settings})\n  {item.reason}"
+    """Each recommended point once: what to change, what that gains and costs, and why."""
+    for items in grouped(recommend(found)):
+        evaluation = items[0].member.evaluation
+        names = ", ".join(item.name.replace("_", " ") for item in items)
+        yield f"\n{names}: point {evaluation.number}"
+        if todays(found) is None:
+            settings = ", ".join(f"{path}={cell(value)}" for path, value in evaluation.values.items())
+            yield f"  {settings}"
+        else:
+            changed = settings_changed(found, evaluation)
+            yield f"  change {'; '.join(map(str, changed)) or 'nothing'}"
+            yield from (f"  {line}" for line in told_changes(gains(found, evaluation)))
+        yield from (f"  {reason}" for reason in dict.fromkeys(item.reason for item in items))

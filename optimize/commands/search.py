@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gridtune.optimize import api
+from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.samplers import samplers
 from gridtune.optimize.search_space.cases import other_scenario, seeds_of
-from gridtune.optimize.search_space.space import Space, check_not_set
+from gridtune.optimize.search_space.space import Point, Space, check_not_set
+from gridtune.optimize.search_space.today import today_of
 from gridtune.scenarios.document.paths import parse_assignments
-from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.size import tell_size
 
 
@@ -35,6 +38,7 @@ def run_search(
     seeds: str | None,
     robust: str | None,
     allow_loss: bool | None,
+    start_from: Sequence[str] = (),
     out: Path | None,
     dask: str | None = None,
 ) -> Front:
@@ -50,6 +54,7 @@ def run_search(
     """
     values = parse_assignments(assignments)
     check_not_set(Space.of(scenario, vary), scenario, values)
+    start = [one for text in start_from for one in settings_of(text, Space.of(scenario, vary))]
     further = [other_scenario(text, values) for text in others]
     tell_size(scenario, budget * (max_replications or replications or 1) * (1 + len(further)), jobs)
     made = api.search(
@@ -66,6 +71,7 @@ def run_search(
         seeds=seeds_of(seeds),
         robust=robust,
         allow_loss=allow_loss,
+        start=start,
         jobs=jobs,
         dask=dask,
         out=out,
@@ -75,6 +81,27 @@ def run_search(
         progress=True,
     )
     return made.details
+
+
+def settings_of(subject: str, space: Space) -> list[Point]:
+    """Settings to start from: what a scenario has for what is searched, or each point of a study's front.
+
+    Args:
+        subject: a scenario (name, file) or a study (folder, journal file, storage URL).
+        space: what is searched; everything else is passed over.
+
+    Raises:
+        ScenarioError: there is no such scenario or study, or it has nothing for what is searched.
+    """
+    if is_study(subject):
+        points = [member.evaluation.values for member in api.open_study(subject).details.kept]
+    else:
+        points = [today_of(load(subject), space).values]
+    paths = {parameter.path for parameter in space}
+    found = [{path: value for path, value in point.items() if path in paths} for point in points]
+    if not any(found):
+        raise ScenarioError(f"--start-from {subject}: has no value for anything that is searched")
+    return found
 
 
 def sampler_rows() -> list[dict[str, str]]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.front.number_format import plain, spoken, with_unit
-from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.front.number_format import cell, plain, spoken, with_unit
+from gridtune.optimize.records.evaluations import Evaluation, Value
 from gridtune.optimize.replication.paired import INTERVAL
 
 NOTHING = "Nothing was found that is better than today's setting beyond noise."
@@ -31,6 +31,11 @@ class Setting:
     path: str
     before: Value | None
     after: Value | None
+
+    def __str__(self) -> str:
+        if self.before is None:
+            return f"{self.path} = {cell(self.after)}"
+        return f"{self.path} from {cell(self.before)} to {cell(self.after)}"
 
 
 def todays(front: Front) -> Evaluation | None:
@@ -85,7 +90,8 @@ def worth_it(front: Front, members: Sequence[Member]) -> list[Member]:
         for one in gains(front, member.evaluation)
         if one.difference.mean
     ]
-    tests = len(members) * len(front.objectives)
+    # Those that fell from the front were looked at, too: the others are there because they were luckier.
+    tests = max(len(front.members), len(members)) * len(front.objectives)
     ranked = sorted(doubt for doubt, _ in doubts)
     rate = (1 - INTERVAL) / 2
     passed = [doubt for rank, doubt in enumerate(ranked, start=1) if doubt <= rate * rank / tests]
@@ -141,13 +147,3 @@ def _told(one: Change) -> bool:
 
 def _same(before: Value | None, after: Value | None) -> bool:
     return before == after and isinstance(before, bool) == isinstance(after, bool)
-
-
-def objective_changes(changes: Sequence[Change]) -> dict[str, Change]:
-    """Changes by the name of their objective."""
-    return {one.metric.name: one for one in changes}
-
-
-def difference_title(objective: Objective) -> str:
-    """The title of a column of differences to today's setting."""
-    return f"{spoken(objective)}: against today"

@@ -47,7 +47,6 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
         "hypervolume_levelled": front.hypervolume_levelled,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
         "replications": _effort(front.archive),
-        "today": _today(front),
         "front": [
             _entry(member) | _differences(front, member.evaluation) | entry(member, front.archive)
             for member in front.members
@@ -57,6 +56,7 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
             for item in recommend(front, order=order)
         ],
         "settled": [one.as_json() for one in dominant_choices(front)],
+        **_today(front),
         **totals(front),
     }
 
@@ -220,12 +220,12 @@ def _entry(member: Member) -> dict[str, Any]:
     }
 
 
-def _today(front: Front) -> dict[str, Any] | None:
+def _today(front: Front) -> dict[str, Any]:
     """The scenario as it stands: its number, what stands there, and its objectives."""
     found = todays(front)
     if found is None:
-        return None
-    return {
+        return {}
+    today = {
         "number": found.number,
         "values": dict(front.archive.present),
         "in_space": bool(found.values),
@@ -234,13 +234,14 @@ def _today(front: Front) -> dict[str, Any] | None:
         "replications": found.replications,
         "fresh_replications": found.fresh_replications,
     }
+    return {"today": today}
 
 
 def _differences(front: Front, evaluation: Evaluation) -> dict[str, Any]:
     """What a point changes against today's setting, by objective; nothing without one."""
     changes = gains(front, evaluation)
     named = {one.metric.name: {**one.difference.as_json(), "better": one.better} for one in changes}
-    return {"difference": named or None}
+    return {"difference": named} if named else {}
 
 
 def _settings(front: Front, item: Recommendation) -> dict[str, Any]:

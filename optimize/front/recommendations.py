@@ -76,6 +76,14 @@ def recommend(
     ]
 
 
+def grouped(advice: Sequence[Recommendation]) -> list[list[Recommendation]]:
+    """Recommendations of one point together, in the order of the first of each."""
+    found: dict[int, list[Recommendation]] = {}
+    for item in advice:
+        found.setdefault(item.member.evaluation.number, []).append(item)
+    return list(found.values())
+
+
 def ordered(objectives: Sequence[Objective], names: Sequence[str] | None) -> list[Objective]:
     """The objectives, those named first in that order, then the others.
 

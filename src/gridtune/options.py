@@ -102,6 +102,10 @@ Require = Annotated[
 Robust = Annotated[
     str | None, typer.Option(help="Of several scenarios or seeds: mean, worst or quantile:SHARE.")
 ]
+StartFrom = Annotated[
+    list[str] | None,
+    typer.Option(metavar="SCENARIO|STUDY", help="Settings to evaluate first, after today's; repeatable."),
+]
 AllowLoss = Annotated[
     bool | None,
     typer.Option("--allow-loss/--no-loss", help="Points may lose more work than the scenario does."),

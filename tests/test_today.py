@@ -1,0 +1,188 @@
+"""Today's setting is in the race: the first point, as surely known as any, and what all is compared with."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from gridtune.optimize.commands.front import front_text
+from gridtune.optimize.commands.search import settings_of
+from gridtune.optimize.front.against_today import NOTHING, gains, settings_changed, worth_it
+from gridtune.optimize.front.export import summary, to_dict, to_frame
+from gridtune.optimize.front.front import front
+from gridtune.optimize.front.recommendations import recommend
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.space import Space
+from gridtune.optimize.search_space.today import today_of
+from gridtune.optimize.study.study import load_archive
+from gridtune.scenarios import ScenarioError, load
+from search_toys import VARY, Interrupting, toy, toy_with_today
+from tests.fronts import COMPLETED, UNFAIR, archive
+
+TODAY = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1}
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return load("diet/day-regular")
+
+
+def run(scenario, **options):
+    given = {"budget": 30, "vary": VARY, "work": toy_with_today, "today": True, **options}
+    return search(scenario, **given)
+
+
+def test_the_scenario_as_it_stands_is_point_0_and_is_known_as_surely_as_any_member(scenario):
+    work = partial(toy_with_today, scale=8.0)
+    archive = run(scenario, replications=1, max_replications=8, work=work).archive
+    assert archive.today == 0
+    assert len(archive.evaluations) == 30
+    assert archive.evaluations[0].values == archive.present == TODAY
+    counts = [e.fresh_replications for e in archive.evaluations]
+    assert counts[0] == max(counts) > 5
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2", "random"])
+def test_workers_and_interruptions_change_nothing(scenario, tmp_path, sampler):
+    whole = run(scenario, sampler=sampler, replications=2)
+    two = run(scenario, sampler=sampler, replications=2, jobs=2)
+    assert repr(two.archive) == repr(whole.archive)
+    for calls in (1, 33, 70):
+        out = tmp_path / str(calls)
+        with pytest.raises(KeyboardInterrupt):
+            run(scenario, sampler=sampler, replications=2, out=out, work=Interrupting(calls, toy_with_today))
+        resumed = run(scenario, sampler=sampler, replications=2, out=out, resume=True)
+        assert repr(resumed.archive) == repr(whole.archive) == repr(load_archive(out))
+
+
+def test_a_setting_outside_of_the_space_is_evaluated_all_the_same(scenario):
+    result = run(scenario, vary=["sed.speed=1.5:2.0", "client.dispatch=ethic"])
+    assert result.archive.today == 0
+    assert result.archive.evaluations[0].values == {}
+    assert result.archive.present["sed.speed"] == 1.0
+    assert any("sed.speed is 1.0, outside of what is searched (1.5 to 2)" in note for note in result.notes)
+    again = run(scenario, vary=["sed.speed=1.0:2.0", "client.dispatch=ethic"]).archive
+    assert again.evaluations[0].values == TODAY
+    assert again.evaluations[0].objectives == result.archive.evaluations[0].objectives
+
+
+def test_where_another_scenario_stands_elsewhere_today_is_no_point_of_the_space(scenario):
+    other = replace(scenario.override({"client.dispatch.window": 3}), name="window=3")
+    result = run(scenario, others=[other], budget=8)
+    assert result.archive.evaluations[0].values == {}
+    assert any("stands elsewhere than the first scenario" in note for note in result.notes)
+
+
+def test_a_small_space_is_listed_beside_a_setting_outside_of_it(scenario):
+    options = {"vary": ["sed.speed=1.5,2.0", "client.dispatch=ethic", "client.dispatch.window=3,4"]}
+    result = run(scenario, budget=5, **options)
+    assert [e.values == {} for e in result.archive.evaluations] == [True, False, False, False, False]
+
+
+def test_work_that_knows_nothing_of_the_scenario_has_no_today(scenario):
+    archive = search(scenario, budget=6, vary=VARY, work=toy).archive
+    assert archive.today is None
+    assert "today" not in to_dict(front(archive))
+
+
+def test_a_study_from_before_is_resumed_without_it(scenario, tmp_path):
+    search(scenario, budget=6, vary=VARY, work=toy, out=tmp_path)
+    resumed = run(scenario, budget=12, out=tmp_path, resume=True, work=toy)
+    assert resumed.archive.today is None
+    assert len(resumed.archive.evaluations) == 12
+
+
+def test_settings_to_start_from_come_next(scenario):
+    start = [{"client.dispatch": "legacy", "client.n_submit": 190}, {"sed.speed": 7.0}]
+    result = run(scenario, start=start)
+    assert result.archive.evaluations[1].values == {
+        "sed.speed": 1.0,
+        "client.dispatch": "legacy",
+        "client.n_submit": 190,
+    }
+    assert any("sed.speed is 7.0, outside of 0.5 to 2" in note for note in result.notes)
+    with pytest.raises(ScenarioError, match=r"setting 1: sed\.cont is not searched"):
+        run(scenario, start=[{"sed.cont": 3}])
+
+
+def test_samplers_of_optuna_learn_from_what_they_have_not_proposed(scenario):
+    start = [{"sed.speed": 2.0, "client.dispatch.window": 4}]
+    archives = [run(scenario, sampler="tpe", start=given, budget=60).archive for given in (start, [])]
+    proposed = [{str(e.values) for e in one.evaluations[34:]} for one in archives]
+    assert proposed[0] != proposed[1]
+
+
+def test_a_study_and_a_scenario_are_settings_to_start_from(scenario, tmp_path):
+    run(scenario, out=tmp_path)
+    space = Space.of(scenario, VARY)
+    assert len(settings_of(str(tmp_path), space)) > 1
+    assert settings_of("diet/day-regular", space) == [TODAY]
+    with pytest.raises(ScenarioError, match="no value for anything"):
+        settings_of("queue/mmc", Space.of(load("dirac/search")))
+
+
+def with_today(*fresh, present=None):
+    """A study of which the first point is today's, everything on fresh seeds."""
+    values = [tuple(zip(*one, strict=True)) for one in fresh]
+    return archive(
+        (UNFAIR, COMPLETED), *((0.0, 0.0) for _ in fresh), fresh=values, today=0, present=present or {}
+    )
+
+
+def noise(seed, better=0.0, count=10, shared=5.0):
+    draw = np.random.default_rng([seed])
+    streams = np.random.default_rng(1).normal(0, shared, (count, 2))
+    return streams + draw.normal(0, 1, (count, 2)) + np.array([-better, better])
+
+
+def test_differences_are_paired_so_that_what_streams_do_to_all_cancels():
+    found = front(with_today(noise(0), noise(1, better=3.0)))
+    one, other = gains(found, found.archive.evaluations[1])
+    assert one.difference.mean == pytest.approx(-3, abs=1.2)
+    assert one.difference.low < -3 < one.difference.high < 0 < other.difference.low
+    assert one.difference.standard_error < 0.6, "the streams alone have 1.6"
+    row = to_frame(found).set_index("number").loc[1]
+    assert row["unfairness_difference"] == one.difference.mean
+    assert row["unfairness_difference_low"] == one.difference.low
+    entry = next(e for e in to_dict(found)["front"] if e["number"] == 1)
+    assert entry["difference"]["completed"]["mean"] == other.difference.mean
+    assert to_dict(found)["today"]["number"] == 0
+
+
+def test_nothing_is_recommended_that_is_not_better_than_today_beyond_noise():
+    wrong = 0
+    for seed in range(16):
+        found = front(with_today(*(noise(20 * seed + k) for k in range(15))), resamples=10)
+        wrong += bool(recommend(found))
+    assert bool(recommend(found)) == (NOTHING not in summary(found)), "said exactly where it is so"
+    assert wrong <= 2, "a fortieth in the long run"
+    found = front(with_today(noise(0), noise(1), noise(2, better=4.0)))
+    assert {item.member.evaluation.number for item in recommend(found)} == {2}
+    assert worth_it(found, found.kept) == [m for m in found.kept if m.evaluation.number == 2]
+
+
+def test_the_table_says_what_to_change_and_what_that_gains_and_costs():
+    study = with_today(noise(0), noise(1, better=4.0), present={"client.n_submit": 7})
+    found = front(study)
+    (changed,) = settings_changed(found, study.evaluations[1])
+    assert str(changed) == "client.n_submit from 7 to 1"
+    text = front_text(found, "table")
+    assert "lexicographic, compromise, best unfairness, best completed: point 1\n" in text
+    assert "  change client.n_submit from 7 to 1\n  gains: unfairness lower by" in text
+
+
+def test_today_is_a_member_only_if_nothing_beats_it():
+    beaten = front(with_today(noise(0), noise(1, better=4.0)))
+    assert [m.evaluation.number for m in beaten.members] == [1]
+    best = front(with_today(noise(0, better=4.0), noise(1)))
+    assert [(m.evaluation.number, m.non_dominated) for m in best.members] == [(0, True), (1, False)]
+    assert recommend(best) == []
+
+
+@pytest.mark.parametrize("name", ["federation/small", "dirac/search", "batch/replay", "egee/search"])
+def test_shipped_scenarios_are_points_of_their_own_spaces(name):
+    scenario = load(name)
+    today = today_of(scenario, Space.of(scenario))
+    assert today.point == today.values
+    assert today.notes == ()
