@@ -71,6 +71,9 @@ class Record:
     sizes: bool = False
     journal: Journal | None = None
 
+    def __repr__(self) -> str:
+        return f"Record({len(self.jobs)} jobs, {len(self.stays)} stays, {len(self.signals)} signal values)"
+
     def __post_init__(self) -> None:
         if self.keep_events:
             self.journal = []

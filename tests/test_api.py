@@ -247,6 +247,32 @@ def test_what_is_shown_is_short(scenario, result, study):
     assert repr(scenario) == "Scenario('diet/day-regular')"
 
 
+def reachable(root, path, seen, depth=4):
+    """What one gets to from an object by attributes and first elements, by the way there: gridtune's own."""
+    if id(root) in seen or depth < 0:
+        return
+    seen[id(root)] = root  # kept alive, so that no other gets its id
+    if isinstance(root, list | tuple | dict):
+        first = next(iter(root.values() if isinstance(root, dict) else root), None)
+        yield from reachable(first, f"{path}[0]", seen, depth)
+    elif type(root).__module__.startswith("gridtune."):
+        yield path, root
+        skipped = ("model_fields", "model_computed_fields")  # of pydantic
+        for name in (name for name in dir(root) if not name.startswith("_") and name not in skipped):
+            yield from reachable(getattr(root, name, None), f"{path}.{name}", seen, depth - 1)
+
+
+def test_what_a_notebook_meets_on_the_way_is_short_too(scenario, result, study):
+    why = study.explain("compromise", replications=2, jobs=1)
+    model = gt.GridModel(scenario=scenario, seed=1)
+    seen, met = {}, {}
+    for name, root in {"study": study, "why": why, "result": result, "model": model}.items():
+        met |= dict(reachable(root, name, seen))
+    kinds = {type(one).__name__ for one in met.values()}
+    assert {"Archive", "Evaluation", "Front", "Settings", "Space", "Explanation", "ScenarioSpec"} <= kinds
+    assert {path: repr(one) for path, one in met.items() if len(repr(one)) > 250 or "\n" in repr(one)} == {}
+
+
 def examples():
     """Docstrings of the public names and of their members, by name."""
     for name in gt.__all__:

@@ -5,50 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.model.job import State
-from tests.meta_grid import Task, play
-
-KINDS = [
-    ("push", {}),
-    ("pull", {}),
-    ("pilot", {"pilot_mode": "run-once"}),
-    ("pilot", {"pilot_mode": "filling"}),
-]
-
-
-@st.composite
-def worlds(draw):
-    slots = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
-    task = st.tuples(
-        st.integers(0, 60).map(float),
-        st.integers(1, 30).map(float),
-        st.none() | st.integers(1, 30).map(float),
-        st.none() | st.integers(0, len(slots) - 1),
-        st.sampled_from("ab"),
-    ).map(lambda facts: Task(*facts[:4], group=facts[4]))
-    tasks = draw(st.lists(task, min_size=1, max_size=25))
-    if all(task.site is not None for task in tasks):
-        tasks[0] = tasks[0]._replace(site=None)
-    options = {
-        "update_period": draw(st.sampled_from([0.0, 7.0])),
-        "availability_epsilon": draw(st.sampled_from([0.2, 0.5, 1.5])),
-        "poll_period": draw(st.sampled_from([1.0, 5.0, 13.0])),
-        "pilot_idle": draw(st.sampled_from([0.0, 10.0])),
-        "pilot_retry": 3.0,
-        "pilot_cap": draw(st.sampled_from([1, 2, 50])),
-        "delay": draw(st.sampled_from([0.0, 0.25])),
-        "limit": draw(st.sampled_from([float("inf"), 45.0, 32.0])),
-    }
-    return slots, tasks, options
+from tests.meta_grid import play
+from tests.meta_worlds import KINDS, most_at_once, worlds
 
 
 def held_at_once(spans):
-    """The most of these spans that overlap; what ends at an instant makes room for what starts then."""
-    changes = sorted(change for start, end in spans if end > start for change in ((start, 1), (end, -1)))
-    held = most = 0
-    for _, change in changes:
-        held += change
-        most = max(most, held)
-    return most
+    """The most of these spans that overlap."""
+    return most_at_once((start, end, 1) for start, end in spans)
 
 
 @pytest.mark.parametrize(("kind", "extra"), KINDS)

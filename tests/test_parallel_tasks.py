@@ -11,60 +11,12 @@ from gridtune.optimize.search import search
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.trace_files import TraceError, find_trace
 from tests.meta_grid import Task, play
-
-KINDS = [
-    ("push", {}),
-    ("pull", {}),
-    ("pilot", {"pilot_mode": "run-once"}),
-    ("pilot", {"pilot_mode": "filling"}),
-]
-
-
-def most_at_once(spans):
-    """The largest sum of widths of spans (start, end, width) that overlap; ends make room for starts."""
-    changes = sorted(
-        change
-        for start, end, width in spans
-        if end > start
-        for change in ((start, 1, width), (end, 0, -width))
-    )
-    held = most = 0
-    for _, _, change in changes:
-        held += change
-        most = max(most, held)
-    return most
-
-
-@st.composite
-def worlds(draw):
-    slots = draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))
-    task = st.tuples(
-        st.integers(0, 60).map(float),
-        st.integers(1, 30).map(float),
-        st.none() | st.integers(1, 30).map(float),
-        st.none() | st.integers(0, len(slots) - 1),
-        st.sampled_from("ab"),
-        st.integers(1, 7),
-    ).map(lambda facts: Task(*facts[:4], str(facts[3]), group=facts[4], processors=facts[5]))
-    tasks = draw(st.lists(task, min_size=1, max_size=25))
-    if all(task.site is not None for task in tasks):
-        tasks[0] = tasks[0]._replace(site=None, user="None")
-    options = {
-        "update_period": draw(st.sampled_from([0.0, 7.0])),
-        "availability_epsilon": draw(st.sampled_from([0.2, 0.5, 1.5])),
-        "poll_period": draw(st.sampled_from([1.0, 5.0, 13.0])),
-        "pilot_idle": draw(st.sampled_from([0.0, 10.0])),
-        "pilot_retry": 3.0,
-        "pilot_cap": draw(st.sampled_from([1, 2, 50])),
-        "delay": draw(st.sampled_from([0.0, 0.25])),
-        "limit": draw(st.sampled_from([float("inf"), 45.0, 32.0])),
-    }
-    return slots, tasks, options
+from tests.meta_worlds import KINDS, most_at_once, worlds
 
 
 @pytest.mark.parametrize(("kind", "extra"), KINDS)
 @settings(deadline=None, max_examples=60)
-@given(world=worlds())
+@given(world=worlds(most_slots=6, widest=7))
 def test_what_fits_somewhere_is_done_once_and_no_slot_holds_two(kind, extra, world):
     slots, tasks, options = world
     played = play(kind, slots, tasks, **options, **extra)
@@ -88,7 +40,7 @@ def test_what_fits_somewhere_is_done_once_and_no_slot_holds_two(kind, extra, wor
 
 
 @settings(deadline=None, max_examples=80)
-@given(world=worlds(), mode=st.sampled_from(["run-once", "filling"]))
+@given(world=worlds(most_slots=6, widest=7), mode=st.sampled_from(["run-once", "filling"]))
 def test_pilots_hold_what_their_tasks_take_and_the_rest_is_idle(world, mode):
     slots, tasks, options = world
     played = play("pilot", slots, tasks, pilot_mode=mode, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from gridtune.model.harvest.antiwindup import AntiWindup, positional
 from gridtune.model.harvest.control import Feedback, Memory, Reading
@@ -15,44 +16,32 @@ ASTROM = "Astrom and Hagglund, Advanced PID Control (2006), section 3.5"
 MODEL_FREE = "Fliess and Join 2013, arXiv 1305.7085; CCTA 2022, hal-03663273"
 
 
-def _kp() -> float:
-    value: float = parameter(
-        0.551,
-        help="proportional gain",
-        unit="jobs per unit of error",
-        low=0.01,
-        high=2.0,
-        log=True,
-        minimum=0.0,
+def _gain(default: float, kind: str, per: str, low: float, high: float) -> Any:
+    """A gain, in jobs per `per`, to be searched between two bounds on a logarithmic scale."""
+    return parameter(
+        default, help=f"{kind} gain", unit=f"jobs per {per}", low=low, high=high, log=True, minimum=0.0
     )
-    return value
 
 
-def _ki() -> float:
-    value: float = parameter(
-        0.225,
-        help="integral gain",
-        unit="jobs per unit of error and cycle",
-        low=0.001,
-        high=1.0,
-        log=True,
-        minimum=0.0,
-    )
-    return value
+def _kp() -> Any:
+    return _gain(0.551, "proportional", "unit of error", 0.01, 2.0)
 
 
-def _anti_windup() -> AntiWindup:
-    value: AntiWindup = parameter(
+def _ki() -> Any:
+    return _gain(0.225, "integral", "unit of error and cycle", 0.001, 1.0)
+
+
+def _anti_windup() -> Any:
+    return parameter(
         "none",
         help="what keeps the integral from growing while the wanted input cannot be applied: `none` (as "
         "published), `conditional` integration, `clamping` of the integral term, or `back-calculation`",
         source=ASTROM,
     )
-    return value
 
 
-def _tracking() -> float:
-    value: float = parameter(
+def _tracking() -> Any:
+    return parameter(
         2.5,
         help="tracking time of back-calculation",
         unit="cycles",
@@ -62,7 +51,6 @@ def _tracking() -> float:
         minimum=1.0,
         source=ASTROM,
     )
-    return value
 
 
 @register("control", "p", source=AUTHORS)

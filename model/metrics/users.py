@@ -17,38 +17,47 @@ Deserved = Literal["area", "capped"]
 
 
 @dataclass(slots=True)
-class ClassOutcome:
-    """How the jobs of one class of one user fared; the class of a job is its `kind`.
+class Outcome:
+    """What became of jobs of a user.
 
     Attributes:
-        user: whose.
-        kind: the class.
+        user: name.
         jobs, completed: jobs created, and completed.
-        lost_jobs, lost_work: not completed, and the work of these; optional requests are none of them.
-        work: of all its jobs, slot-seconds at speed 1; of optional requests none.
-        mandatory_failed: mandatory jobs that failed, see `failed`.
-        allocated: as of the user, of these jobs alone.
-        waitings, responses, slowdowns: of all its jobs, in s, s and without unit; lost ones count as
-            `model.metrics.lost.Reckoning` says, optional requests that were not completed not at all.
+        lost_jobs, lost_work: mandatory jobs that were not completed or never submitted, and their work.
+        mandatory_failed: mandatory jobs that failed, see `failed`, or were never submitted.
+        allocated: work, or slot-seconds, that the user was given.
     """
 
     user: str
-    kind: str
     jobs: int = 0
     completed: int = 0
     lost_jobs: int = 0
     lost_work: float = 0.0
-    work: float = 0.0
     mandatory_failed: int = 0
     allocated: float = 0.0
-    waitings: list[float] = field(default_factory=list)
-    responses: list[float] = field(default_factory=list)
-    slowdowns: list[float] = field(default_factory=list)
 
     @property
     def unhappy(self) -> bool:
-        """Whether any mandatory work of this class failed."""
+        """Whether any of this mandatory work failed."""
         return self.mandatory_failed > 0
+
+
+@dataclass(slots=True)
+class ClassOutcome(Outcome):
+    """How the jobs of one class of one user fared; the class of a job is its `kind`.
+
+    Attributes:
+        kind: the class.
+        work: of all its jobs, slot-seconds at speed 1; of optional requests none.
+        waitings, responses, slowdowns: of all its jobs, in s, s and without unit; lost ones count as
+            `model.metrics.lost.Reckoning` says, optional requests that were not completed not at all.
+    """
+
+    kind: str = ""
+    work: float = 0.0
+    waitings: list[float] = field(default_factory=list)
+    responses: list[float] = field(default_factory=list)
+    slowdowns: list[float] = field(default_factory=list)
 
     @property
     def waiting_mean(self) -> float:
@@ -67,39 +76,20 @@ class ClassOutcome:
 
 
 @dataclass(slots=True)
-class UserOutcome:
+class UserOutcome(Outcome):
     """How one user fared.
 
     Attributes:
-        user: name.
-        jobs: jobs created.
-        completed: jobs completed.
-        lost_jobs, lost_work: mandatory jobs that were not completed or never submitted, and their work.
-        mandatory_failed: mandatory jobs that failed, see `failed`, or were never submitted.
-        allocated: work, or slot-seconds, that the user was given.
-        deserved: the same, that the user should have been given.
-        satisfaction: allocated / deserved; nan if nothing was deserved.
+        deserved: work, or slot-seconds, that the user should have been given.
         waiting_mean, response_mean, slowdown_mean: over the user's mandatory jobs; nan if there are none.
         classes: the same work by class.
     """
 
-    user: str
-    jobs: int = 0
-    completed: int = 0
-    lost_jobs: int = 0
-    lost_work: float = 0.0
-    mandatory_failed: int = 0
-    allocated: float = 0.0
     deserved: float = 0.0
     waiting_mean: float = nan
     response_mean: float = nan
     slowdown_mean: float = nan
     classes: dict[str, ClassOutcome] = field(default_factory=dict)
-
-    @property
-    def unhappy(self) -> bool:
-        """Whether any mandatory work failed."""
-        return self.mandatory_failed > 0
 
     @property
     def satisfaction(self) -> float:
@@ -223,7 +213,7 @@ def _tally(
             owed[job.user] = [], [], []
         part = outcome.classes.get(job.kind)
         if part is None:
-            part = outcome.classes[job.kind] = ClassOutcome(job.user, job.kind)
+            part = outcome.classes[job.kind] = ClassOutcome(job.user, kind=job.kind)
         part.jobs += 1
         part.completed += job.state is DONE
         if allocated == "completed":

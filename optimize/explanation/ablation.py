@@ -48,6 +48,9 @@ class Ablation:
     changes: tuple[Change, ...]
     failure: str = ""
 
+    def __repr__(self) -> str:
+        return f"Ablation({self.removal.path!r}, {self.failure or f'{len(self.changes)} changes'})"
+
     def effect(self, spans: Mapping[str, float]) -> float:
         """The largest change that is clearly or probably there, as a share of an objective's span."""
         sizes = [abs(c.difference.mean) / spans[c.metric.name] for c in self.changes if c.difference.sure]

@@ -48,6 +48,9 @@ class Setting:
     before: Value | None
     meaning: Meaning
 
+    def __repr__(self) -> str:
+        return f"Setting({self.path!r}, {self.value!r}, before {self.before!r})"
+
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -72,6 +75,9 @@ class Bound:
     constraint: Constraint
     case: str
     value: Estimate
+
+    def __repr__(self) -> str:
+        return f"Bound({str(self.constraint)!r}, {self.case!r}: {self.value.mean:.6g})"
 
     @property
     def holds(self) -> bool:
@@ -112,6 +118,9 @@ class Explanation:
     replications: int
     runs: int
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Explanation(point {self.evaluation.number} of {self.front.archive.study!r})"
 
     @property
     def on_front(self) -> bool:

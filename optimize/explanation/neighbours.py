@@ -38,6 +38,9 @@ class Neighbour:
     changes: tuple[Change, ...]
     differs: tuple[tuple[str, Value | None, Value | None], ...]
 
+    def __repr__(self) -> str:
+        return f"Neighbour({self.number}, better in {self.better_in}, worse in {self.worse_in})"
+
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -66,6 +69,9 @@ class Neighbourhood:
     beaten_in_search: tuple[int, ...]
     neighbours: tuple[Neighbour, ...]
     failures: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Neighbourhood({len(self.neighbours)} neighbours, beaten by {len(self.beaten_by)})"
 
 
 def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshRuns) -> Neighbourhood:

@@ -59,6 +59,12 @@ class Member:
         """Estimates by case, then by metric, on fresh seeds if there are any; see `Evaluation.cases`."""
         return _cases(self.evaluation)
 
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {estimate.mean:.6g}" for name, estimate in self.estimates.items())
+        return (
+            f"Member({self.evaluation.number}, {'on the front' if self.non_dominated else 'beaten'}: {means})"
+        )
+
 
 @dataclass(frozen=True)
 class Front:
@@ -98,6 +104,10 @@ class Front:
     def kept(self) -> tuple[Member, ...]:
         """The members that stay non-dominated."""
         return tuple(member for member in self.members if member.non_dominated)
+
+    def __repr__(self) -> str:
+        names = ", ".join(one.name for one in self.objectives)
+        return f"Front({self.archive.study!r}, {len(self.kept)} of {len(self.members)} points for {names})"
 
     @property
     def infeasible(self) -> list[Evaluation]:

@@ -32,6 +32,9 @@ class Recommendation:
     member: Member
     reason: str
 
+    def __repr__(self) -> str:
+        return f"Recommendation({self.name!r}, point {self.member.evaluation.number})"
+
 
 @dataclass(frozen=True)
 class _Choice:

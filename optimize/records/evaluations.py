@@ -111,6 +111,10 @@ class Evaluation:
         """How many runs on fresh seeds it was validated by."""
         return _count(self.validated or {})
 
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {estimate.mean:.6g}" for name, estimate in self.objectives.items())
+        return f"Evaluation({self.number}, {len(self.values)} values: {means})"
+
 
 @dataclass(frozen=True)
 class Failed:
@@ -128,6 +132,9 @@ class Failed:
     reason: str
     objectives: dict[str, Estimate] = field(default_factory=dict)
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Failed({self.number}, {len(self.values)} values: {self.reason})"
 
 
 @dataclass(frozen=True)
@@ -167,6 +174,10 @@ class Archive:
     max_replications: int | None = None
     today: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        names = ", ".join(one.name for one in self.objectives)
+        return f"Archive({self.study!r}, {len(self.evaluations)} evaluations for {names})"
 
     @property
     def heading(self) -> str:

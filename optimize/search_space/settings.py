@@ -51,6 +51,10 @@ class Settings:
     today: Today | None = None
     starts: tuple[Point, ...] = ()
 
+    def __repr__(self) -> str:
+        names = ", ".join(one.name for one in self.objectives)
+        return f"Settings({self.scenario.name!r}, {len(self.space)} parameters for {names})"
+
     @property
     def most(self) -> int:
         """Replications of an evaluation, at most."""

@@ -91,6 +91,9 @@ class Space:
 
     parameters: tuple[Parameter, ...]
 
+    def __repr__(self) -> str:
+        return f"Space({len(self.parameters)} parameters)"
+
     @classmethod
     def of(cls, scenario: Scenario, vary: Sequence[str] = ()) -> Space:
         """The space of a scenario's `[search]`, with variations added or put in its place.

@@ -207,6 +207,9 @@ class StoredStudy:
     failures: tuple[Failed, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"StoredStudy({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
+
 
 def load_archive(study: str | Path, name: str | None = None) -> Archive:
     """The evaluations that a search has left in a storage; see `load`."""

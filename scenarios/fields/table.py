@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, isfinite
+from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -12,6 +13,8 @@ from gridtune import limits
 
 ADDRESSED = {"parts", "vres"}  # keys of tables of which the writer chooses the names
 WHOLE = (int, int | None)  # types of whole numbers
+_BRIEF = Repr()  # of values
+_BRIEF.maxstring, _BRIEF.maxother, _BRIEF.maxlist, _BRIEF.maxdict = 40, 40, 2, 2
 
 
 class Table(BaseModel):
@@ -24,6 +27,12 @@ class Table(BaseModel):
     endless: ClassVar[frozenset[str]] = (
         frozenset()
     )  # keys that may be infinite, beside those that are by default
+
+    def __repr__(self) -> str:
+        """What was written, in brief: long values are cut, defaults left out."""
+        given = (name for name in type(self).model_fields if name in self.model_fields_set)
+        said = ", ".join(f"{name}={_BRIEF.repr(getattr(self, name))}" for name in given)
+        return f"{type(self).__name__}({said})"
 
     @model_validator(mode="before")
     @classmethod

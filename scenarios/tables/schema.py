@@ -26,6 +26,7 @@ from gridtune.scenarios.workloads.tasks import DrawnTasks, ListedTasks
 from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 from gridtune.scenarios.workloads.trace_tasks import TraceTasks
 
+TEXT = ("title", "source", "description")  # for people
 ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "workload")
 
 Workload = Annotated[
@@ -74,6 +75,12 @@ class ScenarioSpec(Table):
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()
     search: SearchSpec | None = None
+
+    def __repr__(self) -> str:
+        written = [
+            name for name in type(self).model_fields if name in self.model_fields_set and name not in TEXT
+        ]
+        return f"ScenarioSpec({self.title!r:.60}: {', '.join(written)})"
 
     @model_validator(mode="after")
     def _distinct(self) -> ScenarioSpec:
