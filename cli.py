@@ -194,15 +194,17 @@ def front(
     study: options.Study,
     format: options.FrontOutput = FrontFormat.table,
     plot: options.FrontPlot = None,
+    export: options.Export = None,
+    export_diff: options.ExportDiff = None,
     salvage: options.Salvage = False,
 ) -> None:
-    """Show the front of a search.
+    """Show the front of a search, or one point of it as a scenario to run.
 
-    Example: gridtune front results/egee-week --plot front.html
+    Example: gridtune front results/egee-week --export compromise > chosen.toml
     """
-    from gridtune.optimize.commands.front import front_text, open_front
+    from gridtune.optimize.commands.front import show_front
 
-    sys.stdout.write(front_text(open_front(study, plot, salvage=salvage), format))
+    sys.stdout.write(show_front(study, format, plot, salvage=salvage, export=export, export_diff=export_diff))
 
 
 @app.command()

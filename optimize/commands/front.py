@@ -8,25 +8,39 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gridtune.optimize import api
+from gridtune.optimize.commands.export import differences, exported
 from gridtune.optimize.front.against_today import gains, settings_changed, todays, told_changes
 from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex, to_text
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.number_format import cell
 from gridtune.optimize.front.recommendations import grouped, recommend
+from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.files import to_json
 
 
-def open_front(study: str, plot: Path | None, *, salvage: bool = False) -> Front:
-    """The front of a search that was kept.
+def show_front(
+    study: str,
+    format: str,
+    plot: Path | None,
+    *,
+    salvage: bool = False,
+    export: str | None = None,
+    export_diff: str | None = None,
+) -> str:
+    """What `gridtune front` prints: the front of a search that was kept, or a point of it.
 
     Args:
         study: a search's folder, a journal file, or the URL of a storage.
+        format: see `front_text`.
         plot: picture to draw.
         salvage: whether to take what is whole of a damaged study.
+        export, export_diff: point to print as a scenario, or as what to change.
 
     Raises:
         ScenarioError: there is no such study, it is damaged, or the picture cannot be drawn.
     """
+    if export is not None and export_diff is not None:
+        raise ScenarioError("--export and --export-diff: standard output takes one of them")
     if plot is not None:
         from gridtune.scenarios.plots import picture_format
 
@@ -40,7 +54,11 @@ def open_front(study: str, plot: Path | None, *, salvage: bool = False) -> Front
 
         os.environ.setdefault("MPLBACKEND", "Agg")
         save(found, plot)
-    return found
+    if export is not None:
+        return exported(opened, export)
+    if export_diff is not None:
+        return differences(opened, export_diff)
+    return front_text(found, format)
 
 
 def front_text(found: Front, format: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
+from gridtune.optimize.front.against_today import todays
 from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member, comparable, front
 from gridtune.optimize.front.recommendations import Recommendation, recommend
@@ -220,7 +221,7 @@ def explain(
 
 
 def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
-    """The evaluation that a number or the name of a recommendation stands for, and how it is recommended.
+    """The evaluation that a number, `today` or a recommendation's name stands for, and how it is recommended.
 
     Raises:
         ScenarioError: there is none; names those that there are.
@@ -229,10 +230,13 @@ def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendatio
     names = {_spoken(item.name): item.member.evaluation for item in advice}
     chosen = names.get(ALIASES.get(_spoken(text), _spoken(text)))
     number = text.strip().strip("()")
+    if _spoken(text) == "today":
+        chosen = todays(found)
     if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
         chosen = next((e for e in found.archive.evaluations if e.number == int(number)), None)
     if chosen is None:
         numbers = ", ".join(str(member.evaluation.number) for member in found.members) or "none"
+        names |= {} if found.archive.today is None else {"today": found.archive.evaluations[0]}
         also = f", also called {', '.join(names)}" if names else ""
         raise ScenarioError(f"{found.archive.study}: no point {text[:60]}; its front has {numbers}{also}")
     return chosen, tuple(item for item in advice if item.member.evaluation.number == chosen.number)

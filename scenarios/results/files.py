@@ -97,7 +97,7 @@ def manifest(scenario: Scenario, seed: int, replications: int, out: Path) -> dic
         "resolved": scenario.spec.model_dump(mode="json"),
         "versions": {
             "python": platform.python_version(),
-            **{name: _version(name) for name in ("gridtune", "mesa", "numpy", "pandas", "optuna", "pymoo")},
+            **{name: version_of(name) for name in ("gridtune", "mesa", "numpy", "pandas", "optuna", "pymoo")},
         },
     }
 
@@ -187,7 +187,8 @@ def _finite(content: Any) -> Any:
     return content
 
 
-def _version(name: str) -> str | None:
+def version_of(name: str) -> str | None:
+    """Version of an installed distribution; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

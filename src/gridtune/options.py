@@ -139,6 +139,13 @@ Events = Annotated[bool, typer.Option("--events", help="Keep the event table.")]
 SweepPlot = Annotated[
     Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
 ]
+Export = Annotated[
+    str | None,
+    typer.Option(metavar="POINT", help="Print a point (number, recommendation, today) as a scenario to run."),
+]
+ExportDiff = Annotated[
+    str | None, typer.Option(metavar="POINT", help="Print what to change in the scenario to get a point.")
+]
 FrontPlot = Annotated[Path | None, typer.Option(help="Picture of the front (png, svg, pdf, html).")]
 Plot = Annotated[Path | None, typer.Option(help="Picture (png, svg, pdf).")]
 Window = Annotated[str | None, typer.Option(metavar="FROM:TO", help="Time window in s.")]
