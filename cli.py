@@ -208,6 +208,21 @@ def front(
 
 
 @app.command()
+def compare(a: options.Compared, b: options.Compared, format: options.Output = Format.table) -> None:
+    """Set two studies, or two runs, side by side: what changes from A to B, and how surely.
+
+    Example: gridtune compare results/monday results/tuesday
+    """
+    from gridtune.optimize.commands.compare import compare_lines, compare_rows, run_compare
+
+    made = run_compare(a, b)
+    rows = compare_rows(made)
+    _print(made, rows, list(rows[0]), format)
+    if format is Format.table:
+        print("\n".join(compare_lines(made)))
+
+
+@app.command()
 def sensitivity(
     subject: options.StudyOrScenario,
     method: options.Method = None,

@@ -224,14 +224,25 @@ def comparable(archive: Archive) -> list[Evaluation]:
 
 
 def reference_point(archive: Archive) -> tuple[float, ...]:
-    """Reference point of the hypervolume: the worst value of each objective and 10 % more.
+    """Reference point of the hypervolume: what is twice as bad as today's setting.
 
+    That is twice today's value of an objective to be minimised, and nothing of one to be maximised (one unit
+    beyond it where today's value is 0), as the first stream of the search gave it: searches of one scenario
+    with one seed have the same, so that their volumes compare.
+
+    Where a search does not know today's setting, it is the worst value of each objective and 10 % more.
     Values on fresh seeds count as well as those of the search, which may all have been luckier. The 10 % are
     of the range that the search saw; where all values are equal, of their size (at least 1), so that no
     objective makes every volume zero. It depends on all evaluations: give the same reference to `front` to
-    compare the volumes of two searches.
+    compare the volumes of two such searches.
     """
     import numpy as np
+
+    for evaluation in archive.evaluations:
+        if evaluation.number == archive.today:
+            first = [evaluation.objectives[o.name].values[0] for o in archive.objectives]
+            sides = signs(archive.objectives)
+            return tuple(float(x + side * (abs(x) or 1.0)) for x, side in zip(first, sides, strict=True))
 
     usable = comparable(archive)
     # What breaks constraints does not count, unless there is nothing else.

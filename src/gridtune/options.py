@@ -139,6 +139,7 @@ Events = Annotated[bool, typer.Option("--events", help="Keep the event table.")]
 SweepPlot = Annotated[
     Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")
 ]
+Compared = Annotated[str, typer.Argument(metavar="STUDY|RUN", help="A search's, or a run's folder or JSON.")]
 Export = Annotated[
     str | None,
     typer.Option(metavar="POINT", help="Print a point (number, recommendation, today) as a scenario to run."),

@@ -1,0 +1,168 @@
+"""What `gridtune compare` does: find out what two names stand for, and set both side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from gridtune.model.metrics.registry import METRICS
+from gridtune.optimize import api
+from gridtune.optimize.api.search_result import Study
+from gridtune.optimize.commands.sensitivity import is_study
+from gridtune.optimize.front.against_today import todays
+from gridtune.optimize.front.comparison import Row, compared, compared_fronts
+from gridtune.optimize.front.number_format import plain
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.scenarios.errors import ScenarioError
+
+KINDS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """Runs that were kept.
+
+    Attributes:
+        scenario: name of it.
+        seed: of the experiment.
+        values: of each metric, one per replication.
+        units: of the metrics.
+    """
+
+    scenario: str
+    seed: int
+    values: dict[str, tuple[float, ...]]
+    units: dict[str, str]
+
+
+def run_compare(a: str, b: str) -> dict[str, Any]:
+    """Two studies, or two runs, side by side.
+
+    Args:
+        a, b: studies (folder, journal file, storage URL) or runs (folder, JSON file).
+
+    Returns:
+        For JSON: what was compared, and `rows` as `Row.as_json` gives them, differences B minus A.
+
+    Raises:
+        ScenarioError: one is neither, or they cannot be compared.
+    """
+    first, second = _found(a), _found(b)
+    if isinstance(first, Study) and isinstance(second, Study):
+        common, rows = _studies(first, second)
+    elif isinstance(first, KeptRun) and isinstance(second, KeptRun):
+        common, rows = _runs(first, second)
+    else:
+        raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
+    kind = "studies" if isinstance(first, Study) else "runs"
+    return {"a": a, "b": b, "kind": kind, "paired": common, "rows": [row.as_json() for row in rows]}
+
+
+def compare_lines(made: Mapping[str, Any]) -> list[str]:
+    """What the comparison rests on, in words."""
+    if made["paired"]:
+        return ["Differences are B minus A over common streams, with 95 % intervals."]
+    return [
+        "A and B share no streams (another scenario, or another seed): differences are B minus A of two "
+        "samples, with Welch's 95 % intervals."
+    ]
+
+
+def compare_rows(made: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the table."""
+    return [
+        {
+            "": row["name"].replace("_", " ") + (f" [{row['unit']}]" if row["unit"] else ""),
+            "A": _shown(row["a"]),
+            "B": _shown(row["b"]),
+            "B - A": _shown(row["difference"]),
+            "95 % interval": "-" if row["low"] is None else f"{_shown(row['low'])} to {_shown(row['high'])}",
+            "B is": {None: "", True: "better", False: "worse"}[_told(row)],
+        }
+        for row in made["rows"]
+    ]
+
+
+def _told(row: Mapping[str, Any]) -> bool | None:
+    """Whether B is better beyond noise, or worse; None if that is not told."""
+    if row["low"] is None or row["low"] <= 0 <= row["high"]:
+        return None
+    return bool(row["better"])
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else plain(value)
+
+
+def _found(subject: str) -> Study | KeptRun:
+    path = Path(subject)
+    if path.is_dir() and (path / "metrics.json").is_file():
+        return _kept(path / "metrics.json", path / "manifest.json")
+    if path.is_file() and path.suffix == ".json":
+        return _kept(path, path)
+    if path.suffix == ".toml" or not (path.exists() or is_study(subject)):
+        raise ScenarioError(f"{subject}: expected {KINDS}")
+    return api.open_study(subject)
+
+
+def _kept(metrics: Path, about: Path) -> KeptRun:
+    """A run from its metrics, and from what says of which scenario and seed it is."""
+    try:
+        found, facts = (json.loads(path.read_text(encoding="utf-8")) for path in (metrics, about))
+        table = found.get("metrics", found)
+        values = {
+            name: tuple(float("nan") if one is None else float(one) for one in entry["values"])
+            for name, entry in table.items()
+        }
+        units = {name: str(entry["unit"]) for name, entry in table.items()}
+        return KeptRun(str(facts["scenario"]), int(facts["seed"]), values, units)
+    except OSError as error:
+        raise ScenarioError(f"{error.filename}: {error.strerror}; expected {KINDS}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise ScenarioError(f"{metrics}: not what a run has written ({why}); expected {KINDS}") from error
+
+
+def _studies(a: Study, b: Study) -> tuple[bool, list[Row]]:
+    first, second = ([(o.name, o.direction) for o in one.archive.objectives] for one in (a, b))
+    if first != second:
+        names = [", ".join(name for name, _ in some) for some in (first, second)]
+        raise ScenarioError(f"the studies trade off different objectives: {names[0]}; and {names[1]}")
+    for one in (a, b):
+        if not one.details.kept:
+            raise ScenarioError(f"{one.name}: has no front to compare")
+    # Streams depend on the seed and on names in the scenario, never on policies.
+    common = _streams(a) == _streams(b) and a.details.validated == b.details.validated
+    rows = compared_fronts(a.details, b.details, common=common)
+    today = [todays(one.details) for one in (a, b)]
+    for objective in a.archive.objectives:
+        known = [((one.validated or one.objectives)[objective.name].values if one else None) for one in today]
+        if known[0] is not None and known[1] is not None:
+            name = f"today's {objective.name}"
+            rows.append(compared(objective, known[0], known[1], common=common, name=name))
+    return common, rows
+
+
+def _streams(study: Study) -> list[tuple[str, int]]:
+    """What decides the streams of a study: the scenario and the seed of each case."""
+    return [(case.scenario.name, case.seed) for case in study.settings.run_in]
+
+
+def _runs(a: KeptRun, b: KeptRun) -> tuple[bool, list[Row]]:
+    common = a.scenario == b.scenario and a.seed == b.seed
+    shared = [name for name in a.values if name in b.values]
+    if not shared:
+        raise ScenarioError("the runs have no metric in common")
+    rows = []
+    for name in shared:
+        if not all(map(isfinite, (*a.values[name], *b.values[name]))):
+            continue
+        known = METRICS.get(name)
+        direction = known.direction if known else "minimize"
+        metric = Objective(name, direction, a.units[name], known.resolution if known else 0.0)
+        rows.append(compared(metric, a.values[name], b.values[name], common=common))
+    return common, rows

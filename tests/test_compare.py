@@ -1,0 +1,108 @@
+"""Two studies or runs side by side: paired where streams are common, volumes under one reference point."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gridtune.optimize.commands.compare import compare_rows, run_compare
+from gridtune.optimize.front.comparison import compared, compared_fronts
+from gridtune.optimize.front.front import front, reference_point
+from gridtune.optimize.replication.paired import difference, unpaired_difference
+from gridtune.optimize.search import search
+from gridtune.scenarios import ScenarioError, load
+from search_toys import VARY, toy_with_today
+from tests.calls import call  # noqa: F401
+from tests.fronts import COMPLETED, UNFAIR, archive
+
+
+def kept(folder, **options):
+    search(
+        load("diet/day-regular"), budget=16, vary=VARY, work=toy_with_today, today=True, sampler="random",
+        out=folder, **options,
+    )  # fmt: skip
+    return str(folder)
+
+
+def test_welchs_interval_is_that_of_scipy():
+    from scipy.stats import ttest_ind
+
+    draw = np.random.default_rng(3)
+    a, b = draw.normal(0, 1, 6).tolist(), draw.normal(1, 4, 11).tolist()
+    found = unpaired_difference(b, a)
+    known = ttest_ind(b, a, equal_var=False)
+    interval = known.confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert 1 - found.confidence == pytest.approx(known.pvalue)
+    assert unpaired_difference([1.0], [2.0, 3.0]).low is None
+
+
+def test_common_streams_are_compared_in_pairs():
+    streams = np.random.default_rng(1).normal(0, 5, 8)
+    a, b = streams.tolist(), (streams + 1 + 0.1 * np.arange(8)).tolist()
+    paired, apart = (compared(UNFAIR, a, b, common=common) for common in (True, False))
+    assert paired.low == difference(b, a).low > 0 > apart.low
+    assert (paired.better, apart.better) == (False, False)
+    assert paired.difference == pytest.approx(apart.difference)
+
+
+def test_the_reference_point_is_twice_as_bad_as_today_whatever_else_was_searched():
+    points = [((0.2, 0.4), (90, 110)), ((0.1, 0.1), (50, 50)), ((9.0, 9.0), (1, 1))]
+    assert reference_point(archive((UNFAIR, COMPLETED), *points, today=0)) == (0.4, 0.0)
+    assert reference_point(archive((UNFAIR, COMPLETED), *points[:2], today=0)) == (0.4, 0.0)
+    assert reference_point(archive((UNFAIR, COMPLETED), *points)) != (0.4, 0.0)
+    idle = archive((UNFAIR, COMPLETED), (0.0, 0.0), today=0)
+    assert reference_point(idle) == (1.0, -1.0)
+
+
+def test_volumes_have_the_reference_of_the_first():
+    one = archive((UNFAIR, COMPLETED), (1.0, 10.0), (0.5, 8.0), today=0)
+    two = archive((UNFAIR, COMPLETED), (3.0, 10.0), (0.5, 9.0), today=0)
+    volume, *_ = compared_fronts(front(one), front(two), common=True)
+    assert (volume.first, volume.second) == (1 * 10 + 0.5 * 8, 1.5 * 9)
+    assert (volume.low, volume.better) == (None, False)
+
+
+def test_two_studies(tmp_path):
+    a, b, c = (
+        kept(tmp_path / "a"),
+        kept(tmp_path / "b", require=["completed>=900"], validation_replications=9),
+        kept(tmp_path / "c", seed=2),
+    )
+    made = run_compare(a, b)
+    assert made["paired"]
+    named = {row["name"]: row for row in made["rows"]}
+    assert named["hypervolume"]["low"] <= named["hypervolume"]["difference"] <= named["hypervolume"]["high"]
+    assert named["today's unfairness"]["difference"] == 0, "on the streams that both have"
+    same = {row["name"]: row["difference"] for row in run_compare(a, a)["rows"]}
+    assert set(same.values()) == {0.0}
+    apart = run_compare(a, c)
+    assert not apart["paired"]
+    assert next(row for row in apart["rows"] if row["name"] == "today's unfairness")["low"] is not None
+
+
+def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
+    for name, window in (("a", 1), ("b", 4)):
+        code, out, _ = call(
+            "run", "diet/day-regular", "--set", "workload.count=2", "--set", f"client.dispatch.window={window}",
+            "--replications", 2, "--out", tmp_path / name, "--format", "json",
+        )  # fmt: skip
+        assert code == 0
+        (tmp_path / f"{name}.json").write_text(out, encoding="utf-8")
+    made = run_compare(str(tmp_path / "a"), str(tmp_path / "b.json"))
+    assert made["paired"]
+    completed = next(row for row in made["rows"] if row["name"] == "completed")
+    known = json.loads((tmp_path / "b.json").read_text())["metrics"]["completed"]
+    assert completed["b"] == pytest.approx(known["mean"])
+    assert {"A", "B", "B - A", "95 % interval"} <= compare_rows(made)[0].keys()
+    code, out, _ = call("compare", tmp_path / "a", tmp_path / "b")
+    assert (code, "Differences are B minus A over common streams" in out) == (0, True)
+    for wrong, said in (
+        ("nowhere", "expected a study"),
+        (tmp_path / "bad.json", "not what a run has written"),
+    ):
+        (tmp_path / "bad.json").write_text('{"metrics": 3}', encoding="utf-8")
+        code, _, err = call("compare", tmp_path / "a", wrong)
+        assert (code, said in err, err.count("\n")) == (2, True, 1)
+    with pytest.raises(ScenarioError, match="compare two of a kind"):
+        run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
