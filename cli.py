@@ -196,6 +196,7 @@ def front(
     plot: options.FrontPlot = None,
     export: options.Export = None,
     export_diff: options.ExportDiff = None,
+    prefer: options.Prefer = None,
     salvage: options.Salvage = False,
 ) -> None:
     """Show the front of a search, or one point of it as a scenario to run.
@@ -204,7 +205,11 @@ def front(
     """
     from gridtune.optimize.commands.front import show_front
 
-    sys.stdout.write(show_front(study, format, plot, salvage=salvage, export=export, export_diff=export_diff))
+    sys.stdout.write(
+        show_front(
+            study, format, plot, salvage=salvage, export=export, export_diff=export_diff, prefer=prefer
+        )
+    )
 
 
 @app.command()

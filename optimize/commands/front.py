@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from gridtune.optimize import api
 from gridtune.optimize.commands.export import differences, exported
 from gridtune.optimize.front.against_today import gains, settings_changed, todays, told_changes
 from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex, to_text
-from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell
+from gridtune.optimize.front.preference import Preference
 from gridtune.optimize.front.recommendations import grouped, recommend
+from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.files import to_json
 
@@ -26,6 +29,7 @@ def show_front(
     salvage: bool = False,
     export: str | None = None,
     export_diff: str | None = None,
+    prefer: str | None = None,
 ) -> str:
     """What `gridtune front` prints: the front of a search that was kept, or a point of it.
 
@@ -34,7 +38,9 @@ def show_front(
         format: see `front_text`.
         plot: picture to draw.
         salvage: whether to take what is whole of a damaged study.
-        export, export_diff: point to print as a scenario, or as what to change.
+        export, export_diff: point to print as a scenario, or as what to change; `preferred` is the first of
+            `prefer`.
+        prefer: see `optimize.front.preference`; members that keep its limits, the preferred first.
 
     Raises:
         ScenarioError: there is no such study, it is damaged, or the picture cannot be drawn.
@@ -54,11 +60,23 @@ def show_front(
 
         os.environ.setdefault("MPLBACKEND", "Agg")
         save(found, plot)
+    if prefer is not None:
+        ranked = Preference.of(prefer, found.objectives).ranked(found)
+        if not ranked:
+            raise ScenarioError(f"--prefer {prefer}: no point of the front keeps the limits")
+        found = replace(found, members=tuple(ranked))
+        export, export_diff = (_preferred(name, ranked[0]) for name in (export, export_diff))
     if export is not None:
         return exported(opened, export)
     if export_diff is not None:
         return differences(opened, export_diff)
+    if prefer is not None:
+        return preference_text(found, prefer, format)
     return front_text(found, format)
+
+
+def _preferred(name: str | None, first: Member) -> str | None:
+    return str(first.evaluation.number) if name == "preferred" else name
 
 
 def front_text(found: Front, format: str) -> str:
@@ -77,17 +95,40 @@ def front_text(found: Front, format: str) -> str:
     return "\n".join([to_text(found), *summary(found), *_advice(found)]) + "\n"
 
 
+def preference_text(found: Front, prefer: str, format: str) -> str:
+    """Ranked members for standard output.
+
+    Args:
+        found: of which the members are ranked.
+        prefer: how they were.
+        format: see `front_text`.
+    """
+    if format == "json":
+        return to_json({**to_dict(found), "preference": prefer}) + "\n"
+    if format != "table":
+        return front_text(found, format)
+    first = found.members[0].evaluation
+    what = f"point {first.number}, today's setting" if first.number == found.archive.today else ""
+    lines = [f"preferred by {prefer}: {what or f'point {first.number}'}", *_changed(found, first)]
+    return "\n".join([to_text(found), *lines]) + "\n"
+
+
+def _changed(found: Front, evaluation: Evaluation) -> Iterator[str]:
+    """What a point changes against today's setting, a line each."""
+    if todays(found) is None:
+        settings = ", ".join(f"{path}={cell(value)}" for path, value in evaluation.values.items())
+        yield f"  {settings}"
+        return
+    changed = settings_changed(found, evaluation)
+    yield f"  change {'; '.join(map(str, changed)) or 'nothing'}"
+    yield from (f"  {line}" for line in told_changes(gains(found, evaluation)))
+
+
 def _advice(found: Front) -> Iterator[str]:
     """Each recommended point once: what to change, what that gains and costs, and why."""
     for items in grouped(recommend(found)):
         evaluation = items[0].member.evaluation
         names = ", ".join(item.name.replace("_", " ") for item in items)
         yield f"\n{names}: point {evaluation.number}"
-        if todays(found) is None:
-            settings = ", ".join(f"{path}={cell(value)}" for path, value in evaluation.values.items())
-            yield f"  {settings}"
-        else:
-            changed = settings_changed(found, evaluation)
-            yield f"  change {'; '.join(map(str, changed)) or 'nothing'}"
-            yield from (f"  {line}" for line in told_changes(gains(found, evaluation)))
+        yield from _changed(found, evaluation)
         yield from (f"  {reason}" for reason in dict.fromkeys(item.reason for item in items))

@@ -147,6 +147,10 @@ Export = Annotated[
 ExportDiff = Annotated[
     str | None, typer.Option(metavar="POINT", help="Print what to change in the scenario to get a point.")
 ]
+Prefer = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="Rank by weights a=2,b=1, limits a<=3, or an order a~0.05,b."),
+]
 FrontPlot = Annotated[Path | None, typer.Option(help="Picture of the front (png, svg, pdf, html).")]
 Plot = Annotated[Path | None, typer.Option(help="Picture (png, svg, pdf).")]
 Window = Annotated[str | None, typer.Option(metavar="FROM:TO", help="Time window in s.")]

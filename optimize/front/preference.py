@@ -1,0 +1,132 @@
+"""A user's preference over the points of a front: weights, limits, or one objective after the other.
+
+A preference is a list of parts, parted by commas:
+
+- `unfairness<=0.3` (also `>=`): a limit, in the unit of the objective; any number of them, with either of
+- `unhappy_users=2,completed=1`: weights. The least weighted sum of losses wins; a loss is the distance from
+  the best value of the front, as a share of the front's span in that objective.
+- `unhappy_users~0.5,unfairness`: one after the other. Of the points within the tolerance (in the unit of the
+  objective; none means equal) of the best in the first, the best in the second, and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import costs
+from gridtune.scenarios.errors import ScenarioError
+
+PART = re.compile(r"^(?P<name>[^\s<>=~]+)\s*(?:(?P<sign><=|>=|=|~)\s*(?P<number>\S+))?$")
+SYNTAX = "expected weights (a=2,b=1), limits (a<=3), or an order with tolerances (a~0.05,b)"
+
+
+@dataclass(frozen=True)
+class Preference:
+    """What a user prefers.
+
+    Attributes:
+        limits: objective, `<=` or `>=`, and the bound in its unit.
+        weights: of objectives, by name; empty for an order.
+        order: objectives and their tolerances, the most important first; empty for weights.
+    """
+
+    limits: tuple[tuple[str, str, float], ...]
+    weights: Mapping[str, float]
+    order: tuple[tuple[str, float], ...]
+
+    @classmethod
+    def of(cls, text: str, objectives: Sequence[Objective]) -> Preference:
+        """A preference as written.
+
+        Raises:
+            ScenarioError: it is malformed, or names something that is no objective.
+        """
+        limits: list[tuple[str, str, float]] = []
+        weights: dict[str, float] = {}
+        order: list[tuple[str, float]] = []
+        known = [objective.name for objective in objectives]
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            found = PART.match(part)
+            if found is None:
+                raise ScenarioError(f"--prefer {part!r:.60}: {SYNTAX}")
+            name, sign = found["name"], found["sign"]
+            if name not in known:
+                raise ScenarioError(
+                    f"--prefer {part!r:.60}: not an objective of this study, which has {', '.join(known)}"
+                )
+            number = 0.0 if sign is None else _number(part, found["number"])
+            if sign in ("<=", ">="):
+                limits.append((name, sign, number))
+            elif name in weights or name in dict(order):
+                raise ScenarioError(f"--prefer {part!r:.60}: {name} is there twice")
+            elif number < 0:
+                raise ScenarioError(f"--prefer {part!r:.60}: {number:g} is less than 0")
+            elif sign == "=":
+                weights[name] = number
+            else:
+                order.append((name, number))
+        if weights and order:
+            raise ScenarioError("--prefer: weights and an order exclude one another; give one of them")
+        if weights and not any(weights.values()):
+            raise ScenarioError("--prefer: every weight is 0")
+        if not (limits or weights or order):
+            raise ScenarioError(f"--prefer {text!r:.60}: {SYNTAX}")
+        return cls(tuple(limits), weights, tuple(order))
+
+    def ranked(self, front: Front) -> list[Member]:
+        """The members that stay non-dominated and keep the limits, the preferred first."""
+        left = [member for member in front.kept if self._keeps(member)]
+        if self.order:
+            return self._in_order(left, front.objectives)
+        return self._weighted(left, front)
+
+    def _keeps(self, member: Member) -> bool:
+        means = {name: estimate.mean for name, estimate in member.estimates.items()}
+        return all(
+            means[name] <= bound if sign == "<=" else means[name] >= bound
+            for name, sign, bound in self.limits
+        )
+
+    def _weighted(self, left: Sequence[Member], front: Front) -> list[Member]:
+        """By the weighted sum of losses; limits alone weigh all objectives equally."""
+        import numpy as np
+
+        every = costs([member.estimates for member in front.kept], front.objectives)
+        if not left:
+            return []
+        span = np.ptp(every, axis=0)
+        weights = np.array([self.weights.get(o.name, 0.0 if self.weights else 1.0) for o in front.objectives])
+        losses = (every - every.min(axis=0)) / np.where(span > 0, span, 1.0) @ weights
+        score = {member.evaluation.number: loss for member, loss in zip(front.kept, losses, strict=True)}
+        return sorted(left, key=lambda member: score[member.evaluation.number])
+
+    def _in_order(self, left: Sequence[Member], objectives: Sequence[Objective]) -> list[Member]:
+        """The choice, then the choice of the rest, and so on; what is not named breaks ties."""
+        named = {objective.name: objective for objective in objectives}
+        steps = [(named[name], tolerance) for name, tolerance in self.order]
+        steps += [(one, 0.0) for one in objectives if one.name not in dict(self.order)]
+        rest, ranked = list(left), []
+        while rest:
+            race = rest
+            for objective, tolerance in steps:
+                column = costs([member.estimates for member in race], [objective])[:, 0].tolist()
+                best = min(column)
+                race = [m for m, cost in zip(race, column, strict=True) if cost - best <= tolerance]
+            ranked.append(race[0])
+            rest.remove(race[0])
+        return ranked
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not isfinite(value):
+        raise ScenarioError(f"--prefer {part!r:.60}: {text:.40} is no number; {SYNTAX}")
+    return value

@@ -1,0 +1,77 @@
+"""Weights, limits and orders rank the front of a study as they say."""
+
+import json
+
+import pytest
+
+from gridtune.optimize.commands.front import preference_text
+from gridtune.optimize.front.front import front
+from gridtune.optimize.front.preference import Preference
+from gridtune.scenarios import ScenarioError
+from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, archive
+
+TWO = (UNFAIR, COMPLETED)
+POINTS = ((0.0, 0.0), (0.1, 90.0), (0.5, 95.0), (1.0, 100.0))
+
+
+def ranked(text, points=POINTS, objectives=TWO):
+    found = front(archive(objectives, *points))
+    return [m.evaluation.number for m in Preference.of(text, found.objectives).ranked(found)]
+
+
+def test_weights_count_losses_as_shares_of_the_span():
+    assert ranked("unfairness=1,completed=1")[0] == 1
+    assert ranked("completed=1")[0] == 3
+    assert ranked("unfairness=3,completed=1") == [1, 0, 2, 3]
+    assert ranked("unfairness=10,completed=1")[0] == 0
+
+
+def test_limits_leave_points_out():
+    assert ranked("unfairness<=0.5,completed=1") == [2, 1, 0]
+    assert ranked("unfairness<=0.5,completed>=95") == [2]
+    assert ranked("completed>=101") == []
+
+
+def test_an_order_decides_among_those_within_the_tolerance():
+    assert ranked("unfairness~0.1,completed") == [1, 0, 2, 3]
+    assert ranked("unfairness,completed")[0] == 0
+    assert ranked("completed~10,unfairness") == [1, 2, 3, 0]
+
+
+def test_maximised_objectives_are_better_the_larger():
+    points = ((0, 0.2, 5.0), (0, 0.1, 4.0), (1, 0.0, 9.0))
+    three = (UNHAPPY, UNFAIR, COMPLETED)
+    assert ranked("unhappy_users,completed", points, three)[0] == 0
+    assert ranked("unhappy_users,unfairness", points, three)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected weights"),
+        ("unfairness==3", "is no number"),
+        ("unfairness=a", "is no number"),
+        ("unfairness=nan", "is no number"),
+        ("unfairness=-1", "less than 0"),
+        ("makespan=1", "not an objective of this study, which has unfairness, completed"),
+        ("unfairness=1,completed", "exclude one another"),
+        ("unfairness=1,unfairness=2", "there twice"),
+        ("unfairness=0", "every weight is 0"),
+        ("unfairness < 3", "expected weights"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_line(text, said):
+    with pytest.raises(ScenarioError, match=said) as error:
+        Preference.of(text, TWO)
+    assert "\n" not in str(error.value)
+
+
+def test_the_table_lists_the_preferred_first():
+    from dataclasses import replace
+
+    found = front(archive(TWO, *POINTS))
+    chosen = replace(found, members=tuple(Preference.of("completed=1", TWO).ranked(found)))
+    text = preference_text(chosen, "completed=1", "table")
+    assert "preferred by completed=1: point 3\n" in text
+    made = json.loads(preference_text(chosen, "completed=1", "json"))
+    assert ([point["number"] for point in made["front"]], made["preference"]) == ([3, 2, 1, 0], "completed=1")
