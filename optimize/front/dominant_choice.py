@@ -1,4 +1,9 @@
-"""Why a front holds one kind of system only: how near those of the other kinds came, and what beats them."""
+"""A front that holds one kind of system only: what else was tried, how near it came, and what beats it there.
+
+That all points agree on a kind does not show that the others are worse: they were tried with other settings,
+and the luck of a few runs decides who is near. Only runs of the others in the place of the kind, in points of
+the front, can show that; without them it is undecided, and said to be.
+"""
 
 from __future__ import annotations
 
@@ -61,14 +66,19 @@ class DominantChoice:
                     "nearest": one.nearest.number if one.nearest else None,
                     "beaten_by": one.winner.number if one.winner else None,
                     "fresh": one.fresh,
+                    "tested": False,
                 }
                 for one in self.alternatives
             ],
         }
 
     def __str__(self) -> str:
-        return " ".join(
-            [f"Every point of the front has {self.path} {self.value}.", *map(_words, self.alternatives)]
+        tried = ", ".join(f"{one.value} ({one.evaluations})" for one in self.alternatives)
+        several = len(self.alternatives) > 1
+        return (
+            f"Undecided: all points of the front have {self.path} {self.value}. The search evaluated "
+            f"{tried} with settings of {'their' if several else 'its'} own, but never in the place of "
+            f"{self.value} in a point of the front."
         )
 
 
@@ -157,16 +167,3 @@ def _nearest(
 
 def _seen(evaluation: Evaluation, fresh: bool) -> dict[str, Estimate]:
     return (fresh and evaluation.validated) or evaluation.objectives
-
-
-def _words(one: Alternative) -> str:
-    count = f"Of {one.evaluations} evaluations" if one.evaluations > 1 else "Of the only evaluation"
-    if one.nearest is None:
-        return f"{count} with {one.value} none keeps the constraints."
-    if one.winner is None:
-        return f"{count} with {one.value} number {one.nearest.number} is not beaten, but has no fresh seeds."
-    where = "on fresh seeds" if one.fresh else "as searched"
-    return (
-        f"{count} with {one.value} the nearest, number {one.nearest.number}, is beaten by number "
-        f"{one.winner.number} {where}: {one.text}."
-    )
