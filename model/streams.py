@@ -6,6 +6,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+HELD_OUT = 1_000_000  # replications from here on validate what a search has found, and are never used in it
+
 
 class Streams:
     """Independent generators keyed by purpose (`workload:lhcb`, `tie:sed-3`, …).

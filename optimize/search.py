@@ -23,6 +23,7 @@ from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_c
 from gridtune.optimize.study.study import default_name
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.log_luck import with_luck
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
@@ -128,6 +129,8 @@ def search(
         raise ScenarioError(f"max_replications {most}: at least the {least} replications of every point")
     if not 0 <= seed < 2**32:
         raise ScenarioError(f"seed {seed}: expected a whole number from 0 to 2**32 - 1")
+    scenario, lucky = with_luck(scenario)
+    others = [with_luck(other)[0] for other in others]
     problem = problem_of(
         scenario, seed, objectives=objectives, require=require, vary=vary, others=others, seeds=seeds,
         robust=robust,
@@ -175,7 +178,7 @@ def search(
     workers = pool or Pool(jobs)
     progress = progress or Progress()
     running = Exploration(settings, store, proposer, workers, progress, work)
-    for note in notes:
+    for note in (*lucky, *notes):
         running.note(f"note: {note}")
     interrupted = False
     try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import Estimate, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
@@ -15,7 +16,7 @@ from gridtune.optimize.search_space.space import Point, key
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of, run_groups, summarise
 from gridtune.scenarios.workers.pool import Pool
 
-FRESH = 1_000_000  # replications from here on are never used in a search
+FRESH = HELD_OUT  # the first replication that is never used in a search
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import inf
 from typing import Literal
 
 from pydantic import Field, model_validator
 
-from gridtune.model.streams import Streams
+from gridtune.model.streams import HELD_OUT, Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
-from gridtune.scenarios.trace_files.records import TraceJob
+from gridtune.scenarios.trace_files.records import TraceError, TraceJob
 from gridtune.scenarios.traces.differences import differences, estimates
 from gridtune.scenarios.traces.embedded import embedded_jobs
+from gridtune.scenarios.traces.resampling import Drawn, Half, shaken, users, weeks, whole_weeks
 from gridtune.scenarios.workloads.jobs import JobWorkload, ResponseBound, Task
 from gridtune.scenarios.workloads.schedules import read_schedule
 from gridtune.scenarios.workloads.trace_file import TraceFile
@@ -27,6 +28,8 @@ LOGGED = ResponseBound(factor=10.0, least=14400.0)
 EMBEDDED_PROCESSORS = 128
 EMBEDDED_WIDEST = 64
 Estimate = Literal["log", "actual", "factor"]
+Resample = Literal["none", "shake", "weeks", "users"]
+Rows = Sequence[tuple[Task, str | None]]
 
 
 class TraceJobs(JobWorkload):
@@ -63,6 +66,21 @@ class TraceJobs(JobWorkload):
         default=2.0, ge=1, description="promised over actual run time with `estimate` = `factor`"
     )
 
+    resample: Resample | None = Field(
+        default=None,
+        description="how replications differ: `none`, they repeat the log; `shake`, submissions are moved "
+        "a little; `weeks` or `users`, those of the log are drawn with replacement. Left out, `none`, but a "
+        "search draws weeks where the log has eight, and else shakes",
+    )
+    resample_from: Literal["all", "even", "odd", "split"] = Field(
+        default="all",
+        description="which weeks or users are drawn, the first being even; `split`: the even ones, and the "
+        "odd ones in the runs by which a search validates its front",
+    )
+    shake: float = Field(
+        default=300.0, ge=0, description="s by which `resample` = `shake` moves a submission at most"
+    )
+
     @property
     def bound(self) -> ResponseBound | None:
         """The response bound that is given; where nothing is said of deadlines, `LOGGED`."""
@@ -75,6 +93,14 @@ class TraceJobs(JobWorkload):
             raise ValueError(f"last ({self.last}) must not be less than first ({self.first})")
         if self.end <= self.start:
             raise ValueError(f"end ({self.end}) must be more than start ({self.start})")
+        if self.trace == EMBEDDED and self.resample not in (None, "none"):
+            raise ValueError(
+                f"resample: each replication draws the {EMBEDDED} log anew already; leave it out"
+            )
+        if self.resample_from != "all" and self.resample not in ("weeks", "users"):
+            raise ValueError(
+                f"resample_from: {self.resample_from} needs resample = weeks or users; leave it out"
+            )
         return self
 
     def tasks(self, streams: Streams) -> Iterator[Task]:
@@ -83,19 +109,32 @@ class TraceJobs(JobWorkload):
         Raises:
             ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
         """
-        return self._chosen(self._logged(streams))
+        return self._chosen(self._logged(streams), streams)
 
     def replayed(self) -> Iterator[Task]:
         """The chosen jobs of a file; see `tasks`."""
         return self._chosen(self._rows())
 
-    def _chosen(self, rows: Iterator[tuple[Task, str | None]]) -> Iterator[Task]:
+    def weeks(self) -> int:
+        """Whole weeks of the part of the log that is replayed.
+
+        Raises:
+            ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
+        """
+        submits = [task.submit for task in self.replayed()]
+        return whole_weeks(submits)
+
+    def _chosen(
+        self, rows: Iterator[tuple[Task, str | None]], streams: Streams | None = None
+    ) -> Iterator[Task]:
         logged = islice(rows, self.first - 1, self.last)
-        chosen = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
+        chosen: Rows = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
         chosen = chosen[:: self.every]
         # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
         # part its queues or run times between them stay in step.
         origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
+        if streams is not None and chosen and self.resample not in (None, "none"):
+            chosen = self._resampled(chosen, streams)
         tasks = [task for task, queue in chosen if self._wanted(task, queue)]
         if not tasks:
             raise ScenarioError(
@@ -112,6 +151,36 @@ class TraceJobs(JobWorkload):
     def _wanted(self, task: Task, queue: str | None) -> bool:
         """Whether a job of the chosen part is replayed."""
         return self.shortest <= task.runtime <= self.longest and (not self.queues or queue in self.queues)
+
+    def _resampled(self, rows: Rows, streams: Streams) -> Rows:
+        """Another log of the same kind, the same for all workloads of this trace in a replication.
+
+        Raises:
+            TraceError: there is too little to draw from.
+        """
+        rng = streams.stream(f"resample:{self.trace}")
+        half: Half
+        if self.resample_from == "split":
+            half = "even" if streams.replication < HELD_OUT else "odd"
+        else:
+            half = self.resample_from
+        submits = [task.submit for task, _ in rows]
+        try:
+            drawn: Sequence[Drawn]
+            if self.resample == "shake":
+                drawn = shaken(submits, rng, self.shake)
+            elif self.resample == "weeks":
+                drawn = weeks(submits, rng, half)
+            else:
+                drawn = users(submits, [task.user for task, _ in rows], rng, half)
+        except TraceError as error:
+            raise ScenarioError(f"workload.{self.name}: {self.trace} {error}") from None
+        made = []
+        for job, submit, copy in drawn:
+            task, queue = rows[job]
+            user = f"{task.user}~{copy + 1}" if copy else task.user
+            made.append((task._replace(submit=submit, user=user), queue))
+        return made
 
     def provenance(self) -> str:
         """The file that is replayed."""
@@ -147,6 +216,13 @@ class TraceJobs(JobWorkload):
         """
         if not self.from_file:
             return
+        if self.resample not in (None, "none"):
+            part = {"all": "", "split": "even "}.get(self.resample_from, f"{self.resample_from} ")
+            yield (
+                f"each replication moves its submissions by up to {self.shake:g} s"
+                if self.resample == "shake"
+                else f"each replication draws {part}{self.resample} of the log anew"
+            )
         path = find_trace(self.trace)
         if path.suffix == ".csv":
             return

@@ -1,0 +1,233 @@
+"""Resampled logs: weeks, users and shaking by hand, and what they keep of the log."""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gridtune.model.streams import HELD_OUT, Streams
+from gridtune.optimize.search import search
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.execution.log_luck import with_luck
+from gridtune.scenarios.traces.resampling import WEEK, Drawn, shaken, users, weeks, whole_weeks
+
+DAY = 86400.0
+
+
+class Scripted:
+    """A generator that draws what it is told."""
+
+    def __init__(self, *draws):
+        self.draws = list(draws)
+
+    def integers(self, high, size=None):
+        drawn = self.draws.pop(0)
+        assert np.all(np.asarray(drawn) < high)
+        return np.asarray(drawn) if size is not None else drawn
+
+
+def test_weeks_by_hand():
+    submits = [0.0, DAY, WEEK, 2 * WEEK + 5.0, 3 * WEEK, 3 * WEEK + DAY]  # three whole weeks and a bit
+    made = weeks(submits, Scripted([2, 0, 2]))
+    assert made == [
+        Drawn(3, 5.0),
+        Drawn(0, WEEK),
+        Drawn(1, WEEK + DAY),
+        Drawn(3, 2 * WEEK + 5.0),
+    ]
+
+
+def test_users_by_hand():
+    """Two weeks. a and b are there for less than one, c stays; a is drawn twice, b is not."""
+    submits = [0.0, 10.0, WEEK + 1.0, WEEK + 2.0, 2 * WEEK - 1.0]
+    owners = ["c", "a", "b", "a", "c"]
+    assert whole_weeks(submits) == 2
+    made = users(submits, owners, Scripted([0, 0], 0, 1, [0], 1))
+    assert made == [
+        Drawn(3, 2.0, 1),  # of the second a, a week later, which comes round
+        Drawn(1, 10.0),
+        Drawn(4, WEEK - 1.0),
+        Drawn(0, WEEK),
+        Drawn(3, WEEK + 2.0),
+        Drawn(1, WEEK + 10.0, 1),
+    ]
+
+
+@st.composite
+def logs(draw):
+    """Submissions over at least four weeks, and their users."""
+    count = draw(st.integers(5, 60))
+    rest = draw(st.lists(st.integers(0, 8 * 7 * 24 * 3600), min_size=count, max_size=count))
+    submits = sorted([0.0, 5 * WEEK, *map(float, rest)])
+    owners = [f"u{draw(st.integers(0, 5))}" for _ in submits]
+    return submits, owners, draw(st.integers(0, 2**20))
+
+
+@settings(max_examples=60, deadline=None)
+@given(log=logs())
+def test_whole_weeks_are_drawn_from_the_half_that_is_meant(log):
+    submits, _, seed = log
+    count = whole_weeks(submits)
+    for half, parity in (("all", {0, 1}), ("even", {0}), ("odd", {1})):
+        made = weeks(submits, np.random.default_rng(seed), half)
+        times = [drawn.submit for drawn in made]
+        assert times == sorted(times)
+        assert {int(submits[drawn.job] // WEEK) % 2 for drawn in made} <= parity
+        # Each simulated week is one of the log's, whole, second by second.
+        contents = {
+            frozenset(
+                (job, round(submit % WEEK, 3)) for job, submit in enumerate(submits) if submit // WEEK == week
+            )
+            for week in range(count)
+        }
+        for week in range(len(range(count)[(half == "odd") :: 1 if half == "all" else 2])):
+            here = frozenset((d.job, round(d.submit % WEEK, 3)) for d in made if d.submit // WEEK == week)
+            assert here in contents
+
+
+@settings(max_examples=60, deadline=None)
+@given(log=logs())
+def test_users_keep_their_jobs_their_hours_and_days(log):
+    submits, owners, seed = log
+    pool = set(owners)
+    if len(pool) < 2:
+        return
+    made = users(submits, owners, np.random.default_rng(seed))
+    assert [drawn.submit for drawn in made] == sorted(drawn.submit for drawn in made)
+    assert all(0 <= drawn.submit < whole_weeks(submits) * WEEK for drawn in made)
+    copies = Counter((owners[drawn.job], drawn.copy) for drawn in made)
+    assert len(copies) == len(pool)  # as many users as in the log
+    for (owner, _), count in copies.items():
+        assert count == owners.count(owner)  # all jobs of a user, once for each copy
+    assert all((drawn.submit - submits[drawn.job]) % WEEK == pytest.approx(0, abs=1e-6) for drawn in made)
+
+
+def test_halves_have_no_user_in_common():
+    rng = random.Random(1)
+    submits = sorted([0.0, 6 * WEEK, *(rng.uniform(0, 6 * WEEK) for _ in range(200))])
+    owners = [f"u{rng.randrange(12)}" for _ in submits]
+    drawn = {
+        half: {
+            owners[one.job]
+            for seed in range(9)
+            for one in users(submits, owners, np.random.default_rng(seed), half)
+        }
+        for half in ("even", "odd")
+    }
+    assert not drawn["even"] & drawn["odd"]
+    assert drawn["even"] | drawn["odd"] == set(owners)
+
+
+def test_shaking_moves_a_little():
+    submits = [0.0, 100.0, 5000.0, 5000.0]
+    made = shaken(submits, np.random.default_rng(1), 60.0)
+    assert sorted(drawn.job for drawn in made) == [0, 1, 2, 3]
+    assert all(abs(drawn.submit - submits[drawn.job]) <= 60 and drawn.submit >= 0 for drawn in made)
+    assert [drawn.submit for drawn in made] == sorted(drawn.submit for drawn in made)
+    assert any(drawn.submit != submits[drawn.job] for drawn in made)
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Nine weeks of a small site in SWF: busier every week, four users."""
+    rng = random.Random(5)
+    rows = []
+    for week in range(9):
+        for _ in range(6 + 2 * week):
+            submit = int(week * WEEK + rng.uniform(0, 5 * DAY))
+            runtime = rng.randrange(3600, 40000)
+            rows.append((submit, runtime, rng.choice([1, 2, 4]), rng.randrange(1, 5)))
+    rows.append((int(9 * WEEK - 3600), 600, 1, 1))
+    rows.sort()
+    lines = ["; MaxProcs: 8"] + [
+        f"{k} {submit} 0 {run} {procs} -1 -1 {procs} {2 * run} -1 1 {user} 1 -1 1 -1 -1 -1"
+        for k, (submit, run, procs, user) in enumerate(rows, 1)
+    ]
+    path = tmp_path / "small.swf"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def replay(log, **values):
+    return load("batch/replay").override({"workload.trace": str(log), **values})
+
+
+@pytest.mark.parametrize("kind", ["shake", "weeks", "users"])
+def test_replications_differ_and_seeds_repeat(log, kind):
+    scenario = replay(log, **{"workload.log.resample": kind})
+    first, again, other = (simulate(scenario, 1, k) for k in (0, 0, 1))
+    assert [(j.submit, j.start) for j in first.record.jobs] == [
+        (j.submit, j.start) for j in again.record.jobs
+    ]
+    assert [j.submit for j in first.record.jobs] != [j.submit for j in other.record.jobs]
+    plain = [simulate(replay(log), 1, k).metrics["waiting_mean"].value for k in (0, 1)]
+    assert plain[0] == plain[1]
+
+
+def test_two_workloads_of_a_log_stay_in_step(log):
+    from gridtune.scenarios.workloads.trace_jobs import TraceJobs
+
+    def tasks(name, **facts):
+        workload = TraceJobs(name=name, kind="trace", trace=str(log), resample="users", **facts)
+        return list(workload.tasks(Streams(3, 2)))
+
+    whole = tasks("whole")
+    parts = [*tasks("short", longest=20000.0), *tasks("long", shortest=20000.5)]
+    assert sorted(whole) == sorted(parts)
+
+
+def test_a_search_fits_on_even_weeks_and_validates_on_odd_ones(log):
+    scenario = replay(log)
+    lucky, notes = with_luck(scenario)
+    workload = lucky.active.workload[0]
+    assert (workload.resample, workload.resample_from) == ("weeks", "split")
+    assert "the even ones, on fresh seeds the odd ones" in notes[0]
+    chosen = with_luck(replay(log, **{"workload.log.resample": "none"}))
+    assert chosen[1] == []
+    assert chosen[0].active.workload[0].resample == "none"
+    short, said = with_luck(replay(log, **{"workload.log.end": 3 * WEEK}))
+    assert short.active.workload[0].resample == "shake"
+    assert "fewer than 8" in said[0]
+
+    def runtimes(replication):
+        return {task.runtime for task in workload.tasks(Streams(1, replication))}
+
+    fitted = set().union(*(runtimes(k) for k in range(12)))
+    validated = set().union(*(runtimes(HELD_OUT + k) for k in range(12)))
+    assert fitted
+    assert validated
+    assert not fitted & validated
+
+
+def test_a_search_over_a_log_has_luck_and_says_so(log):
+    made = search(replay(log), budget=4, replications=3, seed=1, vary=["site.cluster.policy=fcfs,easy"])
+    assert any("resample: weeks" in note for note in made.notes)
+    spread = [estimate.values for entry in made.archive.evaluations for estimate in entry.objectives.values()]
+    assert all(len(values) == 3 for values in spread)
+    assert any(len(set(values)) > 1 for values in spread)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"workload.log.resample": "days"}, "resample"),
+        ({"workload.log.resample_from": "even"}, "needs resample = weeks or users"),
+        (
+            {"workload.log.resample": "weeks", "workload.trace": "embedded"},
+            "drawn|draws the embedded log anew",
+        ),
+        ({"workload.log.shake": -1.0}, "shake"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(log, values, said):
+    with pytest.raises(ScenarioError, match=said):
+        replay(log, **values)
+
+
+def test_a_log_of_one_week_has_no_weeks_to_draw(log):
+    scenario = replay(log, **{"workload.log.end": 1.9 * WEEK, "workload.log.resample": "weeks"})
+    with pytest.raises(ScenarioError, match="too few to draw from"):
+        simulate(scenario)
