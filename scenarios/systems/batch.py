@@ -17,7 +17,7 @@ from gridtune.agents.batch.batch_site import (
     no_delay,
 )
 from gridtune.agents.batch.submitter import Submitter
-from gridtune.model.agenda import Action
+from gridtune.model.agenda import ARRIVAL, Action
 from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.file_system import FileSystem
 from gridtune.model.batch.nodes import Counted, Named, NodePool
@@ -29,6 +29,7 @@ from gridtune.scenarios.systems.destinations import at_sites, destination, site_
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.jobs import EVERY, JobWorkload, Task
+from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 
 
 def check(spec: ScenarioSpec) -> None:
@@ -42,7 +43,14 @@ def check(spec: ScenarioSpec) -> None:
         if isinstance(workload, JobWorkload):
             if not sites:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
-            if destination(spec, workload) != "site" or workload.site == EVERY:
+            to_site = destination(spec, workload) == "site"
+            kept = isinstance(workload, TraceJobs) and workload.cancelled == "keep"
+            if kept and (not to_site or any(site.vres is not None for site in spec.site)):
+                raise ValueError(
+                    f"workload {workload.name}: cancelled: is for jobs that go to a site with a batch "
+                    "scheduler; leave it out"
+                )
+            if not to_site or workload.site == EVERY:
                 continue
             if workload.site is None and len(sites) > 1:
                 raise ValueError(f"workload {workload.name}: site: name one of {', '.join(sites)}")
@@ -141,12 +149,19 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
     Raises:
         ScenarioError: a file that the workload names cannot be used.
     """
-    create, role = grid.record.job, workload.role
+    create, placeholder, role = grid.record.job, grid.record.placeholder, workload.role
     urgent = workload.bound is not None
     patience = workload.patience(inf)
     requires = frozenset(workload.requires) or None
 
     def make(task: Task) -> Job:
+        if task.withdrawn < inf:
+            job = placeholder(
+                task.user, task.submit, task.estimate, kind=role, processors=task.processors, group=task.group
+            )
+            assert isinstance(receiver, BatchSite)  # see `check`
+            grid.agenda.after(task.withdrawn, receiver.cancel, job, ARRIVAL)
+            return job
         return create(
             task.user,
             task.submit,

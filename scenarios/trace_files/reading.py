@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from gridtune.model.garbage_collection import without_garbage_collection
+from gridtune.scenarios.trace_files.accounting import recognised
 from gridtune.scenarios.trace_files.gwf import GWF
 from gridtune.scenarios.trace_files.header import TraceHeader
 from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob, TraceReport
@@ -32,6 +33,8 @@ def detect_format(path: Path) -> Layout:
     if suffixes and suffixes[-1] in _FORMATS:
         return _FORMATS[suffixes[-1]]
     for line in filter(None, map(str.strip, text.splitlines())):
+        if accounting := recognised(line):
+            return accounting
         if line[0] == ";":
             return SWF
         if line[0] == "#":
@@ -42,8 +45,8 @@ def detect_format(path: Path) -> Layout:
             return GWF
         break
     raise TraceError(
-        f"{path}: is neither SWF (18 fields, comments with ;) nor GWF (29 fields, comments with #); "
-        "if it is one of them, name it .swf or .gwf"
+        f"{path}: is neither SWF (18 fields, comments with ;) nor GWF (29 fields, comments with #), nor has "
+        "it the columns of sacct or OAR; if it is one of the former, name it .swf or .gwf"
     )
 
 

@@ -30,6 +30,8 @@ class TraceJob(NamedTuple):
         user, group, executable, queue, partition: names; numbers are kept as the text that they are.
         cpu_time: mean over the processors, s.
         used_memory, requested_memory: mean per processor, kB.
+        withdrawn: s from submission to its cancellation, of a job that was cancelled while it waited and is
+            kept (`Keep.cancelled`); how long it would have run is not known.
         origin_site, run_site: where it was submitted and where it ran (Grid Workloads Archive only).
 
     Source: Standard Workload Format 2.2 (Parallel Workloads Archive), fields 1 to 16; Grid Workload
@@ -53,6 +55,7 @@ class TraceJob(NamedTuple):
     requested_memory: float | None = None
     origin_site: str | None = None
     run_site: str | None = None
+    withdrawn: float | None = None
 
     @property
     def site(self) -> str | None:
@@ -69,10 +72,13 @@ class TraceJob(NamedTuple):
 class Keep:
     """Which rows to keep, and as what.
 
-    Rows that were never a job are always dropped: cancelled before their start (run time below 0), without
-    processors both allocated and requested, without a submit time, or unreadable.
+    Rows that were never a job are always dropped: without processors both allocated and requested, without a
+    submit time, or unreadable; and, unless they are asked for, jobs cancelled before their start (run time
+    below 0).
 
     Attributes:
+        cancelled: whether to keep jobs of status 5 that were cancelled before their start, if the log says
+            when: their wait is the time until then. They get the requested time as run time.
         zero_runtime: whether to keep rows with a run time of 0 (whole seconds, so under half a second).
         minimum_runtime: s; shorter run times of kept rows are raised to it. Simulated jobs need more than 0.
         shift: whether `read_trace` moves submit times so that the first kept job comes at 0.
@@ -84,6 +90,7 @@ class Keep:
     zero_runtime: bool = True
     minimum_runtime: float = 1.0
     shift: bool = True
+    cancelled: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.minimum_runtime < inf:

@@ -140,7 +140,15 @@ class RowParser:
                 pass
         return self._examine(fields, line)
 
-    def _build(self, fields: list[str], key: int, submit: float, runtime: float, processors: int) -> TraceJob:
+    def _build(
+        self,
+        fields: list[str],
+        key: int,
+        submit: float,
+        runtime: float,
+        processors: int,
+        withdrawn: float | None = None,
+    ) -> TraceJob:
         names, amounts = self._names, self._amounts
         sites = (names[fields[16]], names[fields[17]]) if self.layout.sites else (None, None)
         # The bare constructor of tuples: half the cost of the one with names, on every row.
@@ -163,6 +171,7 @@ class RowParser:
                 amounts[fields[6]],
                 amounts[fields[9]],
                 *sites,
+                withdrawn,
             ),
         )
 
@@ -177,6 +186,10 @@ class RowParser:
         except ValueError:
             self.report.drop(UNREADABLE, line)
             return None
+        withdrawn = self._withdrawn(fields, runtime) if self.keep.cancelled else None
+        if withdrawn is not None:
+            runtime = max(withdrawn, self.keep.minimum_runtime)
+            runtime = self._requested_time(fields) or runtime
         reason = self._unusable(submit, runtime, allocated or requested)
         if reason:
             self.report.drop(reason, line)
@@ -191,7 +204,22 @@ class RowParser:
         mended = self._mended(fields, line)
         if not self.layout.sites:
             self._look_at_dependency(mended, line)
-        return self._build(mended, key, submit, runtime, allocated or requested)
+        return self._build(mended, key, submit, runtime, allocated or requested, withdrawn)
+
+    def _withdrawn(self, fields: list[str], runtime: float) -> float | None:
+        """s from the submission of a job to its cancellation, if it never ran; None otherwise."""
+        try:
+            if runtime < 0 and self._statuses[fields[10]] == 5:
+                return self._amounts[fields[2]]
+        except ValueError:
+            pass
+        return None
+
+    def _requested_time(self, fields: list[str]) -> float | None:
+        try:
+            return self._amounts[fields[8]]
+        except ValueError:
+            return None
 
     def _look_at_dependency(self, fields: list[str], line: int) -> None:
         """Count a row that names the job which it follows."""

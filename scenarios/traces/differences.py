@@ -17,7 +17,13 @@ def differences(trace: Trace) -> Iterator[str]:
     for reason, tally in report.ignored.items():
         rows = f"{tally.count:,} of {report.rows:,} rows"
         yield f"{rows} of the log name {reason}: ignored, jobs come when logged"
-    ended = sum(job.status in (0, 5) for job in trace.jobs)
+    withdrawn = sum(job.withdrawn is not None for job in trace.jobs)
+    if withdrawn:
+        yield (
+            f"{withdrawn:,} of {report.rows:,} jobs were cancelled while they waited: they wait here as "
+            "long, run if their turn comes before, and count in no metric"
+        )
+    ended = sum(job.status in (0, 5) and job.withdrawn is None for job in trace.jobs)
     if ended:
         yield (
             f"{ended:,} of {report.kept:,} jobs failed or were cancelled in the log; they run as long as "

@@ -26,6 +26,8 @@ class Task(NamedTuple):
         runtime: s at speed 1, or a length in NCU where speeds are in NCU/s.
         processors: slots that it needs.
         estimate: what its owner promises, in the unit of `runtime`.
+        withdrawn: s from submission at which its owner takes it back, whether it waits or runs; its run time
+            is not known then.
     """
 
     submit: float
@@ -34,6 +36,7 @@ class Task(NamedTuple):
     runtime: float
     processors: int
     estimate: float
+    withdrawn: float = inf
 
 
 class BestEffortSpec(Table):

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.trace_files.accounting import recognised
+from gridtune.scenarios.trace_files.source import head
 
 COLUMNS = ("id", "submit", "start", "end", "procs", "walltime")
 
 
 class ScheduledJob(NamedTuple):
-    """One row of a schedule; times in s."""
+    """One row of a schedule; times in s, names where the schedule has them."""
 
     id: int
     submit: float
@@ -21,6 +23,9 @@ class ScheduledJob(NamedTuple):
     end: float
     processors: int
     walltime: float
+    user: str = "user"
+    group: str = ""
+    queue: str | None = None
 
     @property
     def runtime(self) -> float:
@@ -31,6 +36,15 @@ class ScheduledJob(NamedTuple):
     def waiting_time(self) -> float:
         """From submission to start."""
         return self.start - self.submit
+
+
+def is_schedule(path: Path) -> bool:
+    """Whether a file is a schedule rather than a trace: by its suffix, unless its columns are others.
+
+    Raises:
+        TraceError: the file cannot be read.
+    """
+    return path.suffix == ".csv" and recognised(head(path).partition("\n")[0]) is None
 
 
 def read_schedule(path: Path) -> list[ScheduledJob]:
@@ -62,4 +76,7 @@ def _job(row: dict[str, str], place: str) -> ScheduledJob:
         raise ScenarioError(f"{place}: not a row of numbers: {error}") from error
     if not 0 <= submit <= start <= end or not isfinite(end) or processors < 1 or not walltime > 0:
         raise ScenarioError(f"{place}: needs 0 <= submit <= start <= end, procs >= 1 and walltime > 0")
-    return ScheduledJob(int(number), submit, start, end, int(processors), walltime)
+    user, group, queue = (row.get(name) for name in ("user", "group", "queue"))
+    return ScheduledJob(
+        int(number), submit, start, end, int(processors), walltime, user or "user", group or "", queue or None
+    )

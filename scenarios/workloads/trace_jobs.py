@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import inf
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -13,12 +14,12 @@ from gridtune.model.streams import HELD_OUT, Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
-from gridtune.scenarios.trace_files.records import TraceError, TraceJob
+from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob
 from gridtune.scenarios.traces.differences import differences, estimates
 from gridtune.scenarios.traces.embedded import embedded_jobs
 from gridtune.scenarios.traces.resampling import Drawn, Half, shaken, users, weeks, whole_weeks
 from gridtune.scenarios.workloads.jobs import JobWorkload, ResponseBound, Task
-from gridtune.scenarios.workloads.schedules import read_schedule
+from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
 from gridtune.scenarios.workloads.trace_file import TraceFile
 
 EMBEDDED = "embedded"
@@ -29,6 +30,7 @@ EMBEDDED_PROCESSORS = 128
 EMBEDDED_WIDEST = 64
 Estimate = Literal["log", "actual", "factor"]
 Resample = Literal["none", "shake", "weeks", "users"]
+KEEP_ALL = Keep(cancelled=True)
 Rows = Sequence[tuple[Task, str | None]]
 
 
@@ -37,8 +39,9 @@ class TraceJobs(JobWorkload):
 
     kind: Literal["trace"]
     trace: TraceFile = Field(
-        description="file in SWF or GWF, plain or compressed; a schedule in CSV (columns id, submit, start, "
-        "end, procs, walltime); or `embedded` for a small generated day of bursts"
+        description="file in SWF or GWF, or of sacct or OAR, plain or compressed; a schedule in CSV (columns "
+        "id, submit, start, end, procs, walltime, and user, group and queue where known); or `embedded` for "
+        "a small generated day of bursts"
     )
     first: int = Field(default=1, ge=1, description="number of the first job to replay, by submission")
     last: int | None = Field(default=None, ge=1, description="number of the last one; all if left out")
@@ -79,6 +82,12 @@ class TraceJobs(JobWorkload):
     )
     shake: float = Field(
         default=300.0, ge=0, description="s by which `resample` = `shake` moves a submission at most"
+    )
+
+    cancelled: Literal["drop", "keep"] = Field(
+        default="drop",
+        description="what becomes of jobs that were cancelled while they waited: `keep`, they wait (or run) "
+        "until then, for jobs that go to a site; they count in no metric",
     )
 
     @property
@@ -202,7 +211,7 @@ class TraceJobs(JobWorkload):
         if not self.from_file:
             return EMBEDDED_PROCESSORS
         path = find_trace(self.trace)
-        return None if path.suffix == ".csv" else read_trace(path).header.processors
+        return None if is_schedule(path) else self._trace(path).header.processors
 
     def largest(self) -> int:
         """Processors of the largest job that is replayed from a file."""
@@ -224,9 +233,9 @@ class TraceJobs(JobWorkload):
                 else f"each replication draws {part}{self.resample} of the log anew"
             )
         path = find_trace(self.trace)
-        if path.suffix == ".csv":
+        if is_schedule(path):
             return
-        trace = read_trace(path)
+        trace = self._trace(path)
         yield from differences(trace)
         if self.estimate != "log":
             factor = self.estimate_factor if self.estimate == "factor" else 1.0
@@ -245,11 +254,14 @@ class TraceJobs(JobWorkload):
     def _rows(self) -> Iterator[tuple[Task, str | None]]:
         """All jobs of the file."""
         path = find_trace(self.trace)
-        if path.suffix == ".csv":
+        if is_schedule(path):
             for row in read_schedule(path):
-                yield Task(row.submit, "user", "", row.runtime, row.processors, row.walltime), None
+                yield (
+                    Task(row.submit, row.user, row.group, row.runtime, row.processors, row.walltime),
+                    row.queue,
+                )
             return
-        for job in read_trace(path).jobs:
+        for job in self._trace(path).jobs:
             yield self._task(job), job.queue
 
     def _task(self, job: TraceJob) -> Task:
@@ -258,4 +270,9 @@ class TraceJobs(JobWorkload):
             estimate = job.runtime if job.estimate is None else job.estimate
         else:
             estimate = job.runtime * (self.estimate_factor if self.estimate == "factor" else 1.0)
-        return Task(job.submit, job.user or "unknown", job.group or "", job.runtime, job.processors, estimate)
+        withdrawn = inf if job.withdrawn is None else job.withdrawn
+        owner = job.user or "unknown", job.group or ""
+        return Task(job.submit, *owner, job.runtime, job.processors, estimate, withdrawn)
+
+    def _trace(self, path: Path) -> Trace:
+        return read_trace(path, keep=KEEP_ALL if self.cancelled == "keep" else Keep())

@@ -63,6 +63,7 @@ Run = Annotated[Path | None, typer.Argument(help="Folder that `gridtune run --ou
 Picture = Annotated[str | None, typer.Argument(help="Kind of picture; `--list` prints them.")]
 Paper = Annotated[str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.")]
 Trace = Annotated[Path, typer.Argument()]
+SwfFile = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
 Plugins = Annotated[list[Path] | None, typer.Argument(help="Python files; left out, lists them.")]
 
 # Values of a scenario.

@@ -10,7 +10,9 @@ from gridtune import boundary, options
 from gridtune.options import Format
 
 scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
-trace_app = typer.Typer(cls=boundary.Group, no_args_is_help=True, help="Workload traces (SWF, GWF).")
+trace_app = typer.Typer(
+    cls=boundary.Group, no_args_is_help=True, help="Workload traces (SWF, GWF, sacct, OAR)."
+)
 
 
 @scenarios_app.callback()
@@ -45,6 +47,19 @@ def show_scenario(name: options.ShippedScenario) -> None:
     from gridtune.scenarios.document.scenario import shipped_text
 
     sys.stdout.write(shipped_text(name))
+
+
+@trace_app.command("convert")
+def trace_convert(file: options.Trace, out: options.SwfFile) -> None:
+    """Write a trace of any format in SWF, which other tools read.
+
+    Example: gridtune trace convert sacct.txt mine.swf
+    """
+    from gridtune.scenarios.results.swf import convert
+    from gridtune.scenarios.trace_files import find_trace
+
+    for line in convert(find_trace(str(file)), out):
+        print(line)
 
 
 @trace_app.command("info")

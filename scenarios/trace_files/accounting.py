@@ -1,0 +1,181 @@
+"""Accounting of batch systems with a line of column names: Slurm's `sacct --parsable2`, and OAR's tables.
+
+Columns are found by name, in any order; what is not known is left out. Each row becomes the fields of the
+Standard Workload Format, so that the same checks and repairs hold.
+
+- Slurm: `sacct -a -X -P --format=JobIDRaw,Submit,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,State,User,Account,
+  Partition`. Times are ISO without zone, or seconds since 1970 (`SLURM_TIME_FORMAT=%s`); steps (`12.batch`)
+  are passed over.
+- OAR: the columns of its table `jobs` (`job_id`, `submission_time`, `start_time`, `stop_time`, `state`,
+  `job_user`, `project`, `queue_name`), with `moldable_walltime` of the assigned description and the number of
+  resources as `resources`, separated by `|`, `,`, `;` or tabs. Times are seconds since 1970, 0 for never.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from gridtune.scenarios.trace_files.rows import Layout
+
+# Names of columns by field; the first that a file has is taken, or the next where that is empty.
+SLURM: Mapping[str, tuple[str, ...]] = {
+    "id": ("jobidraw", "jobid"),
+    "submit": ("submit",),
+    "start": ("start",),
+    "end": ("end",),
+    "runtime": ("elapsedraw", "elapsed"),
+    "allocated": ("alloccpus", "ncpus"),
+    "requested": ("reqcpus",),
+    "limit": ("timelimitraw",),
+    "limit_text": ("timelimit",),
+    "state": ("state",),
+    "user": ("user", "uid"),
+    "group": ("account", "group"),
+    "queue": ("partition",),
+}
+OAR: Mapping[str, tuple[str, ...]] = {
+    "id": ("job_id",),
+    "submit": ("submission_time",),
+    "start": ("start_time",),
+    "end": ("stop_time",),
+    "allocated": ("resources", "nb_resources"),
+    "limit": ("moldable_walltime", "walltime"),
+    "state": ("state",),
+    "user": ("job_user",),
+    "group": ("project",),
+    "queue": ("queue_name",),
+}
+_LIMIT_UNIT = {"sacct": 60.0, "OAR": 1.0}  # s; TimelimitRaw is in minutes
+_STATUS = {
+    "COMPLETED": "1",
+    "TERMINATED": "1",
+    "CANCELLED": "5",
+    "FAILED": "0",
+    "ERROR": "0",
+    "TIMEOUT": "0",
+    "NODE_FAIL": "0",
+    "PREEMPTED": "0",
+    "OUT_OF_MEMORY": "0",
+    "BOOT_FAIL": "0",
+    "DEADLINE": "0",
+}
+_DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?$")
+_SEPARATORS = "|\t;,"
+_UNREADABLE = ["?"]  # too few fields: a row that is counted as such
+
+
+def recognised(line: str) -> Layout | None:
+    """The layout of a file whose first line this is; None if it names no columns of an accounting."""
+    for name, columns in (("sacct", SLURM), ("OAR", OAR)):
+        for separator in _SEPARATORS:
+            names = [text.strip().lower() for text in line.split(separator)]
+            if {columns["id"][-1], *columns["submit"], *columns["start"], *columns["end"]} <= {
+                *names, *(["jobid"] if "jobidraw" in names else [])
+            }:  # fmt: skip
+                return Layout(
+                    name, width=18, needed=18, sites=False, text_ids=True,
+                    split=_splitter(name, columns, names, separator),
+                )  # fmt: skip
+    return None
+
+
+def _splitter(
+    kind: str, columns: Mapping[str, tuple[str, ...]], names: list[str], separator: str
+) -> Callable[[str], list[str]]:
+    """Fields of the Standard Workload Format of a line."""
+    places = {
+        field: [names.index(known) for known in candidates if known in names]
+        for field, candidates in columns.items()
+    }
+    unit = _LIMIT_UNIT[kind]
+
+    def split(line: str) -> list[str]:
+        texts = [text.strip() for text in line.rstrip("\r\n").split(separator)]
+        if len(texts) < len(names):
+            return _UNREADABLE if any(texts) else []
+        if [text.lower() for text in texts[: len(names)]] == names:
+            return []  # the line of names
+
+        def text(field: str) -> str:
+            return next((texts[place] for place in places.get(field, ()) if texts[place]), "")
+
+        key = text("id")
+        if "." in key:
+            return []  # a step of a job
+        submit, start, end = (_moment(text(field)) for field in ("submit", "start", "end"))
+        state = text("state").split(" ")[0].rstrip("+").upper()
+        if submit is None or (end is None and state not in _STATUS):
+            return _UNREADABLE
+        began = start is not None and (end is None or start <= end)
+        if end is None and not began:
+            return _UNREADABLE
+        runtime = _seconds(text("runtime")) if began else None
+        if began and runtime is None:
+            runtime = None if end is None or start is None else end - start
+        if began and end is None and runtime is None:
+            return _UNREADABLE  # has not ended yet
+        left = start if began else end
+        limit = _number(text("limit"), unit) or _seconds(text("limit_text"))
+        allocated = text("allocated") if began else ""
+        return [
+            key,
+            f"{submit:.10g}" if submit < 1e9 else f"{submit:.3f}",
+            _plain(None if left is None else left - submit),
+            _plain(runtime) if began else "-1",
+            allocated or "-1",
+            "-1",
+            "-1",
+            text("requested") or text("allocated") or "-1",
+            _plain(limit),
+            "-1",
+            _STATUS.get(state, "-1"),
+            text("user") or "-1",
+            text("group") or "-1",
+            "-1",
+            text("queue") or "-1",
+            "-1",
+            "-1",
+            "-1",
+        ]
+
+    return split
+
+
+def _plain(number: float | None) -> str:
+    return "-1" if number is None or number < 0 else f"{number:.10g}"
+
+
+def _number(text: str, unit: float) -> float | None:
+    """A positive number in a unit; None for a word such as UNLIMITED."""
+    try:
+        number = float(text) * unit
+    except ValueError:
+        return None
+    return number if number > 0 else None
+
+
+def _moment(text: str) -> float | None:
+    """Seconds since 1970, without a zone taken as UTC; None for 0 and for a word such as Unknown."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return seconds if seconds > 0 else None
+
+
+def _seconds(text: str) -> float | None:
+    """A duration: seconds, or [days-][hours:]minutes:seconds."""
+    found = _DURATION.match(text)
+    if found:
+        days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+        return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+    try:
+        return float(text)
+    except ValueError:
+        return None

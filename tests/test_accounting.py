@@ -1,0 +1,231 @@
+"""Accounting of Slurm and OAR, schedules with users, and traces written in SWF."""
+
+import gzip
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from gridtune import cli
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.trace_files.reading import read_trace
+from gridtune.scenarios.trace_files.records import Keep
+
+SACCT = """\
+JobIDRaw|JobID|Submit|Start|End|ElapsedRaw|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|Account|Partition
+100|100|2026-03-01T10:00:00|2026-03-01T10:05:00|2026-03-01T11:05:00|3600|8|8|120|COMPLETED|ann|physics|long
+100.batch|100.batch|2026-03-01T10:05:00|2026-03-01T10:05:00|2026-03-01T11:05:00|3600|8|8||COMPLETED||physics|
+103|102_1|2026-03-01T10:00:30|2026-03-01T10:10:00|2026-03-01T10:11:40|100|1|1|UNLIMITED|TIMEOUT|bob|chem|short
+104|104|2026-03-01T10:01:00|Unknown|2026-03-01T12:00:00|0|0|4|60|CANCELLED by 1001|bob|chem|short
+105|105|2026-03-01T10:02:00|2026-03-01T12:00:00|Unknown|900|2|2|60|RUNNING|bob|chem|short
+"""
+OAR = """\
+job_id,submission_time,start_time,stop_time,state,job_user,project,queue_name,moldable_walltime,resources
+7,1500000000,1500000060,1500000660,Terminated,ann,p1,default,3600,16
+8,1500000010,0,1500000500,Error,bob,p2,besteffort,600,0
+9,1500000020,1500000700,1500000800,Error,bob,p2,default,600,4
+"""
+
+
+@pytest.fixture
+def sacct(tmp_path):
+    path = tmp_path / "sacct.txt"
+    path.write_text(SACCT)
+    return path
+
+
+def test_sacct_by_hand(sacct):
+    trace = read_trace(sacct)
+    assert trace.format == "sacct"
+    first, second = trace.jobs
+    assert (first.id, first.submit, first.wait, first.runtime, first.processors) == (100, 0, 300, 3600, 8)
+    assert (first.estimate, first.status, first.user, first.group, first.queue) == (
+        7200, 1, "ann", "physics", "long"
+    )  # fmt: skip
+    assert (second.submit, second.wait, second.runtime, second.estimate, second.status) == (
+        30,
+        570,
+        100,
+        None,
+        0,
+    )
+    # A cancelled job and one that runs; the step is no row at all.
+    assert trace.report.rows == 4
+    assert {reason: tally.count for reason, tally in trace.report.dropped.items()} == {
+        "cancelled before its start (run time below 0)": 1,
+        "not a readable row": 1,
+    }
+
+
+def test_sacct_with_times_in_seconds_and_other_columns(tmp_path):
+    path = tmp_path / "mine.txt.gz"
+    text = (
+        "User|JobID|State|Submit|Start|End|NCPUS|Timelimit\nann|5_2|COMPLETED|1000|1010|1110|3|1-02:00:00\n"
+    )
+    path.write_bytes(gzip.compress(text.encode()))
+    (job,) = read_trace(path).jobs
+    assert (job.wait, job.runtime, job.processors, job.estimate, job.user) == (10, 100, 3, 93600, "ann")
+
+
+def test_oar_by_hand(tmp_path):
+    path = tmp_path / "oar.csv"
+    path.write_text(OAR)
+    trace = read_trace(path)
+    assert trace.format == "OAR"
+    assert [(job.id, job.submit, job.wait, job.runtime, job.processors) for job in trace.jobs] == [
+        (7, 0, 60, 600, 16),
+        (9, 20, 680, 100, 4),
+    ]
+    assert trace.jobs[0].estimate == 3600
+    assert trace.jobs[1].queue == "default"
+    # Although it is CSV it is no schedule.
+    run = simulate(load("batch/replay").override({"workload.trace": str(path), "site.cluster.nodes": 16}))
+    assert [job.user for job in run.record.jobs] == ["ann", "bob"]
+
+
+def test_schedules_have_users(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text(
+        "id,submit,start,end,procs,walltime,user,group,queue\n1,0,0,10,1,20,ann,g,short\n2,1,1,9,1,20,bob,g,long\n"
+    )
+    replay = load("batch/replay").override({"workload.trace": str(path), "site.cluster.nodes": 2})
+    assert [(job.user, job.group) for job in simulate(replay).record.jobs] == [("ann", "g"), ("bob", "g")]
+    (only,) = simulate(replay.override({"workload.queues": ["long"]})).record.jobs
+    assert only.user == "bob"
+
+
+def test_a_converted_trace_is_the_same_trace(sacct, tmp_path):
+    out = tmp_path / "mine.swf"
+    result = CliRunner().invoke(cli.app, ["trace", "convert", str(sacct), str(out)])
+    assert result.exit_code == 0, result.output
+    assert "3 jobs in SWF" in result.output  # with the cancelled one
+    before, after = (read_trace(path, keep=Keep(cancelled=True)) for path in (sacct, out))
+    assert after.format == "SWF"
+    kept = ("id", "submit", "wait", "runtime", "processors", "estimate", "status", "withdrawn")
+    for one, other in zip(before.jobs, after.jobs, strict=True):
+        assert [getattr(one, name) for name in kept] == [getattr(other, name) for name in kept]
+    assert [job.user for job in after.jobs] == ["1", "2", "2"]
+    assert after.header["User"] == "1 ann\n2 bob"
+    assert after.header["UnixStartTime"] == "1772359200"
+
+
+CANCELLED = """\
+; MaxProcs: 2
+1 0 0 100 2 -1 -1 2 100 -1 1 1 1 -1 1 -1 -1 -1
+2 1 49 -1 -1 -1 -1 2 500 -1 5 2 1 -1 1 -1 -1 -1
+3 2 0 30 1 -1 -1 1 30 -1 1 1 1 -1 1 -1 -1 -1
+4 3 400 -1 0 -1 -1 1 300 -1 5 2 1 -1 1 -1 -1 -1
+5 4 0 10 2 -1 -1 2 10 -1 1 3 1 -1 1 -1 -1 -1
+"""
+
+
+def test_cancelled_jobs_wait_and_run_until_they_are_cancelled(tmp_path):
+    """First come, first served: job 2 leaves the queue at 50 s, job 4 its processor at 403 s."""
+    path = tmp_path / "cancelled.swf"
+    path.write_text(CANCELLED)
+    replay = load("batch/replay").override({"workload.trace": str(path), "site.cluster.policy": "fcfs"})
+    run = simulate(replay)
+    # At 100 s jobs 3 and 4 start; 4 would run for 300 s until 400 s, but its owner only cancels it at 403 s.
+    assert [(job.start, job.end) for job in run.record.jobs] == [(0, 100), (100, 130), (403, 413)]
+    second, fourth = run.record.placeholders
+    assert (second.state, second.end) == ("cancelled", 50)
+    assert (fourth.state, fourth.start, fourth.end) == ("cancelled", 100, 403)
+    assert run.metrics["lost_jobs"].value == 0
+    dropped = simulate(replay.override({"workload.cancelled": "drop"}))
+    assert [(job.start, job.end) for job in dropped.record.jobs] == [(0, 100), (100, 130), (130, 140)]
+    assert not dropped.record.placeholders
+    notes = list(replay.active.workload[0].differences())
+    assert any("2 of 5 jobs were cancelled while they waited" in note for note in notes)
+
+
+def test_processors_are_conserved_whatever_is_cancelled(tmp_path):
+    rng = random.Random(3)
+    rows = []
+    for k in range(1, 200):
+        gone = rng.random() < 0.4
+        run = -1 if gone else rng.randrange(1, 60)
+        procs = rng.choice([1, 2, 4])
+        held = -1 if gone else procs
+        rows.append(
+            f"{k} {5 * k} {rng.randrange(200)} {run} {held} -1 -1 {procs} 80 -1 {5 if gone else 1} "
+            "1 1 -1 1 -1 -1 -1"
+        )
+    path = tmp_path / "many.swf"
+    path.write_text("; MaxProcs: 4\n" + "\n".join(rows) + "\n")
+    for policy in ("fcfs", "easy", "conservative", "fair-share", "priority"):
+        run = simulate(
+            load("batch/replay").override({"workload.trace": str(path), "site.cluster.policy": policy})
+        )
+        every = [*run.record.jobs, *run.record.placeholders]
+        assert all(job.state == "done" for job in run.record.jobs)
+        assert all(job.state == "cancelled" for job in run.record.placeholders)
+        assert len(every) == 199
+        ran = [job for job in every if job.start == job.start and job.end > job.start]
+        assert any(job in ran for job in run.record.placeholders)
+        for moment in (job.start for job in ran):
+            assert sum(job.processors for job in ran if job.start <= moment < job.end) <= 4
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "said"), [("mine.txt", False, "name it mine.swf"), ("mine.swf", True, "exists already")]
+)
+def test_nothing_is_overwritten(sacct, tmp_path, name, there, said):
+    out = tmp_path / name
+    if there:
+        out.write_text("precious")
+    result = CliRunner().invoke(cli.app, ["trace", "convert", str(sacct), str(out)])
+    assert isinstance(result.exception, ScenarioError)
+    assert said in str(result.exception)
+    assert out.exists() == there
+    assert not there or out.read_text() == "precious"
+
+
+amounts = st.one_of(st.none(), st.integers(0, 10**6).map(float), st.floats(0.001, 1e6))
+names = st.sampled_from([None, "1", "27", "ann", "bob b"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(amounts, amounts, amounts, st.integers(1, 500), names, names), min_size=1, max_size=8
+    )
+)
+def test_what_is_written_is_read_again(tmp_path_factory, rows):
+    """From GWF, which has names, to SWF and back again: numbers to the last digit, names one to one."""
+    folder = tmp_path_factory.mktemp("converted")
+
+    def text(value):
+        return "-1" if value is None else str(value)
+
+    lines = [
+        "\t".join(
+            [
+                str(k),
+                text(submit or 0.0),
+                text(wait),
+                text(run or 1.0),
+                str(procs),
+                *(["-1"] * 3),
+                "-1",
+                "-1",
+                "1",
+                text(user),
+                text(group),
+                *(["-1"] * 16),
+            ]
+        )
+        for k, (submit, wait, run, procs, user, group) in enumerate(rows, 1)
+    ]
+    source = folder / "some.gwf"
+    source.write_text("# a grid\n" + "\n".join(lines) + "\n")
+    result = CliRunner().invoke(cli.app, ["trace", "convert", str(source), str(folder / "some.swf")])
+    assert result.exit_code == 0, result.output
+    keep = Keep(minimum_runtime=0.0)
+    before, after = read_trace(source, keep=keep).jobs, read_trace(folder / "some.swf", keep=keep).jobs
+    for name in ("id", "submit", "wait", "runtime", "processors", "estimate"):
+        assert [getattr(job, name) for job in before] == [getattr(job, name) for job in after]
+    for name in ("user", "group"):
+        pairs = {(getattr(one, name), getattr(other, name)) for one, other in zip(before, after, strict=True)}
+        assert len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
