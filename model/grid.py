@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from math import inf
 from typing import Any
-
-import mesa
 
 from gridtune.model.agenda import OBSERVATION, Agenda
 from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.model.record import Record
 from gridtune.model.streams import Streams
+
+with warnings.catch_warnings():  # in a notebook, that its progress bars, which we do not use, could be nicer
+    warnings.filterwarnings("ignore", "IProgress not found")
+    import mesa
 
 
 class Grid(mesa.Model):

@@ -50,7 +50,7 @@ def shown(cells, start):
 def test_a_log_is_replayed_and_searched_on_a_metric_of_ones_own(executed):
     cells = executed(ROOT / "docs" / "notebooks" / "replay-and-search.ipynb")
     for cell in cells:
-        assert [output.output_type for output in cell.outputs] == ["execute_result"], cell.source
+        assert [output.output_type for output in cell.outputs] == ["execute_result"], cell.outputs
     assert shown(cells, "import gridtune")["text/plain"] == "Scenario('batch/replay')"
     assert "waiting_mean" in shown(cells, "result = replay.run()")["text/html"]
     assert "image/png" in shown(cells, 'result.plot("waits")')

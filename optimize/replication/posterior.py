@@ -33,7 +33,7 @@ PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
 DRAWS = 1000
 ENOUGH = 20  # points below which nothing can be learned from similar ones
 JOINT = 800  # points that are modelled, at most: the best ones, layer by layer
-ALIKE = 1e-3  # of the span of an objective: draws that differ by less are a tie
+ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,10 @@ def run(command: Callable[[], Any]) -> NoReturn:
     """Run a command of Typer's to the end of the process."""
     signal.signal(signal.SIGTERM, _terminate)
     _make_output_writable()
-    logging.getLogger("gridtune").handlers[:] = [_Notes()]
-    logging.getLogger("gridtune").setLevel(logging.INFO)
+    notes = _Notes()
+    logger = logging.getLogger("gridtune")
+    logger.addHandler(notes)
+    logger.setLevel(logging.INFO)
     try:
         code = copy_context().run(command)
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this
@@ -45,6 +47,8 @@ def run(command: Callable[[], Any]) -> NoReturn:
         sys.stdout.flush()
     except BaseException as error:
         code = _end(error)
+    finally:
+        logger.removeHandler(notes)
     sys.exit(code)
 
 
