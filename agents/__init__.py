@@ -1,5 +1,8 @@
 """Who acts: clients, the agents that find servers, servers, batch sites and harvesters."""
 
+import gridtune.model  # first: it imports Mesa quietly
+
+# isort: split
 from gridtune.agents.batch.batch_site import BatchSite, Rounds, Services
 from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest, Preemption
 from gridtune.agents.gridrpc.client import Client, ClientHabits, Session
