@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from gridtune.model.job import RUNNING
-from gridtune.optimize.watch import command, pictures
+from gridtune.optimize.commands import watch as command
+from gridtune.optimize.watch import pictures
 from gridtune.optimize.watch.controls import AS_IT_STANDS, controls_of
 from gridtune.optimize.watch.occupancy import occupancy
 from gridtune.scenarios import load, simulate
