@@ -332,6 +332,25 @@ def watch(
 
 
 @app.command()
+def calibrate(
+    trace: options.Log,
+    nodes: options.Nodes = None,
+    last: options.LastJob = None,
+    out: options.ScenarioFile = None,
+    format: options.Output = Format.table,
+) -> None:
+    """Find settings of a site under which the replay of a log waits as the log did.
+
+    Example: gridtune calibrate KTH-SP2-1996-2.1-cln.swf.gz --out mine.toml
+    """
+    from gridtune.scenarios.commands.calibrate import run_calibration
+    from gridtune.scenarios.results.files import to_json
+
+    made, lines = run_calibration(trace, nodes, last, out)
+    print(to_json(made) if format is Format.json else "\n".join(lines))
+
+
+@app.command()
 def reproduce(
     paper: options.Paper = None,
     list: options.ListPapers = False,

@@ -63,6 +63,10 @@ Run = Annotated[Path | None, typer.Argument(help="Folder that `gridtune run --ou
 Picture = Annotated[str | None, typer.Argument(help="Kind of picture; `--list` prints them.")]
 Paper = Annotated[str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.")]
 Trace = Annotated[Path, typer.Argument()]
+Log = Annotated[str, typer.Argument(help="Trace with waits, in SWF, GWF, or of sacct or OAR.")]
+Nodes = Annotated[int | None, _count("Processors; as many as the trace names.", limits.SITE_SLOTS)]
+LastJob = Annotated[int | None, _count("Number of the last job to use; all.", limits.WHOLE)]
+ScenarioFile = Annotated[Path | None, typer.Option(help="TOML file to write; it must not exist.")]
 SwfFile = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
 Plugins = Annotated[list[Path] | None, typer.Argument(help="Python files; left out, lists them.")]
 

@@ -1,0 +1,141 @@
+"""Calibration: measures by hand, and logs whose scheduler is known because it was simulated."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gridtune import cli
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.calibration.fit import calibrate
+from gridtune.scenarios.calibration.waits import WEEK, Likeness, LoggedWaits, persistence
+
+
+def logged(submit, wait, runtime=None, processors=None):
+    count = len(submit)
+    return LoggedWaits.of(
+        np.array(submit, float),
+        np.array(wait, float),
+        np.array(runtime or [60.0] * count, float),
+        np.array(processors or [1] * count, float),
+    )
+
+
+def test_weeks_and_classes_by_hand():
+    log = logged([5.0, WEEK, WEEK + 6.0, 3 * WEEK], [1, 2, 3, 4], [60, 3600, 3601, 9000], [8, 9, 8, 9])
+    assert log.week.tolist() == [0, 0, 1, 2]
+    assert log.part(0).tolist() == [True, True, False, True]
+    assert {name: members.tolist() for name, members in log.classes.items()} == {
+        "narrow-short": [True, False, False, False],
+        "narrow-long": [False, False, True, False],
+        "wide-short": [False, True, False, False],
+        "wide-long": [False, False, False, True],
+    }
+
+
+def test_likeness_by_hand():
+    log = logged([0.0, 1.0, 2.0], [0.0, 60.0, 120.0])
+    every = np.array([True, True, True])
+    same = Likeness.of(log.wait, log, every)
+    assert (same.mean, same.ratio, same.loss, same.error) == (60, 1, 0, 0)
+    # 240 s at all: means 240 / 60, quantiles (240 + 60) / (60, 90, 114 + 60)
+    late = Likeness.of(np.full(3, 240.0), log, every)
+    assert late.ratio == 4
+    assert late.error == 180
+    assert late.ratios == pytest.approx({"median": 300 / 120, "75 %": 300 / 150, "95 %": 300 / 174})
+    assert late.loss == pytest.approx(np.mean(np.log([300 / 120, 300 / 120, 300 / 150, 300 / 174])) + 3)
+
+
+def test_persistence_by_hand():
+    submit = [0.0, 1800.0, 7200.0, WEEK + 10.0, WEEK + 7210.0, WEEK + 30000.0, 2 * WEEK]
+    log = logged(submit, [10.0, 30.0, 100.0, 1.0, 2.0, 3.0, 4.0])
+    # First week: what was so far; second: of the hour (twice), of the week; third: of the hour.
+    assert persistence(log).tolist() == pytest.approx([0, 10, 20, 20, 100, 140 / 3, 1])
+
+
+@pytest.fixture(scope="module")
+def log_of(tmp_path_factory):
+    """Four weeks and a half of a small busy site whose waits a policy made, as SWF."""
+
+    def make(policy, **site):
+        rng = random.Random(3)
+        folder = tmp_path_factory.mktemp("calibration")
+        rows, now = [], 0.0
+        while now < 4.5 * WEEK:
+            now += rng.expovariate(1 / 5200.0)
+            runtime = round(rng.lognormvariate(8.2, 1.2)) + 1
+            procs = rng.choice([1, 1, 2, 4, 6])
+            rows.append([round(now), -1, runtime, procs, runtime * rng.choice([1, 2, 5]), rng.randrange(9)])
+
+        def write(name):
+            lines = ["; MaxProcs: 8"] + [
+                f"{k} {submit} {wait} {run} {procs} -1 -1 {procs} {limit} -1 1 {user} 1 -1 1 -1 -1 -1"
+                for k, (submit, wait, run, procs, limit, user) in enumerate(rows, 1)
+            ]
+            (folder / name).write_text("\n".join(lines) + "\n")
+            return folder / name
+
+        made = load("batch/replay").override(
+            {"workload.trace": str(write("bare.swf")), "site.cluster.policy": policy}
+            | {f"site.cluster.{key}": value for key, value in site.items()}
+        )
+        for row, job in zip(rows, simulate(made).record.jobs, strict=True):
+            row[1] = int(job.start - job.submit)
+        return write("logged.swf")
+
+    return make
+
+
+def test_the_scheduler_that_made_a_log_is_found(log_of):
+    log = log_of({"kind": "priority", "rule": "sjf"})
+    said = []
+    found = calibrate(str(log), say=said.append)
+    assert found.best.values["site.cluster.policy"]["rule"] == "sjf"
+    assert found.best.tested.ratio == pytest.approx(1, abs=1e-3)
+    assert found.best.tested.error < 1.0  # s; waits of a log are whole seconds
+    assert found.plain.tested.loss > 0.1
+    assert found.guessed.error > 1000
+    assert found.skill > 0.99
+    assert len(said) == found.runs
+
+
+def test_a_smaller_site_and_a_quota_are_found(log_of):
+    fewer = calibrate(str(log_of("easy", nodes=7)))
+    assert fewer.best.values["site.cluster.nodes"] == 7
+    assert fewer.best.tested.error < 1.0
+    limited = calibrate(str(log_of("easy", **{"quota.user_running": 1})))
+    assert limited.best.values["site.cluster.quota.user_running"] == 1
+    assert limited.best.tested.error < 1.0
+
+
+def test_the_command_writes_a_scenario_that_runs(log_of, tmp_path):
+    log, out = log_of("conservative"), tmp_path / "mine.toml"
+    arguments = ["calibrate", str(log), "--last", "420", "--out", str(out)]
+    result = CliRunner().invoke(cli.app, [*arguments, "--format", "json"])
+    assert result.exit_code == 0, result.output
+    made = json.loads(result.stdout)
+    assert made["jobs"] == 420
+    assert made["tested"][1]["error"] < 1.0
+    scenario = load(str(out))
+    assert scenario.spec.site[0].policy.kind == "conservative"
+    assert scenario.spec.search is not None
+    assert len(simulate(scenario).record.jobs) == 420
+    again = CliRunner().invoke(cli.app, arguments)
+    assert isinstance(again.exception, ScenarioError)
+    assert "exists already" in str(again.exception)
+
+
+@pytest.mark.parametrize(
+    ("rows", "nodes", "said"),
+    [
+        ("1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "no wait; there is nothing to calibrate to"),
+        ("1 0 5 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "is 1 weeks long; calibration needs at least 4"),
+    ],
+)
+def test_logs_that_say_too_little_are_refused(tmp_path, rows, nodes, said):
+    path = tmp_path / "log.swf"
+    path.write_text(rows + "\n")
+    with pytest.raises(ScenarioError, match=said):
+        calibrate(str(path), nodes=nodes)
