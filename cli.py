@@ -90,22 +90,27 @@ def run(
     dask: options.Dask = None,
     out: options.Out = None,
     events: options.Events = False,
+    all: options.All = False,
     format: options.Output = Format.table,
 ) -> None:
     """Simulate a scenario.
 
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
-    from gridtune.scenarios.results.printing import metric_rows, print_table
+    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.results.printing import print_metrics, print_table
     from gridtune.scenarios.simulation.classes import split
 
     found = _scenario(scenario, set).run(
         seed=seed, replications=replications, jobs=jobs, events=events, out=out, dask=dask, tables=False
     )
     made = found.to_dict()
+    if format is Format.json:
+        print(to_json(made))
+        return
     overall, classes = split(made)
-    _print(made, metric_rows(overall), ("metric", "mean", "standard error", "unit"), format)
-    if classes and format is Format.table:
+    print_metrics(overall, every=all)
+    if classes:
         print_table(list(classes[0]), classes)
 
 

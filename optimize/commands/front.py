@@ -11,11 +11,13 @@ from pathlib import Path
 from gridtune.optimize import api
 from gridtune.optimize.commands.export import differences, exported
 from gridtune.optimize.front.against_today import gains, settings_changed, todays, told_changes
-from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex, to_text
+from gridtune.optimize.front.breakdown import scenario_header, scenario_rows
+from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell
 from gridtune.optimize.front.preference import Preference
 from gridtune.optimize.front.recommendations import grouped, recommend
+from gridtune.optimize.front.terminal import laid_out, table, terminal_width, wrapped
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.files import to_json
@@ -92,7 +94,20 @@ def front_text(found: Front, format: str) -> str:
         return to_csv(found)
     if format == "latex":
         return to_latex(found)
-    return "\n".join([to_text(found), *summary(found), *_advice(found)]) + "\n"
+    width = terminal_width()
+    said = wrapped([*summary(found), *_advice(found)], width)
+    return "\n".join([_tables(found, width), *said]) + "\n"
+
+
+def _tables(found: Front, width: int) -> str:
+    """The front, and below it how each member does in each scenario."""
+    text = table(found, width)
+    if todays(found) is not None:
+        note = "vs today: mean difference to today's setting on common streams, ± half its 95 % interval"
+        text += "\n".join(wrapped([note], width)) + "\n"
+    if not found.archive.cases or not found.members:
+        return text
+    return f"{text}\n{laid_out([scenario_header(found), *scenario_rows(found)], width)}"
 
 
 def preference_text(found: Front, prefer: str, format: str) -> str:
@@ -110,7 +125,8 @@ def preference_text(found: Front, prefer: str, format: str) -> str:
     first = found.members[0].evaluation
     what = f"point {first.number}, today's setting" if first.number == found.archive.today else ""
     lines = [f"preferred by {prefer}: {what or f'point {first.number}'}", *_changed(found, first)]
-    return "\n".join([to_text(found), *lines]) + "\n"
+    width = terminal_width()
+    return "\n".join([_tables(found, width), *wrapped(lines, width)]) + "\n"
 
 
 def _changed(found: Front, evaluation: Evaluation) -> Iterator[str]:
@@ -131,4 +147,4 @@ def _advice(found: Front) -> Iterator[str]:
         names = ", ".join(item.name.replace("_", " ") for item in items)
         yield f"\n{names}: point {evaluation.number}"
         yield from _changed(found, evaluation)
-        yield from (f"  {reason}" for reason in dict.fromkeys(item.reason for item in items))
+        yield f"  {items[0].reason}"

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.front.number_format import cell, plain, spoken, with_unit
+from gridtune.optimize.front.number_format import amount, cell, spoken
 from gridtune.optimize.records.evaluations import Evaluation, Value
 from gridtune.optimize.replication.paired import INTERVAL
+from gridtune.scenarios.results.amounts import human
 
 NOTHING = "Nothing was found that is better than today's setting beyond noise."
 
@@ -114,14 +115,14 @@ def in_words(one: Change) -> str:
     if gap.verdict == "equal":
         return f"{spoken(one.metric)} the same"
     way = "higher" if gap.mean > 0 else "lower"
-    text = f"{spoken(one.metric)} {way} by {with_unit(plain(abs(gap.mean)), one.metric)}"
+    text = f"{spoken(one.metric)} {way} by {amount(abs(gap.mean), one.metric)}"
     if gap.low is None or gap.high is None:
         return f"{text} (one run: how surely is unknown)"
     if gap.low == gap.high:
         return f"{text} in every run"
     sign = 1 if gap.mean > 0 else -1
     low, high = sorted((sign * gap.low, sign * gap.high))
-    return f"{text} ({plain(low)} to {plain(high)})"
+    return f"{text} ({human(low, one.metric.unit)} to {human(high, one.metric.unit)})"
 
 
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:

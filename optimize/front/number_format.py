@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor, isfinite, log10
 
 from gridtune.optimize.records.evaluations import Estimate, Objective, Value
+from gridtune.scenarios.results.amounts import human
 
 
 def plain(value: float) -> str:
@@ -60,3 +61,9 @@ def with_unit(text: str, objective: Objective) -> str:
     """A number followed by the unit of its objective, unless the name says it already."""
     unit = objective.unit
     return f"{text} {unit}" if unit and unit not in spoken(objective).split() else text
+
+
+def amount(value: float, objective: Objective) -> str:
+    """A value of an objective as people say it, with its unit."""
+    text = human(value, objective.unit)
+    return text if objective.unit == "s" else with_unit(text, objective)

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gridtune.scenarios.results.amounts import human
+from gridtune.scenarios.results.headline import grouped, headline
+
 
 def print_result(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str], json: bool) -> None:
     """Print the content as JSON, or the rows as a table.
@@ -38,17 +41,31 @@ def print_table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
     console.print(table)
 
 
-def metric_rows(metrics: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Metrics as in the JSON of a run, as rows of a table."""
-    return [
-        {
-            "metric": name,
-            "mean": value["mean"],
-            "standard error": value["standard_error"],
-            "unit": value["unit"],
-        }
-        for name, value in metrics.items()
-    ]
+def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool) -> None:
+    """Print the metrics of a run: those that matter first, the others by the part that they are about.
+
+    Args:
+        metrics: as in the JSON of a run.
+        every: whether to print the others, too, or how many there are.
+    """
+    first = headline(metrics)
+    columns = ("metric", "mean", "standard error", "unit")
+    print_table(columns, (_metric_row(name, metrics[name]) for name in first))
+    others = [name for name in metrics if name not in first]
+    if not every:
+        print(f"{len(others)} more metrics: --all shows them, --format json has all")
+        return
+    for part, names in grouped(others).items():
+        print_table((part, *columns[1:]), ({part: name} | _metric_row(name, metrics[name]) for name in names))
+
+
+def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:
+    unit = value["unit"]
+    shown = {
+        title: None if value[key] is None else human(value[key], unit)
+        for title, key in (("mean", "mean"), ("standard error", "standard_error"))
+    }
+    return {"metric": name, "unit": "" if unit == "s" else unit, **shown}
 
 
 def _cell(value: Any) -> str:

@@ -140,6 +140,7 @@ FrontOutput = Annotated[FrontFormat, typer.Option("--format", help="What goes to
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 FiguresOut = Annotated[Path | None, typer.Option(help="Folder for figures; results/PAPER by default.")]
 PictureOut = Annotated[Path | None, typer.Option(help="File to draw (png, svg, pdf).")]
+All = Annotated[bool, typer.Option("--all", help="Print every metric, by the part that it is about.")]
 Events = Annotated[bool, typer.Option("--events", help="Keep the event table.")]
 SweepPlot = Annotated[
     Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")

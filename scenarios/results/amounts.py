@@ -1,0 +1,56 @@
+"""Amounts as people say them: three digits, times in days, hours, minutes or seconds, counts as counts."""
+
+from __future__ import annotations
+
+from math import floor, isfinite, log10
+
+TIMES = ((86400.0, "d", 48 * 3600.0), (3600.0, "h", 5400.0), (60.0, "min", 120.0))  # unit, name, from
+LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+
+
+def human(value: float, unit: str = "") -> str:
+    """A value as people say it: three digits, times in d, h, min or s, counts as counts, millions as M."""
+    if not isfinite(value):
+        return str(value)
+    if unit == "s":
+        for size, name, least in TIMES:
+            if abs(value) >= least:
+                return f"{_digits(value / size)} {name}"
+        return f"{_digits(value)} s"
+    for size, letter in LARGE:
+        if abs(value) >= size:
+            return f"{_digits(value / size)}{letter}"
+    return _digits(value)
+
+
+def human_difference(mean: float, half: float | None, unit: str = "") -> str:
+    """A difference with its sign and half the width of its interval, both in one unit: `-1.2 ± 0.4 h`."""
+    if mean == 0 and not half:
+        return "="
+    size, name = 1.0, "s" if unit == "s" else ""
+    scale = max(abs(mean), half or 0.0)
+    steps = TIMES if unit == "s" else tuple((size, letter, size) for size, letter in LARGE)
+    for one, letter, least in steps:
+        if scale >= least:
+            size, name = one, letter
+            break
+    tail = f" {name}" if name else ""
+    if half is None:
+        return f"{_signed(mean / size, None)}{tail}"
+    return f"{_signed(mean / size, half / size)}{tail}"
+
+
+def _signed(mean: float, half: float | None) -> str:
+    """To the first two digits of the half width, or of itself."""
+    leading = half if half else abs(mean)
+    places = min(max(1 - floor(log10(leading)), 0), 9) if leading else 0
+    if half is None:
+        return f"{mean:+.{places}f}"
+    return f"{mean:+.{places}f} ± {half:.{places}f}"
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, whole numbers and everything from 1000 on in full."""
+    if value == round(value) or abs(value) >= 1000:
+        return str(round(value))
+    return f"{value:.3g}"
