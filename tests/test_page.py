@@ -1,22 +1,32 @@
-"""The page of a front is one file that loads nothing, with every number in it."""
+"""The page of a front is one file that loads nothing, says what to do, and draws without a library."""
 
+import html
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from gridtune.optimize import visualization
+from gridtune.optimize.front.against_today import NOTHING
 from gridtune.optimize.front.front import front
 from gridtune.optimize.visualization import save
 from gridtune.optimize.visualization.page import page
-from tests.fronts import THREE, archive, evaluation, search
+from tests.fronts import THREE, archive, search
+
+PRESENT = {"client.dispatch": "legacy", "client.n_submit": 190, "client.spacing": 1e-3, "sed.strict": True}
+
+
+def with_today(points=60):
+    study = search(points)
+    tested = [e.number for e in study.evaluations if e.validated]
+    return replace(study, today=tested[len(tested) // 2], present=PRESENT)
 
 
 @pytest.fixture(scope="module")
 def found():
-    return front(search())
+    return front(with_today())
 
 
 @pytest.fixture(scope="module")
@@ -26,72 +36,69 @@ def text(found):
 
 def markup(text):
     """The page without its scripts."""
-    return re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    return re.sub(r"<script[^>]*>.*?</script>", "", text, flags=re.S)
 
 
-def spec(text):
-    return json.loads(re.search(r"^const spec = (.*);$", text, flags=re.M)[1])
+def data(text):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text)[1])
 
 
-def test_the_page_loads_nothing(text):
+def test_the_page_loads_nothing_and_evaluates_nothing(text):
     assert not re.search(r"<(script|img|iframe)[^>]*\ssrc=", markup(text))
     assert "<link" not in markup(text)
-    assert "http" not in markup(text).replace("http-equiv", "")
+    assert "http" not in text.replace("http-equiv", "")
     assert "@import" not in text
     assert "default-src 'none'" in text
-    assert "vegaEmbed=" in text
-    assert len(text) < 2_000_000
+    assert "unsafe-eval" not in text
+    assert not re.search(r"\beval\(|new Function", text)
+    assert len(text) < 100_000
 
 
-def test_the_page_says_what_was_searched_and_what_to_run(text):
-    shown = markup(text)
+def test_the_page_opens_with_what_to_do(text):
+    shown = html.unescape(markup(text))
     assert "<h1>diet/day-regular, study regular: front</h1>" in shown
     assert "60 of 60 evaluations, 4 replications each, sampler tpe, seed 1" in shown
-    assert "lexicographic: number" in shown
-    assert "compromise: number" in shown
-    assert "at the price of" in shown
+    assert shown.index("What to do") < shown.index('id="pairs"') < shown.index("Points of the front")
+    assert shown.index("Points of the front") < shown.index("<details>") < shown.index("gave a front of")
+    card = shown[shown.index('class="card"') :]
+    assert "best" in card[: card.index("</h3>")]
+    assert re.search(r'class="gain">\w[\w ]* (lower|higher) by \S+( \w+)? \(\S+ to \S+\)<', card)
 
 
-def test_the_table_holds_every_member(found, text):
-    assert len(re.findall(r"<tr[ >]", markup(text))) == len(found.members) + 1
+def test_equal_recommendations_share_a_card(found, text):
+    from gridtune.optimize.front.recommendations import grouped, recommend
+
+    assert markup(text).count('class="card"') == len(grouped(recommend(found)))
+
+
+def test_a_front_that_is_no_better_than_today_says_so_in_one_card():
+    points = [((k % 2, 0.1 * (k % 3), 5) * 1) for k in range(3)]
+    same = archive(THREE, *points, fresh=[((0, 1, 0), (0.1, 0.2, 0.3), (5, 6, 7))] * 3, today=0)
+    assert html.unescape(markup(page(front(same)))).count(NOTHING) == 2, "the card, and the summary below"
+
+
+def test_the_table_holds_today_and_every_member_with_three_digits(found, text):
+    shown = markup(text)
+    assert len(re.findall(r"<tr[ >]", shown)) == len({m.evaluation.number for m in found.members} | {-1}) + 1
     for member in found.members:
-        assert re.search(rf"<td>\(?{member.evaluation.number}\)?</td>", markup(text))
+        if member.evaluation.number != found.archive.today:
+            assert f'data-number="{member.evaluation.number}"' in shown
+    assert 'data-number="-1" class="today"' in shown
+    assert not re.search(r"<td>[^<]*\d\.\d{6}", shown)
 
 
-def test_the_charts_share_one_brush_and_hold_all_points(found, text):
-    charts = spec(text)
-    assert [p["name"] for p in charts["params"]] == ["brush"]
-    assert len(charts["params"][0]["views"]) >= 3
-    assert len(charts["datasets"]["members"]) == len(found.members)
-    assert len(charts["datasets"]["cloud"]) == len(found.archive.evaluations)
-    assert len(charts["datasets"]["lines"]) == 8 * len(found.members)
-
-
-def test_the_scripts_of_the_page_speak_the_language_of_its_charts():
-    import altair
-
-    room = Path(visualization.__file__).parent
-    (scripts,) = room.glob("*.js.gz")
-    assert scripts.name == "vega-lite-{}.{}.js.gz".format(*altair.SCHEMA_VERSION.lstrip("v").split("."))
-    assert scripts.stat().st_size < 1_000_000
-    assert (room / "vega.LICENSE.txt").exists()
-
-
-def test_the_specification_is_valid_vega_lite(text):
-    import vl_convert
-
-    drawing = vl_convert.vegalite_to_svg(spec(text))
-    assert "unfairness" in drawing
-    assert "n_submit" in drawing
-
-
-def test_every_parameter_has_bars_on_linear_and_logarithmic_scales():
-    import vl_convert
-
-    points = tuple(evaluation(k, THREE, (0, k, k)) for k in range(1, 200))
-    drawing = vl_convert.vegalite_to_svg(spec(page(front(replace(archive(THREE), evaluations=points)))))
-    assert 'aria-label="log10 n_submit: 0 – 0.2; points: 1"' in drawing
-    assert 'aria-label="dispatch: ethic; points: ' in vl_convert.vegalite_to_svg(spec(page(front(search()))))
+def test_the_pictures_get_all_points_with_what_moved_them(found, text):
+    drawn = data(text)
+    assert len(drawn["members"]) == len(found.members)
+    assert len(drawn["cloud"]) == len(found.archive.evaluations)
+    assert drawn["today"] is not None
+    one, member = drawn["members"][0], found.members[0]
+    assert one["at"] == pytest.approx([member.estimates[o.name].mean for o in THREE], rel=1e-5)
+    assert one["before"] == pytest.approx(
+        [member.evaluation.objectives[o.name].mean for o in THREE], rel=1e-5
+    )
+    assert {len(axis["at"]) for axis in drawn["axes"]} == {len(found.members)}
+    assert "client.dispatch" in {axis["about"] for axis in drawn["axes"]}
 
 
 def test_hostile_names_stay_text():
@@ -107,7 +114,49 @@ def test_hostile_names_stay_text():
 
 def test_one_objective_and_an_empty_front_have_a_page(tmp_path):
     save(front(search(30, objectives=1)), tmp_path / "one.html")
-    assert "number of the evaluation" in (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert len(data((tmp_path / "one.html").read_text(encoding="utf-8"))["objectives"]) == 1
     empty = page(front(archive(THREE)))
     assert "there is no front" in empty
-    assert len(empty) < 10_000
+    assert "<canvas" not in empty
+
+
+PROBE = """<script>
+const box = document.getElementById("pairs"), r = box.getBoundingClientRect();
+const at = (kind, x, y) => box.dispatchEvent(new PointerEvent(kind,
+  {clientX: r.left + x, clientY: r.top + y, pointerId: 1, bubbles: true}));
+const shown = () => document.querySelectorAll("#points tbody tr:not(.hidden)").length;
+const all = shown();
+box.setPointerCapture = () => {};
+at("pointerdown", 60, 12); at("pointermove", 75, 30); at("pointerup", 75, 30);
+const some = shown();
+box.dispatchEvent(new MouseEvent("dblclick"));
+const pixels = box.getContext("2d").getImageData(0, 0, box.width, box.height).data.filter((v) => v).length;
+document.title = JSON.stringify({all, some, back: shown(), pixels, failed: window.failed || "",
+  wide: document.documentElement.scrollWidth, window: window.innerWidth});
+</script></body>"""
+
+
+@pytest.mark.parametrize("points", [300, 5000])
+def test_a_browser_draws_it_within_the_window_and_the_table_follows_the_choice(points, tmp_path):
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium to draw the page with")
+    study = with_today(300)
+    many = tuple(replace(study.evaluations[k % 300], number=k, values={**study.evaluations[k % 300].values,
+                 "client.spacing": 1e-4 + 1e-6 * k}) for k in range(points))  # fmt: skip
+    text = page(front(replace(study, evaluations=many), resamples=5))
+    text = text.replace(
+        "<head>", "<head><script>window.onerror = (why) => { window.failed = why; };</script>"
+    )
+    file = tmp_path / "front.html"
+    file.write_text(text.replace("</body>", PROBE), encoding="utf-8")
+    done = subprocess.run(
+        [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--dump-dom",
+         file.as_uri()],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    seen = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", done.stdout)[1]))
+    assert seen["failed"] == ""
+    assert seen["pixels"] > 10_000
+    assert seen["some"] < seen["all"] == seen["back"]
+    assert seen["wide"] <= seen["window"]

@@ -171,16 +171,16 @@ def _cells(front: Front) -> tuple[list[str], list[list[str]]]:
     for group in groups:
         first = group.members[0]
         if first.evaluation.number == front.archive.today:
-            rows[0][len(titles) - len(paths) - 2] = _chance(first)
+            rows[0][len(titles) - len(paths) - 2] = chance(first)
             continue
         changes = {one.metric.name: one for one in gains(front, first.evaluation)}
         row = [group.label]
         for objective in objectives:
             estimate = first.estimates[objective.name]
             row.append(_value(estimate, objective) if today else estimated(estimate))
-            row += [_against(changes.get(objective.name))] if today else []
+            row += [against(changes.get(objective.name))] if today else []
         row += [text for text, kept in zip(constraint_cells(first, front), bound, strict=True) if kept]
-        row += [_chance(first), str(first.evaluation.fresh_replications or first.evaluation.replications)]
+        row += [chance(first), str(first.evaluation.fresh_replications or first.evaluation.replications)]
         rows.append([*row, *(_range(group, path) for path in paths)])
     same = [at for at, title in enumerate(titles) if title == "vs today" and _idle(row[at] for row in rows)]
     return _without(titles, same), [_without(row, same) for row in rows]
@@ -215,7 +215,8 @@ def _value(estimate: Estimate, objective: Objective) -> str:
     return human(estimate.mean, objective.unit)
 
 
-def _against(one: Change | None) -> str:
+def against(one: Change | None) -> str:
+    """The difference of an objective to today's setting, and half its interval; empty without one."""
     if one is None:
         return ""
     gap = one.difference
@@ -223,9 +224,10 @@ def _against(one: Change | None) -> str:
     return human_difference(gap.mean, half, one.metric.unit)
 
 
-def _chance(member: Member) -> str:
-    chance = member.probability_non_dominated
-    return "?" if chance is None else f"{chance:.2f}"
+def chance(member: Member) -> str:
+    """How probably no other evaluated point beats a member."""
+    found = member.probability_non_dominated
+    return "?" if found is None else f"{found:.2f}"
 
 
 def _range(group: Group, path: str) -> str:
@@ -234,10 +236,11 @@ def _range(group: Group, path: str) -> str:
     numbers = [v for v in present if isinstance(v, int | float) and not isinstance(v, bool)]
     if present and len(numbers) == len(values) and min(numbers) < max(numbers):
         return f"{human(min(numbers))} to {human(max(numbers))}"
-    return ", ".join(dict.fromkeys(_setting(value) for value in values))
+    return ", ".join(dict.fromkeys(setting(value) for value in values))
 
 
-def _setting(value: Value | None) -> str:
+def setting(value: Value | None) -> str:
+    """The value of a parameter, numbers to three digits."""
     if isinstance(value, float):
         return human(value)
     return cell(value)

@@ -1,57 +1,60 @@
-"""A front as one HTML page that needs nothing else, not even a network."""
+"""A front as one HTML page that needs nothing else: no network, no library, no evaluation of texts."""
 
 from __future__ import annotations
 
-import gzip
 import json
+import re
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from gridtune.optimize.front.breakdown import scenario_header, scenario_rows
-from gridtune.optimize.front.export import header, numeric_header, rows, summary
-from gridtune.optimize.front.front import Front
-from gridtune.optimize.front.number_format import cell
-from gridtune.optimize.front.recommendations import recommend
+from gridtune.optimize.front.against_today import NOTHING, gains, in_words, settings_changed, todays
+from gridtune.optimize.front.breakdown import number, scenario_header, scenario_rows
+from gridtune.optimize.front.changes import Change
+from gridtune.optimize.front.export import summary
+from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.number_format import amount, cell, spoken
+from gridtune.optimize.front.recommendations import Recommendation, grouped, recommend
+from gridtune.optimize.front.terminal import against, chance, setting, short_names, varying
+from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.visualization.points import objective_label, parameter_axes, searched, standing
+from gridtune.scenarios.results.amounts import human
+
+CLOUD = 5000  # searched points in the background at most
 
 
 def page(front: Front) -> str:
-    """The page of a front: recommendations in words, linked charts, and all numbers in a table.
+    """The page of a front: what to do, beside the picture; all numbers in a table; the statistics folded.
 
-    The scripts that draw the charts are part of the page, and its security policy forbids it to load
-    anything from elsewhere.
+    Its scripts are part of it, and its security policy forbids it to load anything or to evaluate texts.
 
     Args:
-        front: what to show; without members the page says so and has no charts.
+        front: what to show; without members the page says so and has no picture.
     """
     import jinja2
     from markupsafe import Markup
 
-    source = (files("gridtune.optimize.visualization") / "page.html").read_text(encoding="utf-8")
+    room = files("gridtune.optimize.visualization")
+    source, script = ((room / name).read_text(encoding="utf-8") for name in ("page.html", "page.js"))
     template = jinja2.Environment(autoescape=True, trim_blocks=False).from_string(source)
-    archive = front.archive
     advice = recommend(front)
-    spec = _charts(front) if front.members else ""
     return template.render(
-        title=f"{archive.heading}: front",
+        title=f"{front.archive.heading}: front",
         facts=_facts(front),
+        cards=[_card(front, items) for items in grouped(advice)],
+        nothing=NOTHING if front.members and not advice and todays(front) is not None else "",
         summary=summary(front),
-        recommendations=[
-            {
-                "name": item.name.replace("_", " "),
-                "number": item.member.evaluation.number,
-                "reason": item.reason,
-                "settings": [(path, cell(value)) for path, value in item.member.evaluation.values.items()],
-            }
-            for item in advice
+        reasons=[
+            (", ".join(item.name.replace("_", " ") for item in items), items[0].reason)
+            for items in grouped(advice)
         ],
-        header=header(front),
-        numeric=len(numeric_header(front)),
-        constrained=bool(archive.constraints),
+        today=todays(front) is not None,
+        header=_header(front),
+        rows=_rows(front, {item.member.evaluation.number for item in advice}),
         scenario_header=scenario_header(front),
         scenario_rows=scenario_rows(front),
-        rows=_rows(front, {item.member.evaluation.number for item in advice}),
-        library=Markup(_library() if spec else ""),
-        spec=Markup(spec),
+        data=Markup(_json(_data(front, advice)) if front.members else ""),
+        script=Markup(script),
     )
 
 
@@ -60,26 +63,164 @@ def _facts(front: Front) -> str:
     facts = [f"{len(archive.evaluations)} of {archive.budget} evaluations"] if archive.budget else []
     facts.append(archive.each)
     facts += [f"sampler {archive.sampler}"] if archive.sampler else []
-    return ", ".join([*facts, f"seed {archive.seed}"])
+    seeds = "values on fresh seeds" if front.validated else "values as searched, which flatter the points"
+    return ", ".join([*facts, f"seed {archive.seed}", seeds])
+
+
+def _card(front: Front, items: Sequence[Recommendation]) -> dict[str, Any]:
+    """A recommended point: what to change, what that gains and costs, how surely."""
+    member = items[0].member
+    evaluation = member.evaluation
+    changes = gains(front, evaluation)
+    told = [one for one in changes if _told(one)]
+    changed = settings_changed(front, evaluation)
+    if todays(front) is None:
+        settings = [(path, "", cell(value)) for path, value in evaluation.values.items()]
+    else:
+        settings = [
+            (one.path, "new" if one.before is None else cell(one.before), cell(one.after)) for one in changed
+        ]
+    runs = evaluation.fresh_replications or evaluation.replications
+    return {
+        "number": evaluation.number,
+        "names": ", ".join(item.name.replace("_", " ") for item in items),
+        "settings": settings,
+        "gains": [in_words(one) for one in told if one.better],
+        "costs": [in_words(one) for one in told if not one.better],
+        "unsure": [in_words(one) for one in changes if one not in told and one.difference.mean],
+        "plain": []
+        if changes
+        else [f"{spoken(o)} {amount(member.estimates[o.name].mean, o)}" for o in front.objectives],
+        "sure": f"on the front with probability {chance(member)}, from {runs} fresh runs"
+        if front.validated
+        else f"from {runs} runs of the search",
+    }
+
+
+def _told(one: Change) -> bool:
+    gap = one.difference
+    return bool(gap.mean) and (gap.low is None or gap.high is None or gap.low > 0 or gap.high < 0)
+
+
+def _header(front: Front) -> list[dict[str, Any]]:
+    """Columns of the table: title, what it says in full, and whether it holds texts."""
+    today = todays(front) is not None
+    paths = varying(front)
+    short = short_names(paths)
+    columns = [("point", "number of the evaluation", False)]
+    for objective in front.objectives:
+        columns.append((objective_label(objective), "mean", False))
+        columns += [("against today", "paired difference, ± half its 95 % interval", False)] if today else []
+    columns.append(("P", "probability that no other evaluated point beats it", False))
+    columns.append(("runs", "behind the values", False))
+    columns += [(short[path], path, True) for path in paths]
+    # A title may be broken after a dot or an underscore.
+    return [
+        {"parts": re.findall(r"[^._]+[._]?|[._]", title), "about": about, "text": text}
+        for title, about, text in columns
+    ]
 
 
 def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
+    today, paths = todays(front), varying(front)
     shown = []
-    for member, cells in zip(front.members, rows(front), strict=True):
-        look = "chosen" if member.evaluation.number in chosen else "" if member.non_dominated else "beaten"
-        shown.append({"look": look, "cells": cells})
+    if today is not None:
+        cells = ["today"]
+        for objective in front.objectives:
+            cells += [human(_estimates(today)[objective.name].mean, objective.unit), ""]
+        cells += ["", str(today.fresh_replications or today.replications)]
+        cells += [cell(front.archive.present.get(path)) for path in paths]
+        shown.append({"look": "today", "number": -1, "cells": cells})
+    for member in front.members:
+        evaluation = member.evaluation
+        if today is not None and evaluation.number == today.number:
+            continue
+        changes = {one.metric.name: one for one in gains(front, evaluation)}
+        cells = [number(member)]
+        for objective in front.objectives:
+            cells.append(human(member.estimates[objective.name].mean, objective.unit))
+            cells += [against(changes.get(objective.name))] if today is not None else []
+        cells += [chance(member), str(evaluation.fresh_replications or evaluation.replications)]
+        cells += [setting(evaluation.values.get(path)) for path in paths]
+        look = "chosen" if evaluation.number in chosen else "" if member.non_dominated else "beaten"
+        shown.append({"look": look, "number": evaluation.number, "cells": cells})
     return shown
 
 
-def _charts(front: Front) -> str:
-    """Specification of the charts as JSON that may stand in a script: no `<` can end it."""
-    from gridtune.optimize.visualization.charts import linked_charts
-
-    return json.dumps(linked_charts(front), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+def _estimates(evaluation: Evaluation) -> dict[str, Any]:
+    return evaluation.validated or evaluation.objectives
 
 
-def _library() -> str:
-    """Vega-Embed, Vega-Lite and Vega in one script; `docs/making/bundle.py` has written it."""
-    room = files("gridtune.optimize.visualization")
-    (packed,) = (file for file in room.iterdir() if file.name.endswith(".js.gz"))
-    return gzip.decompress(packed.read_bytes()).decode()
+def _data(front: Front, advice: Sequence[Recommendation]) -> dict[str, Any]:
+    """What the pictures draw."""
+    objectives, today = front.objectives, todays(front)
+    names: dict[int, str] = {
+        items[0].member.evaluation.number: ", ".join(item.name.replace("_", " ") for item in items)
+        for items in grouped(advice)
+    }
+    cloud = searched(front)
+    step = max(1, -(-len(cloud) // CLOUD))
+    return {
+        "objectives": [_objective(o) for o in objectives],
+        "members": [_member(member, front, names) for member in front.members],
+        "today": None if today is None else [_short(_estimates(today)[o.name].mean) for o in objectives],
+        "cloud": [[_short(e.objectives[o.name].mean) for o in objectives] for e in cloud[::step]],
+        "axes": _axes(front),
+        "validated": front.validated,
+    }
+
+
+def _objective(objective: Objective) -> dict[str, Any]:
+    return {
+        "label": objective_label(objective),
+        "unit": objective.unit,
+        "down": objective.direction == "minimize",
+    }
+
+
+def _member(member: Member, front: Front, names: dict[int, str]) -> dict[str, Any]:
+    evaluation = member.evaluation
+    estimates = [member.estimates[o.name] for o in front.objectives]
+    return {
+        "number": evaluation.number,
+        "at": [_short(one.mean) for one in estimates],
+        "error": [_short(one.standard_error or 0.0) for one in estimates],
+        "before": [_short(evaluation.objectives[o.name].mean) for o in front.objectives],
+        "kept": member.non_dominated,
+        "standing": standing(member),
+        "chosen": names.get(evaluation.number),
+        "today": evaluation.number == front.archive.today,
+        "text": [amount(one.mean, o) for one, o in zip(estimates, front.objectives, strict=True)],
+        "settings": [f"{path} = {cell(value)}" for path, value in evaluation.values.items()],
+    }
+
+
+def _axes(front: Front) -> list[dict[str, Any]]:
+    """Axes of parameters that vary: their names, where each member lies in [0, 1], and texts at places."""
+    paths = varying(front)
+    short = short_names(paths)
+    axes = [axis for axis in parameter_axes([m.evaluation for m in front.members]) if axis.path in short]
+    return [
+        {
+            "label": short[axis.path] + (" (log)" if axis.log else ""),
+            "about": axis.path,
+            "at": [_share(axis.share(member.evaluation.values.get(axis.path))) for member in front.members],
+            "ticks": [
+                [_short(at), text if axis.categories else human(float(text))] for at, text in axis.ticks
+            ],
+        }
+        for axis in axes
+    ]
+
+
+def _share(at: float) -> float | None:
+    return None if at != at else _short(at)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def _json(content: Any) -> str:
+    """JSON that may stand in a script: no `<` can end it."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

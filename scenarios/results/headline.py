@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 HEADLINE = (
@@ -31,10 +31,8 @@ PARTS = (
     ("deadline scheduling", r"(missed|rejected$|fallbacks|resubmissions|ack_|forecast)"),
     ("best-effort", r"(best_effort|unfinished_campaigns|abandoned|campaign|premium|tracking)"),
     ("network", r"message"),
-    (
-        "meta-scheduling",
-        r"(meta_|local_wait|global_wait|background|site_probes|pilot|empty_|workers_|efficiency|tasks_left)",
-    ),
+    ("meta-scheduling", r"(meta_|local_wait|global_wait|background|site_probes|empty_)"),
+    ("pilots and workers", r"(pilot|workers_|efficiency|tasks_left)"),
     ("brokers and portals", r"(rerouted|grid_failures|aborted|told|overhead|queueing|turnaround|portal)"),
     ("classes of jobs", r"\w+\."),
 )
@@ -52,9 +50,9 @@ def part_of(name: str) -> str:
     return next((part for part, pattern in PARTS if re.match(pattern, name)), OTHERS)
 
 
-def grouped(names: Iterable[str]) -> Mapping[str, Sequence[str]]:
+def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     """Metrics by the part that they are about, in the order of the parts."""
-    found: dict[str, list[str]] = {part: [] for part, _ in PARTS} | {OTHERS: []}
+    found: dict[str, list[str]] = {part: [] for part in (*dict(PARTS), OTHERS)}
     for name in names:
         found[part_of(name)].append(name)
-    return dict[str, Sequence[str]]((part, some) for part, some in found.items() if some)
+    return {part: some for part, some in found.items() if some}
