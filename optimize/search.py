@@ -146,7 +146,7 @@ def search(
         check_address(storage)
     where = storage or (out and out / JOURNAL)
     name = study or default_name(scenario)
-    earlier = stored_choice(where, name) if where is not None and resume else None
+    earlier = stored_choice(where, name, resume=resume) if where is not None else None
     raced = (work is metrics_of if today is None else today) if earlier is None else earlier.today
     standing = today_of(scenario, space, problem.cases)
     kind = find(sampler, budget - (raced and not standing.point), space)

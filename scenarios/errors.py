@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+LONGEST = 2_000  # characters of a line that is meant to be read
+
 
 class ScenarioError(ValueError):
     """A scenario, a path into it or a file that it names is not usable.
 
     Attributes:
-        faults: one line each, every fault at once.
+        faults: one line each, every fault at once; what is too long to be read is cut.
         trace: where it was raised in another process, or in a run; "" if here.
 
     Example:
@@ -24,8 +26,18 @@ class ScenarioError(ValueError):
     trace = ""
 
     def __init__(self, faults: str | Sequence[str]) -> None:
-        self.faults = [faults] if isinstance(faults, str) else list(faults)
+        lines = [faults] if isinstance(faults, str) else faults
+        self.faults = [line if len(line) <= LONGEST else f"{line[:LONGEST]}…" for line in lines]
         super().__init__("; ".join(self.faults))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[str]]]:
         return type(self), (self.faults,)
+
+
+def brief(value: object) -> str:
+    """A value as Python writes it, cut where it would fill the line."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, or tables in tables in tables
+        text = f"a very large {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -89,6 +89,20 @@ def connect_for_reading(address: str) -> RDBStorage:
         raise _unreachable(address, error) from error
 
 
+def holds_studies(address: str) -> bool:
+    """Whether the database on a server has all tables; whoever was stopped while making them has left fewer.
+
+    Raises:
+        ScenarioError: it cannot be reached.
+    """
+    try:
+        return _tables(_with_driver(address)) >= OPTUNA
+    except ScenarioError:
+        raise
+    except Exception as error:  # each database driver has its own
+        raise _unreachable(address, error) from error
+
+
 def check_whole(storage: RDBStorage) -> list[str]:
     """What SQLite finds wrong with its file; nothing is known of other databases."""
     if storage.engine.dialect.name != "sqlite":

@@ -18,7 +18,7 @@ from gridtune.optimize.storages.damage import DamagedError
 from gridtune.optimize.storages.journal import Journal, ReadOnlyJournal
 from gridtune.optimize.storages.locks import Hold
 from gridtune.optimize.storages.rdb import reason
-from gridtune.optimize.storages.recognition import journal_kind
+from gridtune.optimize.storages.recognition import database_kind, journal_kind
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -183,9 +183,36 @@ def open_for_reading(where: str | Path) -> BaseStorage:
 
 
 def exists(where: str | Path) -> bool:
-    """Whether a storage is there; servers are taken to have been told of theirs."""
+    """Whether a storage is there; a database on a server is once it has tables for studies.
+
+    Raises:
+        ScenarioError: the server cannot be reached.
+    """
+    if is_server(where):
+        return database.holds_studies(str(where))
     file = database.file_of(str(where)) if is_url(where) else journal_in(where)
-    return file is None or file.exists()
+    return file is not None and file.exists()
+
+
+def is_server(where: str | Path) -> bool:
+    """Whether this is a database on a server rather than a file."""
+    return is_url(where) and database.file_of(str(where)) is None
+
+
+def is_foreign(where: str | Path) -> bool:
+    """Whether a file that is there is Optuna's, but no search has made it; nothing is known of servers.
+
+    Raises:
+        ScenarioError: it is something else altogether, or cannot be read.
+    """
+    if is_server(where):
+        return False
+    if is_url(where):
+        file = database.file_of(str(where))
+        return file is not None and database_kind(file) == "optuna"
+    path = journal_in(where)
+    with _one_line(path, "read"):
+        return journal_kind(path) == "optuna"
 
 
 def _quieten() -> None:

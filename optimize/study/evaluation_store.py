@@ -16,7 +16,14 @@ from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.storages.background_writer import BackgroundWriter
 from gridtune.optimize.storages.damage import DamagedError
 from gridtune.optimize.storages.rdb import reason
-from gridtune.optimize.storages.storage import exists, open_for_reading, open_for_writing, shown
+from gridtune.optimize.storages.storage import (
+    exists,
+    is_foreign,
+    is_server,
+    open_for_reading,
+    open_for_writing,
+    shown,
+)
 from gridtune.optimize.study.contents import CLOSED, IDENTITY, SETTINGS
 from gridtune.optimize.study.extra_runs import (
     ExtraRuns,
@@ -173,9 +180,7 @@ class StudyStore(Store):
             self._identity = str(study.user_attrs[SETTINGS][IDENTITY])
             return study
         if not resume:
-            raise ScenarioError(
-                f"{self._where}: the study {self.name} exists; --resume continues it, --study names another"
-            )
+            raise _exists(self._where, self.name)
         differences = self.settings.differences(stored)
         if differences:
             raise ScenarioError(
@@ -239,20 +244,36 @@ class Choice:
     starts: tuple[Point, ...]
 
 
-def stored_choice(where: str | Path, name: str) -> Choice | None:
-    """What a study that exists was begun with; None if there is no such study.
+def stored_choice(where: str | Path, name: str, *, resume: bool) -> Choice | None:
+    """What a study that exists and can be resumed was begun with; None if there is no such study.
+
+    It is only looked at, so that what cannot be gone on with stays as it is.
 
     Raises:
-        ScenarioError: the storage cannot be used.
+        ScenarioError: the storage cannot be used, the study is damaged, or it is not to be resumed.
     """
-    if not exists(where):
-        return None
+    import optuna
+
+    if (is_server(where) and not resume) or not exists(where) or is_foreign(where):
+        return None  # what opens it for writing has the words for that
     storage = open_for_reading(where)
     try:
         stored = stored_settings(storage, name)
+        if stored is None:
+            return None
+        if not resume:
+            raise _exists(shown(where), name)
+        if faults := contents(optuna.load_study(study_name=name, storage=storage)).faults:
+            raise DamagedError(shown(where), faults)
+        starts = tuple(stored.get("starts", ()))
+        return Choice(stored["sampler"], stored["batch"], stored.get("today") is not None, starts)
+    except ScenarioError:
+        raise
+    except Exception as error:  # Optuna takes what is stored on trust
+        raise DamagedError(shown(where), [reason(error)]) from error
     finally:
         storage.remove_session()
-    if not stored:
-        return None
-    starts = tuple(stored.get("starts", ()))
-    return Choice(stored["sampler"], stored["batch"], stored.get("today") is not None, starts)
+
+
+def _exists(where: str, name: str) -> ScenarioError:
+    return ScenarioError(f"{where}: the study {name} exists; --resume continues it, --study names another")

@@ -19,7 +19,7 @@ from gridtune import limits
 from gridtune.scenarios.document.active_parts import active
 from gridtune.scenarios.document.paths import Document, value_at, with_values
 from gridtune.scenarios.document.trust import Plugin, allowed_here, plugins_of, run_plugins, trusted
-from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.errors import ScenarioError, brief
 from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.tables.schema import ARRAYS, ScenarioSpec
 
@@ -127,7 +127,7 @@ class Scenario:
         elif fault["type"] == "missing":
             message = "required, but left out"
         elif isinstance(fault["input"], str | int | float | bool):
-            message = f"{fault['input']!r}: {message}"
+            message = f"{brief(fault['input'])}: {message}"
         return f"{self.name}: {path}: {message}" if path else f"{self.name}: {message}"
 
 

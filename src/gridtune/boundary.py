@@ -23,6 +23,7 @@ REFUSED = 2
 CRASHED = 3
 INTERRUPTED = 130
 MOST_LINES = 50  # of what is wrong with one document
+LONGEST = 2_100  # characters of a line; what is echoed of an option may be endless
 
 # What stands for a character where the output cannot hold it, as on a terminal that knows ASCII only.
 _PLAIN = str.maketrans({"–": "-", "—": "-", "−": "-", "…": "...", "±": "+-", "×": "x", "≤": "<=", "≥": ">=",
@@ -170,6 +171,8 @@ def _said(*messages: str, code: int = REFUSED) -> int:
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"and {len(lines) - MOST_LINES} more"]
     for line in lines:
+        if len(line) > LONGEST:
+            line = f"{line[:LONGEST]}…"
         plain = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
         print(f"gridtune: {plain}", file=sys.stderr)
     return code

@@ -1,100 +1,234 @@
-"""Generates bad inputs and checks that each is refused in one way: `python tests/benchmarks/fuzz.py 2000`.
+"""Generates bad inputs and checks that each is refused in one way.
 
-Each is a shipped scenario in which a value is replaced by one that hardly fits, or its text cut or scrambled,
-or a trace with broken rows. What is not refused may be valid; nothing may end in a traceback or in a crash
-report (exit code 3), take longer than 10 s, or write a file.
+    python -m tests.benchmarks.fuzz 2000               # until so many were refused; valid ones count apart
+    python -m tests.benchmarks.fuzz 500 --seed 70000   # others
+    python -m tests.benchmarks.fuzz --only 70123       # repeats one, and shows what it says
+
+Each input meets the whole command in a process of its own, forked once everything is imported, with 4 GB of
+address space. Nothing may end in a traceback, by a signal or in a crash report (exit code 3), nor take longer
+than 10 s of a processor's time or be found waiting after 60 s. A refusal is exit code 2 with lines that start
+with `gridtune: ` and an empty standard output, and leaves every file as it was, temporary ones included.
 """
 
-import contextlib
-import io
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import os
 import random
+import resource
+import shutil
 import signal
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
+from typer.main import get_command
+
 from gridtune import cli
-from gridtune.scenarios import shipped_names, shipped_text
+from tests import strange_inputs as strange
 
-VALUES = [
-    "true", "-1", "0", "nan", "inf", "1e18", "1e30", "''", "'x'", "[]", "{}", "{law='uniform'}", "1.5",
-    "9" * 40, "'1'", "[true]", "{kind=3}", "2020-01-01", "'*'", "'a.b'", "{low=1, high=0}", "-0.0",
-]  # fmt: skip
-ROW = ["1", "0", "5", "10", "2", "-1", "-1", "2", "20", "-1", *["1"] * 6, "-1", "-1"]
-FIELDS = ["nan", "-1", "1e30", "x", "", "9" * 30, "inf", "1.5", "\u0000", "²"]
-PATIENCE = 10  # s
+PATIENCE = 10.0  # s of a processor's time
+WAITING = 60.0  # s in all, as the machine may be busy with something else
+MEMORY = 4_000_000 * 1024  # bytes of address space, as `ulimit -v 4000000`
+HARMLESS = "note: "
+HEAVY = (  # what commands import, so that it is imported once
+    "matplotlib.pyplot", "optuna.storages._rdb.storage", "pandas", "pyarrow.parquet", "pymoo.core.algorithm",
+    "altair", "seaborn", "jinja2",
+    "gridtune.optimize.commands.search", "gridtune.optimize.commands.sensitivity",
+    "gridtune.optimize.visualization.pictures",
+)  # fmt: skip
+Case = Callable[[random.Random, strange.Ingredients, Path], list[str]]
 
 
-def called(*words):
-    """Exit code, standard output and standard error of a command in this process."""
-    sys.argv = ["gridtune", *map(str, words)]
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+def cases() -> dict[str, tuple[int, Case]]:
+    """Kinds of inputs, with how often each comes."""
+    app = get_command(cli.app)
+    return {
+        "text": (3, strange.text_case),
+        "document": (4, strange.document_case),
+        "manifest": (2, strange.manifest_case),
+        "search table": (3, strange.search_case),
+        "path": (3, strange.set_case),
+        "trace": (4, strange.trace_case),
+        "option": (6, strange.option_case(strange.options_of(app))),
+        "study": (4, strange.study_case),
+        "run": (3, strange.run_case),
+    }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did with an input.
+
+    Attributes:
+        words: of the command.
+        code: exit code; negative if a signal ended it.
+        out, err: what it said.
+        took: s of a processor's time; infinite if it had not ended after `WAITING`.
+        changed: files that are others than before.
+    """
+
+    words: Sequence[str]
+    code: int
+    out: str
+    err: str
+    took: float
+    changed: Sequence[str]
+
+    def fault(self) -> str:
+        """What it did wrong, in a few words; empty if nothing."""
+        if self.took > PATIENCE:
+            return f"took {self.took:.0f} s of a processor's time"
+        if self.code not in (0, 1, 2) or (self.code == 1 and self.words[0] != "reproduce"):
+            return f"exit code {self.code}"
+        if "Traceback" in self.err:
+            return "a traceback"
+        if self.code == 2:
+            lines = self.err.splitlines()
+            if not lines or not all(line.startswith(("gridtune: ", HARMLESS)) for line in lines):
+                return "no plain refusal"
+            if self.out:
+                return "a refusal with output"
+            if max(map(len, lines)) > 5000:
+                return "an endless line"
+            if self.changed:
+                return f"wrote {', '.join(self.changed)}"
+        return ""
+
+
+def met(words: Sequence[str], folder: Path) -> Outcome:
+    """Let a command meet its input, in a process of its own that starts in a folder."""
+    scratch = folder.with_name("scratch")
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    before = _states(folder)
+    out, err = folder.with_name("out"), folder.with_name("err")
+    child = os.fork()
+    if not child:
+        _command(words, folder, scratch, out, err)
+    code, took = waited(child)
+    after = _states(folder)
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    changed += [f"temporary {path.name}" for path in scratch.iterdir()]
+    texts = [path.read_bytes().decode("utf-8", "replace") for path in (out, err)]
+    return Outcome(words, code, *texts, took, changed)
+
+
+def _command(words: Sequence[str], folder: Path, scratch: Path, out: Path, err: Path) -> None:
+    """In the child: the command, to the end of the process."""
+    code = 99
+    try:
+        os.setsid()
+        os.chdir(folder)
+        os.environ["TMPDIR"] = str(scratch)
+        tempfile.tempdir = None
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (30, 31))
+        for path, stream in ((os.devnull, 0), (out, 1), (err, 2)):
+            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), stream)
+        sys.stdin, sys.stdout, sys.stderr = (
+            open(at, "r" if at == 0 else "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+            for at in range(3)
+        )
+        sys.argv = ["gridtune", *words]
         try:
             cli.main()
         except SystemExit as end:
-            return end.code or 0, out.getvalue(), err.getvalue()
-    raise AssertionError("a command ends with an exit code")
+            code = end.code if isinstance(end.code, int) else 0
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
 
 
-def document(rng):
-    """A scenario's text in which a line has another value, or which was cut or scrambled."""
-    lines = shipped_text(rng.choice(list(shipped_names()))).splitlines()
-    for _ in range(rng.randint(1, 3)):
-        at = rng.randrange(len(lines))
-        key, equals, _ = lines[at].partition("=")
-        kind = rng.random()
-        if equals and kind < 0.8:
-            lines[at] = f"{key}= {rng.choice(VALUES)}"
-        elif kind < 0.9:
-            del lines[at:]
-            lines.append("")
-        else:
-            text = list(lines[at])
-            rng.shuffle(text)
-            lines[at] = "".join(text)
-    return "\n".join(lines)
+def waited(child: int) -> tuple[int, float]:
+    """Exit code of a child and the processor's time that it took, s; it is killed if it does not end."""
+    end = time.monotonic() + WAITING
+    while time.monotonic() < end:
+        done, status, used = os.wait4(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+        time.sleep(0.002)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return -signal.SIGKILL, inf
 
 
-def trace(rng):
-    """Rows of a trace, some of them broken."""
-    rows = [list(ROW) for _ in range(rng.randint(1, 5))]
-    for row in rows:
-        for _ in range(rng.randint(1, 4)):
-            row[rng.randrange(len(row))] = rng.choice(FIELDS)
-    return "; Version: 2.2\n" + "\n".join(map(" ".join, rows)) + "\n"
+def _states(folder: Path) -> dict[str, object]:
+    """What is in a folder, and when each file was last written."""
+    found: dict[str, object] = {}
+    for path in folder.rglob("*"):
+        state = path.lstat()
+        content = path.read_bytes() if path.is_file() else None
+        found[str(path.relative_to(folder))] = (state.st_mode, content)
+    return found
 
 
-def main(count, seed=1):
-    """Generate and check; the number of exit codes, and what went wrong."""
+def one(
+    seed: int, made: strange.Ingredients, kinds: dict[str, tuple[int, Case]], folder: Path
+) -> tuple[str, Outcome]:
+    """The kind of the input with that number, and what became of it."""
     rng = random.Random(seed)
-    codes, faults = Counter(), []
-    signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError("took too long")))
+    kind = rng.choices(list(kinds), [weight for weight, _ in kinds.values()])[0]
+    if folder.exists():
+        (folder / "read-only").chmod(0o755)
+        shutil.rmtree(folder)
+    folder.mkdir()
+    strange.furniture(folder)
+    words = kinds[kind][1](rng, made, folder)
+    return kind, met(words, folder)
+
+
+def main(count: int, seed: int = 1, only: int | None = None) -> int:
+    """Generate and check; the number of faults.
+
+    Args:
+        count: inputs that are to be refused.
+        seed: of the first input; each has a number of its own.
+        only: number of the one input to look at.
+    """
+    for module in HEAVY:
+        importlib.import_module(module)
+    kinds, tally, faults = cases(), Counter[tuple[str, int]](), []
+    os.environ["MPLBACKEND"] = "Agg"
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for number in range(count):
-            is_trace = rng.random() < 0.3
-            path = folder / ("input.swf" if is_trace else "input.toml")
-            path.write_text(trace(rng) if is_trace else document(rng), encoding="utf-8")
-            start = time.monotonic()
-            signal.alarm(PATIENCE)
-            code, out, err = called(*(["trace", "info"] if is_trace else ["validate"]), path)
-            signal.alarm(0)
-            codes[code] += 1
-            said = all(line.startswith("gridtune: ") for line in err.splitlines()) and bool(err) and not out
-            clean = [one.name for one in folder.iterdir()] == [path.name]
-            fine = code == 0 or (code == 2 and said)
-            if not (fine and clean and "Traceback" not in err and time.monotonic() - start < PATIENCE):
-                faults.append(
-                    f"{number}: {code}: {err.strip()[:200]}\n{path.read_text(encoding='utf-8')[:500]}"
+        os.environ["XDG_CONFIG_HOME"] = f"{name}/settings"
+        made = strange.ingredients(Path(name, "made"))
+        gc.freeze()
+        number = seed if only is None else only
+        while sum(times for (_, code), times in tally.items() if code == 2) < count:
+            kind, found = one(number, made, kinds, Path(name, "work"))
+            tally[kind, found.code] += 1
+            if fault := found.fault():
+                faults.append(fault)
+                said = f"{found.err.strip()[:600]}"
+                print(
+                    f"{number}: {kind}: {fault}: {[word[:200] for word in found.words]!r:.600}\n   {said}",
+                    flush=True,
                 )
-            path.unlink()
-    print(dict(codes))
-    print("\n\n".join(faults) or "no faults")
+            if only is not None:
+                print(found)
+                break
+            number += 1
+    for kind in kinds:
+        codes = {code: times for (of, code), times in sorted(tally.items()) if of == kind}
+        print(f"{kind:14} {codes}")
+    refused = sum(times for (_, code), times in tally.items() if code == 2)
+    print(f"{refused} refused, {sum(tally.values()) - refused} not, {len(faults)} faults")
     return len(faults)
 
 
 if __name__ == "__main__":
-    raise SystemExit(min(1, main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)))
+    options = argparse.ArgumentParser()
+    options.add_argument("count", type=int, nargs="?", default=2000)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--only", type=int)
+    raise SystemExit(min(1, main(**vars(options.parse_args()))))

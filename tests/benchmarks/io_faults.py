@@ -1,0 +1,231 @@
+"""Lets every write of a command fail, one after the other, and goes on afterwards.
+
+    python -m tests.benchmarks.io_faults                        # all commands, errors and writes
+    python -m tests.benchmarks.io_faults --cases journal,outputs --every 7
+
+A small search in a journal and in SQLite, the same with pictures and page once everything is evaluated, and a
+run with tables. In turn each call that opens, writes, syncs, cuts, links or renames a file below the folder
+fails: with ENOSPC from then on (a full disk), once with EIO, once with EINTR. The command must end with
+exit code 2 and a line that says where, or, if it was only a picture, with a note; EINTR must make no
+difference. Nothing half-written may be left that has the name of a result. The same command with `--resume`,
+on a disk that works, must give the front of an undisturbed search, or the same files of a run.
+
+Calls are made to fail by a library that is loaded before libc (`io_faults.c`, compiled with `cc`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import errno
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gridtune import cli
+from tests.benchmarks.fuzz import HEAVY, waited
+
+ERRORS = {"ENOSPC": (errno.ENOSPC, True), "EIO": (errno.EIO, False), "EINTR": (errno.EINTR, False)}
+SEARCH = ("search", "diet/day-regular", "--set", "horizon=3", "--budget", "4", "--replications", "1",
+          "--objective", "completed", "--objective", "unfairness", "--sampler", "random", "--jobs", "1",
+          "--format", "json")  # fmt: skip
+SOURCE = Path(__file__).with_suffix(".c")
+LIBRARY = "GRIDTUNE_IO_FAULTS"  # names the compiled library in the process that has loaded it
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command whose writes fail.
+
+    Attributes:
+        words: of the command, with `{}` for the folder below which it writes.
+        again: of the command that goes on.
+        result: files that must be in the end as they are without faults.
+        draw: whether pictures are drawn.
+        finished: whether its search has been made before.
+    """
+
+    words: Sequence[str]
+    again: Sequence[str]
+    result: Sequence[str]
+    draw: bool = False
+    finished: bool = False
+
+
+def _search(*place: str, draw: bool = False, finished: bool = False) -> Case:
+    words = (*SEARCH, *place)
+    return Case(
+        [*words, "--resume"] if finished else words, (*words, "--resume"), ["out/front.json"], draw, finished
+    )
+
+
+RUN = ("run", "diet/day-regular", "--set", "horizon=3", "--events", "--out", "{}/out")
+CASES = {
+    "journal": _search("--out", "{}/out"),
+    "sqlite": _search("--out", "{}/out", "--storage", "sqlite:///{}/studies.db"),
+    "outputs": _search("--out", "{}/out", draw=True, finished=True),
+    "run": Case(
+        RUN, RUN, ["out/metrics.json", "out/manifest.json", "out/jobs.parquet", "out/events.parquet"]
+    ),
+}
+
+
+def called(
+    words: Sequence[str], folder: Path, before: Callable[[], object], *, draw: bool
+) -> tuple[int, str, int]:
+    """Exit code of a command in a process of its own, what was said, and how many calls could have failed."""
+    log, count = folder.with_suffix(".log"), folder.with_suffix(".count")
+    child = os.fork()
+    if not child:
+        code = 99
+        try:
+            os.setsid()
+            stream = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, 1)
+            os.dup2(stream, 2)
+            sys.stdout, sys.stderr = (os.fdopen(at, "w", encoding="utf-8") for at in (1, 2))
+            os.environ["TMPDIR"] = str(folder.parent)
+            tempfile.tempdir = None
+            if not draw:
+                from gridtune.optimize import visualization
+
+                visualization.save = lambda *_: None
+            sys.argv = ["gridtune", *(word.format(folder) for word in words)]
+            before()
+            try:
+                cli.main()
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else 0
+            sys.stderr.flush()
+            count.write_text(str(library().io_faults_calls()))
+        finally:
+            os._exit(code)
+    code, _ = waited(child)
+    calls = int(count.read_text()) if count.exists() else 0
+    return code, log.read_text(errors="replace"), calls
+
+
+def library() -> ctypes.CDLL:
+    """The loaded library."""
+    found = ctypes.CDLL(os.environ[LIBRARY])
+    found.io_faults_calls.restype = ctypes.c_long
+    return found
+
+
+def arming(folder: Path, number: int, error: str) -> Callable[[], object]:
+    """What lets a call fail, to be called in the child."""
+    code, always = ERRORS[error]
+    return lambda: library().io_faults_arm(f"{folder}/".encode(), ctypes.c_long(number), code, int(always))
+
+
+def fault(case: Case, error: str, code: int, said: str, folder: Path) -> str:
+    """What a command did wrong when a write failed; empty if nothing."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    if "Traceback" in said or code not in (0, 2):
+        return f"exit code {code}"
+    if error == "EINTR" and code:
+        return "interrupted system calls were not tried again"
+    if code == 2 and not (lines and lines[-1].startswith("gridtune: ")):
+        return "no line that says why"
+    left = [path.name for path in folder.rglob("*") if path.name.endswith((".part", ".new"))]
+    if left and error != "ENOSPC":
+        return f"left {', '.join(left)}"
+    for path in folder.rglob("*.json"):
+        try:
+            json.loads(path.read_text())
+        except ValueError:
+            return f"{path.name} is half-written"
+    return ""
+
+
+def main(cases: Sequence[str], every: int, errors: Sequence[str]) -> int:
+    """Let writes fail; the number of faults."""
+    for module in HEAVY:
+        importlib.import_module(module)
+    os.environ["MPLBACKEND"] = "Agg"
+    faults = 0
+    with tempfile.TemporaryDirectory() as top:
+        for name in cases:
+            case = CASES[name]
+            start, truth = Path(top, f"{name}-start"), Path(top, f"{name}-truth")
+            start.mkdir()
+            if case.finished:
+                assert called(case.again, start, lambda: None, draw=False)[0] == 0
+            truths = None
+            # Twice, as it must be the same twice.
+            for _ in range(2):
+                shutil.rmtree(truth, ignore_errors=True)
+                shutil.copytree(start, truth)
+                code, said, calls = called(case.words, truth, arming(truth, -1, "EIO"), draw=case.draw)
+                assert code == 0, said
+                found = contents(truth, case)
+                assert truths in (None, found), "not the same twice"
+                truths = found
+            outcomes: Counter[str] = Counter()
+            for error in errors:
+                for number in range(0, calls, every):
+                    folder = Path(top, f"{name}-{error}-{number}")
+                    shutil.copytree(start, folder)
+                    code, said, _ = called(case.words, folder, arming(folder, number, error), draw=case.draw)
+                    problem = fault(case, error, code, said, folder)
+                    outcomes[f"{error}: exit code {code}"] += 1
+                    if (
+                        not problem
+                        and code == 0
+                        and "note: " not in said
+                        and contents(folder, case) != truths
+                    ):
+                        problem = "another result, and nothing said"
+                    if not problem:
+                        code, more, _ = called(case.again, folder, lambda: None, draw=False)
+                        if code:
+                            problem = f"cannot go on: {more}"
+                        elif contents(folder, case) != truths:
+                            problem = "another result"
+                    if problem:
+                        faults += 1
+                        print(f"{name}: {error} at call {number}: {problem}\n   {said[-400:]}", flush=True)
+                    shutil.rmtree(folder)
+            print(f"{name}: {calls} calls, {dict(outcomes)}", flush=True)
+    print(f"{faults} faults")
+    return faults
+
+
+def contents(folder: Path, case: Case) -> list[bytes]:
+    """What results hold."""
+    replaced = str(folder).encode()
+    return [(folder / name).read_bytes().replace(replaced, b"") for name in case.result]
+
+
+def compiled(folder: Path) -> Path:
+    """The library, compiled."""
+    path = folder / "io_faults.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", path, SOURCE, "-ldl"], check=True)
+    return path
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser()
+    options.add_argument("--cases", type=lambda text: text.split(","), default=list(CASES))
+    options.add_argument("--errors", type=lambda text: text.split(","), default=list(ERRORS))
+    options.add_argument("--every", type=int, default=1)
+    given = vars(options.parse_args())
+    if LIBRARY not in os.environ:
+        with tempfile.TemporaryDirectory() as place:
+            made = str(compiled(Path(place)))
+            loaded = {**os.environ, LIBRARY: made, "LD_PRELOAD": made}
+            raise SystemExit(
+                subprocess.run(
+                    [sys.executable, "-m", "tests.benchmarks.io_faults", *sys.argv[1:]], env=loaded
+                ).returncode
+            )
+    raise SystemExit(min(1, main(**given)))
