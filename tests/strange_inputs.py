@@ -393,7 +393,8 @@ def options_of(app: click.Group) -> dict[str, click.Command]:
 # A command that is cheap if nothing is wrong with it, and that must not be cut short by what it is given
 # first.
 CALLS: dict[str, list[str]] = {
-    "scenarios list": [], "scenarios show": [BASE], "policies": [], "trust": [], "schema": [],
+    "trace convert": ["log.swf", "new.swf"], "scenarios list": [], "scenarios show": [BASE], "policies": [],
+    "trust": [], "schema": [],
     "validate": [BASE],
     "run": [BASE], "sweep": [BASE, "--vary", "client.n_submit=3,4"],
     "search": [BASE, "--budget", "1", "--sampler", "random", "--jobs", "1"], "front": ["study"],

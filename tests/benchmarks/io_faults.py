@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import errno
+import faulthandler
 import importlib
 import json
 import os
@@ -31,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridtune import cli
-from tests.benchmarks.fuzz import HEAVY, waited
+from tests.benchmarks.fuzz import HEAVY, WAITING, waited
 
 ERRORS = {"ENOSPC": (errno.ENOSPC, True), "EIO": (errno.EIO, False), "EINTR": (errno.EINTR, False)}
 SEARCH = ("search", "diet/day-regular", "--set", "horizon=3", "--budget", "4", "--replications", "1",
@@ -100,6 +101,7 @@ def called(
 
                 visualization.save = lambda *_: None
             sys.argv = ["gridtune", *(word.format(folder) for word in words)]
+            faulthandler.dump_traceback_later(WAITING - 5, file=os.fdopen(stream, "w", closefd=False))
             before()
             try:
                 cli.main()
