@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -27,14 +28,37 @@ from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
 SHARE = 0.2  # of the jobs that are refused or held
+FEW = 0.01  # of the jobs that are held by who hopes that nobody will notice
+LAST = 0.05  # of the jobs, by submission, that count as the last ones
 LATE = 1e9  # s for which they are held: until after the end
+SIZES: dict[str, dict[str, object]] = {  # overrides of scenarios that are large
+    "deadline/forecast-error": {"workload.task.count": 400, "workload.task.window": 6000.0},
+    "deadline/trace": {"horizon": 86400.0},
+    "diet/egee-week": {"horizon": 86400.0},
+    "diet/scalability": {"workload.user.count": 10, "sed.count": 20},
+    "federation/lcg-week": {"horizon": 43200.0},
+    "grid/kth": {"workload.kth.last": 200},
+    "grid/lcg": {"workload.lcg.last": 400, "platform.sites": 30},
+    "grid/lcg-day": {"workload.lcg.last": 400, "platform.sites": 30},
+    "queue/mmc": {"queue.customers": 2000},
+}
 Metrics = Mapping[str, Metric]
 Wanted = Callable[[Job], bool]
 
 
 def kinds(spec: ScenarioSpec) -> list[str]:
-    """The twins that a scenario can have."""
-    found = ["refuse", "hold", "drop-widest"]
+    """The twins that a scenario can have.
+
+    - `refuse`, `hold`: a random fifth of the mandatory jobs is refused, or held until after the end;
+    - `hold-few`: a random hundredth is;
+    - `hold-last`: the last twentieth is;
+    - `drop-widest`, `drop-longest`: the tenth of the largest jobs is refused;
+    - `drop-user`: all jobs of one user are, for the sake of the others;
+    - `one-too-few`: clients submit n_min - 1 mandatory requests;
+    - `stop-harvesting`: harvesters submit nothing in the second half of the run;
+    - `no-requeue`: killed best-effort jobs are not put back.
+    """
+    found = ["refuse", "hold", "hold-few", "hold-last", "drop-widest", "drop-longest", "drop-user"]
     if spec.client:
         found.append("one-too-few")
     if spec.harvester:
@@ -43,41 +67,51 @@ def kinds(spec: ScenarioSpec) -> list[str]:
 
 
 @contextmanager
-def sabotaged(kind: str, spec: ScenarioSpec, seed: int) -> Iterator[None]:
+def sabotaged(kind: str, spec: ScenarioSpec, seed: int, last: float = inf) -> Iterator[None]:
     """Let every run within the block be that of a twin.
 
     Args:
         kind: one of `kinds`.
         spec: of the scenario.
         seed: of the twin's own random choices.
+        last: time in s from which jobs count as the last ones.
     """
     rng = np.random.default_rng(seed)
     with ExitStack() as stack:
-        for owner, name, twin in _patches(kind, spec, rng):
+        for owner, name, twin in _patches(kind, spec, rng, last):
             stack.enter_context(patch.object(owner, name, twin))
         yield
 
 
-def beaten(twin: Metrics, honest: Metrics, objectives: list[str], *, losing_is_allowed: bool = False) -> bool:
-    """Whether an honest run dominates that of its twin, as a search sees it.
+def verdict(twin: Metrics, honest: Metrics, objectives: list[str]) -> str:
+    """What a search holds against a twin.
 
     Args:
         twin, honest: metrics of the two runs.
         objectives: of the scenario.
-        losing_is_allowed: whether the objectives alone decide, as with `--allow-loss`.
+
+    Returns:
+        `objectives` if the honest run dominates it, or an objective of the twin has no finite value;
+        `loss` if it only loses more than the honest run may; `harmless` if nothing differs; else `""`.
     """
-    if not losing_is_allowed and excess_loss(twin, honest) > 0:
-        return True
+    if not changed(twin, honest):
+        return "harmless"
     mine, theirs = _costs(honest, objectives), _costs(twin, objectives)
-    if not all(map(isfinite, theirs)):
-        return True
-    return all(a <= b for a, b in zip(mine, theirs, strict=True)) and mine != theirs
+    if not all(map(isfinite, theirs)) and all(map(isfinite, mine)):
+        return "objectives"
+    if all(a <= b for a, b in zip(mine, theirs, strict=True)) and mine != theirs:
+        return "objectives"
+    return "loss" if excess_loss(twin, honest) > 0 else ""
 
 
 def changed(twin: Metrics, honest: Metrics) -> bool:
     """Whether the twin could do any harm at all."""
-    names = ("lost_work", "best_effort_left_work", "waiting_mean", "completed_work")
-    return any(twin[name].value != honest[name].value for name in names if name in honest)
+    names = ("lost_work", "best_effort_left_work", "waiting_mean", "completed_work", "completed")
+    return any(_differ(twin[name].value, honest[name].value) for name in names if name in honest)
+
+
+def _differ(one: float, other: float) -> bool:
+    return one != other and not (one != one and other != other)
 
 
 def _costs(metrics: Metrics, objectives: list[str]) -> list[float]:
@@ -89,15 +123,17 @@ def _costs(metrics: Metrics, objectives: list[str]) -> list[float]:
     return found
 
 
-def _patches(kind: str, spec: ScenarioSpec, rng: np.random.Generator) -> list[tuple[Any, str, Any]]:
+def _patches(
+    kind: str, spec: ScenarioSpec, rng: np.random.Generator, last: float
+) -> list[tuple[Any, str, Any]]:
     if kind == "one-too-few":
         return [(Client, "_demand", _one_too_few(Client._demand))]
     if kind == "stop-harvesting":
         return [(Harvester, "_act", _stopping(Harvester._act, spec.horizon))]
     if kind == "no-requeue":
         return [(Bags, "ended", _without_requeue(Bags.ended))]
-    wanted = _widest() if kind == "drop-widest" else lambda _job: rng.random() < SHARE
-    late = kind == "hold"
+    late = kind.startswith("hold")
+    wanted = _choice(kind, rng, last)
     return [
         (Submitter, "submit", _submitting(wanted, late)),
         (SchedulingAgent, "submit", _scheduling(SchedulingAgent.submit, wanted, late)),
@@ -106,13 +142,39 @@ def _patches(kind: str, spec: ScenarioSpec, rng: np.random.Generator) -> list[tu
     ]
 
 
-def _widest() -> Wanted:
-    """Whether a job is among the widest so far: of one width the longest."""
-    sizes: list[tuple[int, float]] = []
+def _choice(kind: str, rng: np.random.Generator, last: float) -> Wanted:
+    """Which mandatory jobs a twin refuses or holds."""
+    if kind == "drop-widest":
+        return _largest(lambda job: (job.processors, job.runtime))
+    if kind == "drop-longest":
+        return _largest(lambda job: (job.runtime,))
+    if kind == "drop-user":
+        return _of_one_user()
+    if kind == "hold-last":
+        return lambda job: job.submit >= last
+    share = FEW if kind == "hold-few" else SHARE
+    return lambda _job: rng.random() < share
+
+
+def _of_one_user() -> Wanted:
+    """Whether a job is of the user who came first."""
+    first: list[str] = []
 
     def wanted(job: Job) -> bool:
-        sizes.append((job.processors, job.runtime))
-        return len(sizes) > 10 and sizes[-1] > sorted(sizes)[int(0.9 * len(sizes))]
+        first.append(job.user)
+        return job.user == first[0]
+
+    return wanted
+
+
+def _largest(size: Callable[[Job], tuple[float, ...]]) -> Wanted:
+    """Whether a job is among the largest tenth so far."""
+    sizes: list[tuple[float, ...]] = []
+
+    def wanted(job: Job) -> bool:
+        own = size(job)
+        insort(sizes, own)
+        return len(sizes) > 10 and own > sizes[int(0.9 * len(sizes))]
 
     return wanted
 
@@ -149,7 +211,6 @@ def _scheduling(submit: Any, wanted: Wanted, late: bool) -> Any:
         elif late:
             self.grid.agenda.after(LATE, lambda held: submit(self, held), job, ARRIVAL)
         else:
-            self.tasks.append(job)
             job.reject(self.grid.now)
 
     return sabotaged_submit
@@ -233,9 +294,11 @@ def honest_and_twins(scenario: Scenario, seed: int) -> dict[str, Metrics]:
     """The metrics of a scenario as it stands and of its twins, by kind; `honest` is the original."""
     honest = simulate(scenario, seed)
     found = {"honest": honest.metrics}
+    came = sorted(job.submit for job in honest.record.jobs if job.mandatory)
+    last = came[int((1 - LAST) * len(came))] if came else inf
     for kind in kinds(scenario.active):
         # What is held until after the end must not make the run longer.
-        twin = scenario.override({"horizon": honest.end}) if kind == "hold" else scenario
-        with sabotaged(kind, scenario.active, seed):
+        twin = scenario.override({"horizon": honest.end}) if kind.startswith("hold") else scenario
+        with sabotaged(kind, scenario.active, seed, last):
             found[kind] = simulate(twin, seed).metrics
     return found

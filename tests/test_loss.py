@@ -1,8 +1,13 @@
 """No policy wins by losing work: twins of honest policies, searches, and the resolution of comparisons."""
 
+from math import inf
+
 import pytest
 
 from gridtune.agents.gridrpc.client import Client
+from gridtune.model.gridrpc.dispatch import EthicDispatch, Submission
+from gridtune.model.job import Job, State
+from gridtune.model.metrics.lost import is_cut_off
 from gridtune.model.metrics.registry import METRICS, Metric, define, rounded
 from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.compare import costs, non_dominated
@@ -11,7 +16,7 @@ from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios import load, simulate
-from tests.saboteurs import beaten, changed, honest_and_twins, kinds
+from tests.saboteurs import honest_and_twins, kinds, verdict
 
 SMALL = {
     "diet/day-regular": {"workload.count": 4},
@@ -27,19 +32,35 @@ SMALL = {
 @pytest.mark.parametrize("name", SMALL)
 def test_every_twin_that_loses_work_is_beaten_by_its_original(name):
     scenario = load(name).override(SMALL[name])
-    objectives = list(scenario.spec.search.objectives)
     made = honest_and_twins(scenario, seed=2)
     honest = made.pop("honest")
-    harmful = {kind: twin for kind, twin in made.items() if changed(twin, honest)}
-    assert harmful
-    assert [kind for kind, twin in harmful.items() if not beaten(twin, honest, objectives)] == []
+    verdicts = {kind: verdict(twin, honest, scenario.spec.search.objectives) for kind, twin in made.items()}
+    assert "" not in verdicts.values(), verdicts
+    assert {"objectives", "loss"} & set(verdicts.values())
 
 
 def test_an_honest_run_is_not_beaten_by_its_twin():
     made = honest_and_twins(load("diet/day-regular").override({"workload.count": 4}), seed=2)
     objectives = ["unhappy_users", "unfairness", "completed"]
-    assert not any(beaten(made["honest"], twin, objectives) for twin in made.values())
+    assert {verdict(made["honest"], twin, objectives) for twin in made.values()} <= {"", "harmless"}
     assert set(made) == {"honest", *kinds(load("diet/day-regular").active)}
+
+
+def test_a_policy_can_make_no_client_ask_for_more_than_its_user_wants(monkeypatch):
+    setup = EthicDispatch.setup
+
+    def greedy(self, demand, servers, rng):
+        return [Submission(k % servers, True) for k in range(3 * demand.n_max)]
+
+    scenario = load("diet/day-regular").override({"workload.count": 2, "workload.n_max": 20})
+    monkeypatch.setattr(EthicDispatch, "setup", greedy)
+    monkeypatch.setattr(EthicDispatch, "completed", lambda *_: 5)
+    jobs = simulate(scenario).record.jobs
+    assert {job.user for job in jobs} == {"user-000", "user-001"}
+    for user in ("user-000", "user-001"):
+        sent = [job.mandatory for job in jobs if job.user == user]
+        assert (len(sent), sum(sent)) == (20, 3)
+    assert setup is not EthicDispatch.setup
 
 
 def test_a_client_that_sends_a_mandatory_request_too_few_makes_its_user_unhappy(monkeypatch):
@@ -68,12 +89,36 @@ def run_that(**metrics):
 
 
 def test_what_the_end_of_a_run_cuts_off_is_tolerated_and_nothing_else():
-    today = run_that(lost_fraction=0.05, never_submitted=0)
-    assert excess_loss(run_that(lost_fraction=0.05 + 0.9 * TOLERANCE, never_submitted=0), today) < 0
-    assert excess_loss(run_that(lost_fraction=0.05 + 1.1 * TOLERANCE, never_submitted=0), today) > 0
-    assert excess_loss(run_that(lost_fraction=0.05, never_submitted=1), today) > 0
-    assert excess_loss(run_that(lost_fraction=0.05, abandoned=2), today) > 0
-    assert excess_loss(run_that(lost_fraction=0.0, abandoned=2), run_that(abandoned=2)) < 0
+    today = run_that(lost_fraction=0.05, cut_off_fraction=0.02, never_submitted=0)
+
+    def excess(more, cut_off, **others):
+        return excess_loss(
+            run_that(lost_fraction=0.05 + more, cut_off_fraction=0.02 + cut_off, **others), today
+        )
+
+    assert excess(0.0, 0.0) == 0
+    assert excess(0.9 * TOLERANCE, 0.9 * TOLERANCE) == 0
+    assert excess(1.1 * TOLERANCE, 1.1 * TOLERANCE) > 0
+    # What was refused is not tolerated, however little it is and whatever the end cuts off of the rest.
+    assert excess(0.0001, 0.0) > 0
+    assert excess(0.0001, -0.02) > 0
+    assert excess(0.0, 0.0, never_submitted=1) > 0
+    assert excess(0.0, 0.0, abandoned=2) > 0
+    assert excess_loss(run_that(lost_fraction=0.0, abandoned=2), run_that(abandoned=2)) <= 0
+
+
+def test_a_job_is_cut_off_if_it_ran_or_was_not_yet_due():
+    def job(state, deadline=inf, **facts):
+        made = Job(1, "ann", 0.0, 10.0, deadline=deadline, **facts)
+        made.state = state
+        return made
+
+    assert is_cut_off(job(State.RUNNING), 100.0)
+    assert is_cut_off(job(State.QUEUED, 100.0), 100.0)
+    assert not is_cut_off(job(State.QUEUED, 99.0), 100.0)
+    assert not is_cut_off(job(State.QUEUED), 100.0)  # it could have waited for ever
+    assert not is_cut_off(job(State.REJECTED, 200.0), 100.0)
+    assert not is_cut_off(job(State.RUNNING, mandatory=False), 100.0)
 
 
 def refusing(task):

@@ -65,7 +65,6 @@ class SchedulingAgent(mesa.Agent):
         self.routing = routing
         self.monitor = monitor
         self.timetable = Timetable(len(servers))
-        self.tasks: list[Job] = []
         self._placed: dict[int, Placement] = {}
         for server in servers:
             server.started = self._started
@@ -74,7 +73,6 @@ class SchedulingAgent(mesa.Agent):
 
     def submit(self, job: Job) -> None:
         """Find a server for a task, and other servers for those that it makes late."""
-        self.tasks.append(job)
         self._place_all([job])
 
     def _place_all(self, jobs: Iterable[Job]) -> None:
@@ -166,14 +164,15 @@ class SchedulingAgent(mesa.Agent):
                 self.grid.agenda.at(now, self._place_all, late, DECISION)
 
 
-def measure(agent: SchedulingAgent, high_priority: int) -> None:
-    """Have the outcomes of an agent's tasks measured at the end of the run.
+def measure(agent: SchedulingAgent, tasks: Sequence[Job], high_priority: int) -> None:
+    """Have the outcomes of tasks measured at the end of the run.
 
     Args:
-        agent: whose tasks.
+        agent: who schedules them.
+        tasks: all that users hand in, whatever the agent does with them; may still grow.
         high_priority: the least priority that counts as high.
     """
-    record, tasks, monitor = agent.grid.record, agent.tasks, agent.monitor
+    record, monitor = agent.grid.record, agent.monitor
 
     def executed(job: Job) -> bool:
         return job.state is DONE and job.end < job.deadline

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import mesa
 
@@ -11,7 +12,7 @@ from gridtune.agents.gridrpc.hierarchy import Discovery, EstimationVector, Maste
 from gridtune.agents.gridrpc.sed import SeD
 from gridtune.model.agenda import ARRIVAL, DECISION
 from gridtune.model.grid import Grid
-from gridtune.model.gridrpc.dispatch import Demand, Dispatch
+from gridtune.model.gridrpc.dispatch import Demand, Dispatch, Submission
 from gridtune.model.job import Job
 from gridtune.model.network import Link
 from gridtune.model.record import Stay
@@ -126,15 +127,24 @@ class Client(mesa.Agent):
         self._message("estimate")
         found = [self.servers[vector.server] for vector in vectors]
         rng = self.grid.streams.stream(f"dispatch:{self.session.user}")
-        plan = self.habits.dispatch.setup(self._demand(), len(found), rng)
+        plan = self._useful(self.habits.dispatch.setup(self._demand(), len(found), rng))
         now, spacing = self.grid.now, self.habits.spacing
         for k, (server, mandatory) in enumerate(plan):
             self.grid.agenda.at(now + k * spacing, self._send, (found[server], mandatory), DECISION)
         self.stay.setup_end = now + max(0, len(plan) - 1) * spacing
 
+    def _useful(self, plan: Sequence[Submission]) -> list[Submission]:
+        """What a policy plans, but for what no user asked for: more than n_max requests, n_min mandatory."""
+        n_min, n_max = self.session.n_min, self.session.n_max
+        before = accumulate((one.mandatory for one in plan), initial=0)
+        return [
+            Submission(server, mandatory and earlier < n_min)
+            for (server, mandatory), earlier in zip(plan, before, strict=False)
+        ][: max(n_min, n_max)]
+
     def _send(self, what: tuple[SeD, bool]) -> None:
-        """Create a request and send it to a server."""
-        if self._left:
+        """Create a request and send it to a server, unless its user could not use another."""
+        if self._left or self.submitted >= max(self.session.n_min, self.session.n_max):
             return
         server, mandatory = what
         session = self.session

@@ -12,6 +12,7 @@ from gridtune.model.metrics.registry import define
 from gridtune.model.middleware.matching import NOTHING, Resource, time_for
 
 define("messages", "messages", "minimize", "control messages of the middleware")
+define("messages_per_task", "messages", "minimize", "messages over tasks; a lost one counts as all messages")
 define("message_bytes", "B", "minimize", "size of the middleware's control messages in all")
 
 

@@ -62,6 +62,15 @@ def measures(grid: Grid, tasks: Sequence[Job]) -> dict[str, Callable[[], float]]
     }
 
 
+def messages_per_task(tasks: Sequence[Job], messages: float) -> float:
+    """Control messages of a middleware per task; nan without tasks.
+
+    A lost task counts as if it had taken all messages of the run: what is not brought to a site needs none,
+    and a middleware must not look thrifty for it.
+    """
+    return messages * (1 + sum(map(lost, tasks))) / len(tasks) if tasks else nan
+
+
 def _makespan(tasks: Sequence[Job]) -> float:
     if any(map(lost, tasks)):
         return inf

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from math import inf, nan
+from math import exp, inf, log, nan
 
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.custom import FinishedRun, measure
 from gridtune.model.metrics.fairness import jain, shortfall, spread, unfairness
-from gridtune.model.metrics.lost import SHORTEST, Reckoning, left_over, lost, missing, quantile
+from gridtune.model.metrics.lost import SHORTEST, Reckoning, is_cut_off, left_over, lost, missing, quantile
 from gridtune.model.metrics.registry import (
     ALWAYS,
     CLASS_METRICS,
@@ -63,6 +63,8 @@ def summarise(
     values["never_submitted"] = sum(one.requests for one in unsent)
     work = sum(job.work for job in owed) + sum(one.work for one in unsent)
     values["lost_fraction"] = values["lost_work"] / work if work else 0.0
+    cut_off = sum(job.work for job in owed if is_cut_off(job, grid.now))
+    values["cut_off_fraction"] = cut_off / work if work else 0.0
     values.update(record.counters)
     values.update((name, measure()) for name, measure in record.measures.items())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
@@ -146,19 +148,23 @@ def _of_users(users: Collection[UserOutcome]) -> dict[str, float]:
     unhappy = sum(user.unhappy for user in users)
     content = [user.satisfaction for user in users]
     slow = [user.slowdown_mean for user in users if user.slowdown_mean == user.slowdown_mean]
+    unserved = [user.mandatory_failed / user.mandatory for user in users if user.mandatory]
     return {
+        "unhappiness_mean": mean(unserved),
         "unhappy_users": unhappy,
         "unhappy_fraction": unhappy / len(users) if users else 0.0,
         "unfairness": unfairness(content),
         "unfairness_jain": jain(content),
         "unfairness_spread": spread(content),
         "shortfall_mean": shortfall(content),
+        "shortfall_worst": max((shortfall([one]) for one in content), default=0.0),
         "lost_jobs": sum(user.lost_jobs for user in users),
         "lost_work": sum(user.lost_work for user in users),
         "slowdown_unfairness": unfairness(slow),
         "slowdown_jain": jain(slow),
         "slowdown_spread": spread(slow),
         "slowdown_excess": mean(slow) - 1.0,
+        "slowdown_worst": max(slow, default=nan),
     }
 
 
@@ -172,6 +178,7 @@ def _times(jobs: Iterable[Job], reckoning: Reckoning) -> dict[str, float]:
         **{f"waiting_{name}": value for name, value in _summed(waitings).items()},
         **{f"response_{name}": value for name, value in _summed(responses).items()},
         **{f"slowdown_{name}": value for name, value in _summed(slowdowns).items()},
+        "slowdown_geometric": exp(mean([log(value) for value in slowdowns])),
         "execution_mean": mean([job.end - job.start for job in jobs if job.state is DONE]),
     }
 

@@ -81,10 +81,12 @@ class UserOutcome(Outcome):
 
     Attributes:
         deserved: work, or slot-seconds, that the user should have been given.
+        mandatory: mandatory jobs, those that were never submitted included.
         waiting_mean, response_mean, slowdown_mean: over the user's mandatory jobs; nan if there are none.
         classes: the same work by class.
     """
 
+    mandatory: int = 0
     deserved: float = 0.0
     waiting_mean: float = nan
     response_mean: float = nan
@@ -159,6 +161,7 @@ def outcomes(
         outcome = users[stay.user]
         outcome.lost_jobs += requests
         outcome.lost_work += work
+        outcome.mandatory += requests
         if now > stay.deadline or stay.deadline == inf:
             outcome.mandatory_failed += requests
     # Work is counted at speed 1, so it is compared with what the speeds can do in the time.
@@ -240,6 +243,7 @@ def _tally(
             part.responses.append(times[1])
             part.slowdowns.append(times[2])
             if job.mandatory:
+                outcome.mandatory += 1
                 for known, value in zip(owed[job.user], times, strict=True):
                     known.append(value)
         if failed(job, now):

@@ -16,26 +16,32 @@ from gridtune.scenarios.workers.pool import Failure, Outcome, Pool
 
 EXCESS_LOSS = "excess_loss"
 TOLERANCE = 0.01  # share of the mandatory work: jobs that the end of a run happens to cut off
+ROUNDING = 1e-9
 
 define(
     EXCESS_LOSS,
     "",
     "minimize",
-    "lost share of mandatory work beyond that of the scenario as it stands, and beyond a hundredth",
+    "lost share of mandatory work beyond that of the scenario as it stands; a hundredth may be cut off",
 )
 NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
 
 
 def excess_loss(point: Metrics, today: Metrics) -> float:
-    """What a run loses beyond another one, and beyond `TOLERANCE`; at most 0 if it may.
+    """What a run loses beyond another one; at most 0 if it may.
 
-    What no end of a run can have cut off is not tolerated at all: mandatory requests that were never
-    submitted, and best-effort jobs whose harvesters have stopped.
+    Which jobs still run when a run ends, or are not yet due, is partly chance: up to `TOLERANCE` more of them
+    is no loss. What was refused, killed for good or left waiting too long, or never submitted, is, however
+    little it is, and so are best-effort jobs whose harvesters have stopped.
 
     Args:
         point, today: metrics of two runs under the same streams.
     """
-    excess = _of(point, "lost_fraction") - _of(today, "lost_fraction") - TOLERANCE
+    cut_off = _of(point, "cut_off_fraction") - _of(today, "cut_off_fraction")
+    more = _of(point, "lost_fraction") - _of(today, "lost_fraction")
+    excess = more - min(TOLERANCE, max(0.0, cut_off))
+    if abs(excess) < ROUNDING:
+        excess = 0.0
     withheld = max(_of(point, name) - _of(today, name) for name in ("never_submitted", "abandoned"))
     return max(excess, TOLERANCE * withheld) if withheld > 0 else excess
 

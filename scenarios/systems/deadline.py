@@ -13,6 +13,7 @@ from gridtune.model.deadline.platform import Machine, Steps
 from gridtune.model.deadline.routing import TaskRouting
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
+from gridtune.model.job import Job
 from gridtune.model.policy import make
 from gridtune.scenarios.tables.deadline import ServerSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
@@ -64,21 +65,22 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         correcting=spec.agent.correction,
     )
     agent = SchedulingAgent(grid, servers, routing, monitor)
-    measure(agent, spec.agent.high_priority)
+    tasks: list[Job] = []
+    measure(agent, tasks, spec.agent.high_priority)
 
     def arrive(what: tuple[str, Arrival]) -> None:
         role, arrival = what
-        agent.submit(
-            grid.record.job(
-                arrival.user,
-                grid.now,
-                arrival.runtime,
-                kind=role,
-                priority=arrival.priority,
-                deadline=arrival.deadline,
-                data=arrival.task,
-            )
+        task = grid.record.job(
+            arrival.user,
+            grid.now,
+            arrival.runtime,
+            kind=role,
+            priority=arrival.priority,
+            deadline=arrival.deadline,
+            data=arrival.task,
         )
+        tasks.append(task)
+        agent.submit(task)
 
     def named(workload: TaskWorkload) -> Iterator[tuple[str, Arrival]]:
         return ((workload.role, arrival) for arrival in workload.arrivals(grid.streams))

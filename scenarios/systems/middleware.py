@@ -15,7 +15,7 @@ from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.model.agenda import Action
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
-from gridtune.model.metrics.meta import measures
+from gridtune.model.metrics.meta import measures, messages_per_task
 from gridtune.model.middleware.matching import TaskQueues
 from gridtune.model.middleware.pilots import PilotMode
 from gridtune.scenarios.systems.batch import arrivals, merged, sites_of
@@ -55,6 +55,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     record.probe("meta.done", lambda: in_state(DONE))
     record.probe("meta.unmatched", lambda: gateway.waiting)
     record.measures.update(measures(grid, gateway.tasks))
+    sent = record.measures["messages"]
+    record.measures["messages_per_task"] = lambda: messages_per_task(gateway.tasks, sent())
     streams = [arrivals(grid, workload, gateway) for workload in workloads_for(spec, "middleware")]
     hand_in(grid, gateway, merged(streams))
 

@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.replication.loss import excess_loss
 from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import load
@@ -28,11 +30,12 @@ from gridtune.scenarios.execution.replicate import Task, metrics_of
 
 POINTS, STREAMS, SEED = 160, 3, 1
 CANDIDATES = (
-    "unhappy_users", "unfairness", "unfairness_jain", "unfairness_spread", "shortfall_mean",
-    "slowdown_unfairness", "slowdown_jain", "slowdown_spread", "slowdown_excess", "completed_work",
-    "waiting_mean", "slowdown_mean",
-    "response_p95",
+    "unhappy_users", "unhappiness_mean", "unfairness", "unfairness_jain", "unfairness_spread",
+    "shortfall_mean", "shortfall_worst", "slowdown_unfairness", "slowdown_jain", "slowdown_spread",
+    "slowdown_excess", "slowdown_worst", "completed", "completed_work", "lost_work", "waiting_mean",
+    "waiting_p95", "response_mean", "response_p95", "slowdown_mean", "slowdown_geometric", "slowdown_p95",
 )  # fmt: skip
+TODAY = -1  # number of the point that is the scenario as it stands
 
 
 def measure(name: str, work: Path, points: int) -> None:
@@ -42,7 +45,7 @@ def measure(name: str, work: Path, points: int) -> None:
     known = {(row["point"], row["stream"]) for row in _rows(path)}
     sampler = RandomPoints(Space.of(scenario, []), (), SEED, POINTS)
     with path.open("a", encoding="utf-8") as file:
-        for number, point in enumerate(sampler.ask()[:points]):
+        for number, point in [(TODAY, {}), *enumerate(sampler.ask()[:points])]:
             for stream in range(STREAMS):
                 if (number, stream) in known:
                     continue
@@ -67,6 +70,7 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
     table: dict[int, dict[int, dict[str, float]]] = {}
     for row in _rows(work / f"{name.replace('/', '-')}.jsonl"):
         table.setdefault(row["point"], {})[row["stream"]] = row["metrics"]
+    today = table.pop(TODAY)
     complete = [runs for runs in table.values() if len(runs) == STREAMS]
     spec = load(name).spec.search
     assert spec is not None
@@ -76,7 +80,14 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
         if len(rows) > 10:
             value = ratio(np.array(rows))
             found[metric] = {"ratio": round(value, 3) if isfinite(value) else None, "points": len(rows)}
-    return {"points": len(complete), "streams": STREAMS, "objectives": spec.objectives, "metrics": found}
+    allowed = sum(_loss(runs, today) <= 0 for runs in complete) / len(complete)
+    return {
+        "points": len(complete),
+        "streams": STREAMS,
+        "feasible": round(allowed, 3),
+        "objectives": spec.objectives,
+        "metrics": found,
+    }
 
 
 def print_table(rows: dict[str, Any]) -> None:
@@ -91,7 +102,19 @@ def print_table(rows: dict[str, Any]) -> None:
             text = "–" if known is None else "∞" if known["ratio"] is None else f"{known['ratio']:.3g}"
             cells.append(f"**{text}**" if name in row["objectives"] else text)
         print(f"| `{name}` | {' | '.join(cells)} |")
+    shares = [f"{row['feasible']:.0%}" for row in rows.values()]
+    print(f"| points that lose no more than today | {' | '.join(shares)} |")
     print(f"| points | {' | '.join(str(row['points']) for row in rows.values())} |")
+
+
+def _loss(runs: dict[int, dict[str, float]], today: dict[int, dict[str, float]]) -> float:
+    """What a point loses beyond the scenario as it stands, as a search sees it."""
+    pairs = [(_as_metrics(runs[k]), _as_metrics(today[k])) for k in range(STREAMS)]
+    return sum(excess_loss(point, base) for point, base in pairs) / STREAMS
+
+
+def _as_metrics(values: dict[str, float]) -> dict[str, Metric]:
+    return {name: Metric(value, "") for name, value in values.items()}
 
 
 def _has(runs: dict[int, dict[str, float]], metric: str) -> bool:

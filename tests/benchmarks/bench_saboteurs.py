@@ -1,0 +1,114 @@
+"""Whether any twin that loses work holds its own against its honest original, scenario by scenario.
+
+    python -m tests.benchmarks.bench_saboteurs --work /tmp/saboteurs SCENARIO…      # runs what is missing
+    python -m tests.benchmarks.bench_saboteurs --work /tmp/saboteurs --rows docs/data/saboteurs.json
+    python -m tests.benchmarks.bench_saboteurs --rows docs/data/saboteurs.json --table
+
+Each scenario is run as it stands and as each of its twins (`tests.saboteurs.kinds`) under ten seeds. What a
+search would hold against a twin is counted: its objectives, or that it loses more. Without names all shipped
+scenarios with `[search]` are run. Large ones are cut, see `SIZES`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gridtune.model.metrics.registry import Metric
+from gridtune.scenarios.document.scenario import load, shipped_names
+from tests.saboteurs import SIZES, honest_and_twins, verdict
+
+SEEDS = 10
+VERDICTS = {"objectives": "o", "loss": "l", "harmless": "·", "": "!"}
+
+
+def scenarios() -> list[str]:
+    """All shipped scenarios with a `[search]`."""
+    return [name for name in shipped_names() if load(name).spec.search is not None]
+
+
+def measure(name: str, work: Path, seeds: int) -> None:
+    """Run what is missing of a scenario."""
+    scenario = load(name).override(SIZES.get(name, {}))
+    path = work / f"{name.replace('/', '-')}.jsonl"
+    known = {row["seed"] for row in _rows(path)}
+    with path.open("a", encoding="utf-8") as file:
+        for seed in range(1, seeds + 1):
+            if seed not in known:
+                made = honest_and_twins(scenario, seed)
+                values = {kind: {key: one.value for key, one in run.items()} for kind, run in made.items()}
+                file.write(json.dumps({"seed": seed, "runs": values}) + "\n")
+                file.flush()
+
+
+def summed_up(name: str, work: Path) -> dict[str, Any]:
+    """How often each verdict was given on each twin of a scenario."""
+    search = load(name).spec.search
+    assert search is not None
+    counts: dict[str, Counter[str]] = {}
+    seeds = 0
+    for row in _rows(work / f"{name.replace('/', '-')}.jsonl"):
+        runs = {kind: _metrics(values) for kind, values in row["runs"].items()}
+        honest = runs.pop("honest")
+        seeds += 1
+        for kind, twin in runs.items():
+            counts.setdefault(kind, Counter())[verdict(twin, honest, search.objectives)] += 1
+    return {"seeds": seeds, "objectives": search.objectives, "twins": counts}
+
+
+def print_table(rows: dict[str, Any]) -> None:
+    """Twins by scenario as Markdown: seeds decided by objectives + by the loss alone."""
+    kinds = list(dict.fromkeys(kind for row in rows.values() for kind in row["twins"]))
+    print(f"| scenario | {' | '.join(f'`{kind}`' for kind in kinds)} | unbeaten |")
+    print(f"|---|{'---:|' * (len(kinds) + 1)}")
+    for name, row in rows.items():
+        cells = [_cell(row["twins"].get(kind)) for kind in kinds]
+        unbeaten = sum(counts.get("", 0) for counts in row["twins"].values())
+        print(f"| `{name}` | {' | '.join(cells)} | {unbeaten} |")
+
+
+def _cell(counts: dict[str, int] | None) -> str:
+    if counts is None:
+        return ""
+    first, second = counts.get("objectives", 0), counts.get("loss", 0)
+    return f"{first} + {second}" if first or second else "–"
+
+
+def _metrics(values: dict[str, float]) -> dict[str, Metric]:
+    return {name: Metric(value, "") for name, value in values.items()}
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            yield json.loads(line)
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scenarios", nargs="*")
+    parser.add_argument("--work", type=Path, help="folder of the single runs")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--rows", type=Path, help="JSON file of the verdicts")
+    parser.add_argument("--table", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.table:
+        print_table(json.loads(chosen.rows.read_text(encoding="utf-8")))
+        return
+    names = chosen.scenarios or scenarios()
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    if chosen.rows is None:
+        for name in names:
+            measure(name, chosen.work, chosen.seeds)
+        return
+    rows = {name: summed_up(name, chosen.work) for name in names}
+    chosen.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
