@@ -53,12 +53,11 @@ def kinds(spec: ScenarioSpec) -> list[str]:
     - `hold-few`: a random hundredth is;
     - `hold-last`: the last twentieth is;
     - `drop-widest`, `drop-longest`: the tenth of the largest jobs is refused;
-    - `drop-user`: all jobs of one user are, for the sake of the others;
     - `one-too-few`: clients submit n_min - 1 mandatory requests;
     - `stop-harvesting`: harvesters submit nothing in the second half of the run;
     - `no-requeue`: killed best-effort jobs are not put back.
     """
-    found = ["refuse", "hold", "hold-few", "hold-last", "drop-widest", "drop-longest", "drop-user"]
+    found = ["refuse", "hold", "hold-few", "hold-last", "drop-widest", "drop-longest"]
     if spec.client:
         found.append("one-too-few")
     if spec.harvester:
@@ -148,23 +147,10 @@ def _choice(kind: str, rng: np.random.Generator, last: float) -> Wanted:
         return _largest(lambda job: (job.processors, job.runtime))
     if kind == "drop-longest":
         return _largest(lambda job: (job.runtime,))
-    if kind == "drop-user":
-        return _of_one_user()
     if kind == "hold-last":
         return lambda job: job.submit >= last
     share = FEW if kind == "hold-few" else SHARE
     return lambda _job: rng.random() < share
-
-
-def _of_one_user() -> Wanted:
-    """Whether a job is of the user who came first."""
-    first: list[str] = []
-
-    def wanted(job: Job) -> bool:
-        first.append(job.user)
-        return job.user == first[0]
-
-    return wanted
 
 
 def _largest(size: Callable[[Job], tuple[float, ...]]) -> Wanted:

@@ -7,10 +7,10 @@ promised for it: that one got what was asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf, nan
+from math import nan
 from typing import NamedTuple
 
-from gridtune.model.job import CREATED, DONE, EXPIRED, QUEUED, RUNNING, Job
+from gridtune.model.job import DONE, EXPIRED, RUNNING, Job
 from gridtune.model.record import Stay
 
 SHORTEST = 10.0  # s; shorter run times count as this in slow-downs, lest jobs of a second outweigh all others
@@ -38,11 +38,9 @@ def lost(job: Job) -> bool:
     return job.mandatory and job.state is not DONE and not overran(job)
 
 
-def is_cut_off(job: Job, now: float) -> bool:
-    """Whether a job was lost by nothing but the end of the run `now` (s): it ran, or was not yet due."""
-    if not job.mandatory:
-        return False
-    return job.state is RUNNING or (job.state in (CREATED, QUEUED) and now <= job.deadline < inf)
+def is_cut_off(job: Job) -> bool:
+    """Whether a job was lost by nothing but the end of the run: it ran. What waited might have for ever."""
+    return job.mandatory and job.state is RUNNING
 
 
 def left_over(job: Job) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from math import exp, inf, log, nan
+from math import exp, inf, log, log10, nan
 
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
@@ -59,11 +59,13 @@ def summarise(
     values = _totals(grid)
     values |= _times(owed, reckoning)
     values |= _of_users(users.values())
+    for name in ("slowdown_mean", "slowdown_worst"):
+        values[f"{name}_log"] = log10(values[name])
     unsent = missing(record.jobs, record.stays)
     values["never_submitted"] = sum(one.requests for one in unsent)
     work = sum(job.work for job in owed) + sum(one.work for one in unsent)
     values["lost_fraction"] = values["lost_work"] / work if work else 0.0
-    cut_off = sum(job.work for job in owed if is_cut_off(job, grid.now))
+    cut_off = sum(job.work for job in owed if is_cut_off(job))
     values["cut_off_fraction"] = cut_off / work if work else 0.0
     values.update(record.counters)
     values.update((name, measure()) for name, measure in record.measures.items())
@@ -148,9 +150,9 @@ def _of_users(users: Collection[UserOutcome]) -> dict[str, float]:
     unhappy = sum(user.unhappy for user in users)
     content = [user.satisfaction for user in users]
     slow = [user.slowdown_mean for user in users if user.slowdown_mean == user.slowdown_mean]
-    unserved = [user.mandatory_failed / user.mandatory for user in users if user.mandatory]
+    owed = sum(user.mandatory for user in users)
     return {
-        "unhappiness_mean": mean(unserved),
+        "failed_fraction": sum(user.mandatory_failed for user in users) / owed if owed else 0.0,
         "unhappy_users": unhappy,
         "unhappy_fraction": unhappy / len(users) if users else 0.0,
         "unfairness": unfairness(content),

@@ -30,9 +30,9 @@ NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
 def excess_loss(point: Metrics, today: Metrics) -> float:
     """What a run loses beyond another one; at most 0 if it may.
 
-    Which jobs still run when a run ends, or are not yet due, is partly chance: up to `TOLERANCE` more of them
-    is no loss. What was refused, killed for good or left waiting too long, or never submitted, is, however
-    little it is, and so are best-effort jobs whose harvesters have stopped.
+    Which jobs still run when a run ends is partly chance: up to `TOLERANCE` more of them is no loss. What was
+    refused, killed for good, left waiting or never submitted is, however little it is, and so are best-effort
+    jobs whose harvesters have stopped.
 
     Args:
         point, today: metrics of two runs under the same streams.

@@ -30,10 +30,11 @@ from gridtune.scenarios.execution.replicate import Task, metrics_of
 
 POINTS, STREAMS, SEED = 160, 3, 1
 CANDIDATES = (
-    "unhappy_users", "unhappiness_mean", "unfairness", "unfairness_jain", "unfairness_spread",
+    "unhappy_users", "failed_fraction", "unfairness", "unfairness_jain", "unfairness_spread",
     "shortfall_mean", "shortfall_worst", "slowdown_unfairness", "slowdown_jain", "slowdown_spread",
     "slowdown_excess", "slowdown_worst", "completed", "completed_work", "lost_work", "waiting_mean",
     "waiting_p95", "response_mean", "response_p95", "slowdown_mean", "slowdown_geometric", "slowdown_p95",
+    "slowdown_mean_log", "slowdown_worst_log",
 )  # fmt: skip
 TODAY = -1  # number of the point that is the scenario as it stands
 
