@@ -15,7 +15,7 @@ from gridtune.optimize.search import search
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.document.scenario import shipped_names
-from gridtune.scenarios.traces import TraceError
+from gridtune.scenarios.trace_files import TraceError
 from tests.saboteurs import honest_and_twins, kinds, verdict
 
 # At these sizes a scenario and its twins run in a fraction of a second; how many seeds they are run under.

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.bench_saboteurs --work /tmp/saboteurs SCENARIO…      # runs what is missing
     python -m tests.benchmarks.bench_saboteurs --work /tmp/saboteurs --rows docs/data/saboteurs.json
-    python -m tests.benchmarks.bench_saboteurs --rows docs/data/saboteurs.json --table
+    python docs/making/tables.py                                              # shows them in docs/metrics.md
 
 Each scenario is run as it stands and as each of its twins (`tests.saboteurs.kinds`) under ten seeds. What a
 search would hold against a twin is counted: its objectives, or that it loses more. Without names all shipped
@@ -23,7 +23,6 @@ from gridtune.scenarios.document.scenario import load, shipped_names
 from tests.saboteurs import SIZES, honest_and_twins, verdict
 
 SEEDS = 10
-VERDICTS = {"objectives": "o", "loss": "l", "harmless": "·", "": "!"}
 
 
 def scenarios() -> list[str]:
@@ -60,24 +59,6 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
     return {"seeds": seeds, "objectives": search.objectives, "twins": counts}
 
 
-def print_table(rows: dict[str, Any]) -> None:
-    """Twins by scenario as Markdown: seeds decided by objectives + by the loss alone."""
-    kinds = list(dict.fromkeys(kind for row in rows.values() for kind in row["twins"]))
-    print(f"| scenario | {' | '.join(f'`{kind}`' for kind in kinds)} | unbeaten |")
-    print(f"|---|{'---:|' * (len(kinds) + 1)}")
-    for name, row in rows.items():
-        cells = [_cell(row["twins"].get(kind)) for kind in kinds]
-        unbeaten = sum(counts.get("", 0) for counts in row["twins"].values())
-        print(f"| `{name}` | {' | '.join(cells)} | {unbeaten} |")
-
-
-def _cell(counts: dict[str, int] | None) -> str:
-    if counts is None:
-        return ""
-    first, second = counts.get("objectives", 0), counts.get("loss", 0)
-    return f"{first} + {second}" if first or second else "–"
-
-
 def _metrics(values: dict[str, float]) -> dict[str, Metric]:
     return {name: Metric(value, "") for name, value in values.items()}
 
@@ -95,11 +76,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="folder of the single runs")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--rows", type=Path, help="JSON file of the verdicts")
-    parser.add_argument("--table", action="store_true")
     chosen = parser.parse_args()
-    if chosen.table:
-        print_table(json.loads(chosen.rows.read_text(encoding="utf-8")))
-        return
     names = chosen.scenarios or scenarios()
     chosen.work.mkdir(parents=True, exist_ok=True)
     if chosen.rows is None:

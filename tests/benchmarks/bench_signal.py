@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.bench_signal --work /tmp/signal SCENARIO…      # runs what is missing
     python -m tests.benchmarks.bench_signal --work /tmp/signal --rows docs/data/signal.json SCENARIO…
-    python -m tests.benchmarks.bench_signal --rows docs/data/signal.json --table
+    python docs/making/tables.py                                              # shows them in docs/metrics.md
 
 Random points of a scenario's search space are run under the same few random streams. What a metric gives is
 taken as point + stream + rest. The signal is the variance of the points' effects, the noise that of the rest,
@@ -91,23 +91,6 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
     }
 
 
-def print_table(rows: dict[str, Any]) -> None:
-    """The candidates of every scenario as Markdown; default objectives in bold."""
-    names = list(dict.fromkeys(n for row in rows.values() for n in (*CANDIDATES, *row["objectives"])))
-    print(f"| metric | {' | '.join(f'`{scenario}`' for scenario in rows)} |")
-    print(f"|---|{'---:|' * len(rows)}")
-    for name in names:
-        cells = []
-        for row in rows.values():
-            known = row["metrics"].get(name)
-            text = "–" if known is None else "∞" if known["ratio"] is None else f"{known['ratio']:.3g}"
-            cells.append(f"**{text}**" if name in row["objectives"] else text)
-        print(f"| `{name}` | {' | '.join(cells)} |")
-    shares = [f"{row['feasible']:.0%}" for row in rows.values()]
-    print(f"| points that lose no more than today | {' | '.join(shares)} |")
-    print(f"| points | {' | '.join(str(row['points']) for row in rows.values())} |")
-
-
 def _loss(runs: dict[int, dict[str, float]], today: dict[int, dict[str, float]]) -> float:
     """What a point loses beyond the scenario as it stands, as a search sees it."""
     pairs = [(_as_metrics(runs[k]), _as_metrics(today[k])) for k in range(STREAMS)]
@@ -139,11 +122,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="folder of the single runs")
     parser.add_argument("--points", type=int, default=POINTS)
     parser.add_argument("--rows", type=Path, help="JSON file of the ratios")
-    parser.add_argument("--table", action="store_true")
     chosen = parser.parse_args()
-    if chosen.table:
-        print_table(json.loads(chosen.rows.read_text(encoding="utf-8")))
-        return
     chosen.work.mkdir(parents=True, exist_ok=True)
     for name in chosen.scenarios:
         if chosen.rows is None:
