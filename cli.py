@@ -279,11 +279,18 @@ def explain(
 ) -> None:
     """Say why a point: what it gains and pays, and which of its settings do it.
 
+    POINT `kinds` tests whether the kind of system that all points of the front have is the better one.
+
     Example: gridtune explain results/egee-week compromise
     """
     from gridtune.optimize.api import open_study
+    from gridtune.optimize.commands.kinds import KINDS, kinds_text
     from gridtune.scenarios.results.files import to_json
 
+    if point == KINDS:
+        json = format is Format.json
+        sys.stdout.write(kinds_text(study, replications=replications, jobs=jobs, dask=dask, json=json))
+        return
     made = open_study(study).explain(
         point, replications=replications, jobs=jobs, dask=dask, ablate=ablate, progress=True
     )

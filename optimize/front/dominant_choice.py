@@ -78,7 +78,7 @@ class DominantChoice:
         return (
             f"Undecided: all points of the front have {self.path} {self.value}. The search evaluated "
             f"{tried} with settings of {'their' if several else 'its'} own, but never in the place of "
-            f"{self.value} in a point of the front."
+            f"{self.value} in a point of the front; `gridtune explain STUDY kinds` tests that."
         )
 
 

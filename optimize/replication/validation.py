@@ -42,6 +42,7 @@ class FreshRuns:
         pool: who runs the simulations.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
+        first: number of the first replication; if left out that of the validated values.
 
     Attributes:
         count: simulations done so far.
@@ -55,8 +56,10 @@ class FreshRuns:
         pool: Pool,
         progress: Progress | None = None,
         work: Callable[[Task], Metrics] = metrics_of,
+        *,
+        first: int = FRESH,
     ) -> None:
-        self.settings, self.replications = settings, replications
+        self.settings, self.replications, self._first = settings, replications, first
         self.count = 0
         self.units: dict[str, str] = {}
         self._pool, self._progress, self._work = pool, progress or Progress(), work
@@ -74,7 +77,7 @@ class FreshRuns:
             each = self.replications * len(self.settings.run_in)
             self._progress.start(f"points on fresh seeds, {each} runs each", len(new))
             self.count += len(new) * each
-        numbers = range(FRESH, FRESH + self.replications)
+        numbers = range(self._first, self._first + self.replications)
         self._today.prepare(numbers)
         groups = [
             [Task(case.scenario, point, case.seed, k) for case in self.settings.run_in for k in numbers]
@@ -89,7 +92,7 @@ class FreshRuns:
 
     def _fresh(self, point: Point, runs: Sequence[Metrics]) -> Fresh | str:
         each = self.replications
-        runs = self._today.compared(runs, range(FRESH, FRESH + each))
+        runs = self._today.compared(runs, range(self._first, self._first + each))
         by_case = [runs[start : start + each] for start in range(0, len(runs), each)]
         found = evaluated(0, point, by_case, self.settings)
         if isinstance(found, Failed):

@@ -1,0 +1,89 @@
+"""Kinds of systems are compared in the same place: alternatives put into points of the front."""
+
+import zlib
+
+import pytest
+
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.explanation import transplants as room
+from gridtune.optimize.front.dominant_choice import dominant_choices
+from gridtune.optimize.front.front import front
+from gridtune.optimize.replication.validation import FRESH, FreshRuns
+from gridtune.optimize.search import search
+from gridtune.scenarios import load
+from gridtune.scenarios.workers.pool import Pool
+from search_toys import VARY, toy
+
+SEEN = []
+
+
+def kinds(task, gap=0.0):
+    """Ethic clients are better than legacy ones by a gap in both objectives, under noise that all share."""
+    SEEN.append(task.replication)
+    noise = zlib.crc32(f"{task.seed} {task.replication}".encode()) % 997 / 997
+    legacy = task.values.get("client.dispatch") == "legacy"
+    own = zlib.crc32(f"{task.replication} {sorted(task.values.items())}".encode()) % 991 / 991
+    cost = 5 * noise + 0.1 * own + gap * legacy + 0.01 * task.values["sed.speed"]
+    return {"unfairness": Metric(cost, ""), "completed": Metric(100 - cost, "jobs")}
+
+
+def worse(task):
+    return kinds(task, 1.0)
+
+
+def level(task):
+    return kinds(task, 0.0)
+
+
+def outcome(work, lucky):
+    """A front of ethic points alone, by luck or worth, and the test of legacy ones."""
+    found = search(
+        load("diet/day-regular"), budget=30, vary=VARY, sampler="random", work=lucky, seed=3,
+        objectives=["unfairness", "completed"],
+    )  # fmt: skip
+    whole = front(found.archive)
+    choices = dominant_choices(whole)
+    assert [one.value for one in choices] == ["ethic"]
+    first, count = room.streams_of(whole)
+    SEEN.clear()
+    with Pool(1) as pool:
+        fresh = FreshRuns(found.settings, count, pool, work=work, first=first)
+        (made,) = room.tested(whole, found.settings.space, choices, fresh)
+    return made
+
+
+def test_a_kind_that_is_worse_in_every_place_is_said_to_be():
+    made = outcome(worse, worse)
+    assert made.verdict == "worse"
+    assert "ethic is better than legacy on this front." in str(made)
+    assert {one.values["client.dispatch"] for one in made.transplants} == {"legacy"}
+    assert all("client.n_submit" in one.values for one in made.transplants)
+    assert len({one.values["client.n_submit"] for one in made.transplants}) >= 3
+    assert min(SEEN) > FRESH + 1000, "streams that nothing was chosen by"
+    assert len(set(SEEN)) == made.runs >= 10
+
+
+def test_a_kind_that_lost_by_luck_is_undecided():
+    made = outcome(level, worse)
+    assert made.verdict == "undecided"
+    assert str(made).endswith("Undecided.")
+
+
+def test_a_kind_that_is_better_is_named_with_its_settings():
+    made = outcome(lambda task: kinds(task, -1.0), worse)
+    assert made.verdict == "better"
+    assert "legacy beats ethic in some objective there: for one, client.dispatch=legacy" in str(made)
+    assert made.as_json()["verdict"] == "better"
+
+
+def test_without_a_run_there_is_no_verdict():
+    assert room.Tested("a", "x", "y", (), 10).verdict == "undecided"
+
+
+@pytest.mark.parametrize("answer", ["table", "json"])
+def test_a_front_of_one_kind_that_was_tried_alone_has_nothing_to_test(tmp_path, answer):
+    from gridtune.optimize.commands.kinds import kinds_text
+
+    search(load("diet/day-regular"), budget=4, vary=VARY, work=toy, out=tmp_path, require=["completed>=0"])
+    text = kinds_text(str(tmp_path), replications=2, jobs=1, dask=None, json=answer == "json")
+    assert "nothing to test" in text or '"kinds"' in text
