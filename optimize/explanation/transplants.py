@@ -188,7 +188,7 @@ def _spread(kept: Sequence[Member]) -> list[Member]:
 def _variants(
     host: Member, path: str, value: Value, nearest: Mapping[str, Value], space: Space
 ) -> list[Point]:
-    """A host with the alternative, whose own parameters are those of its nearest point or of a small design."""
+    """A host with the alternative; its own parameters are those of its nearest point or of a small design."""
     made: dict[str, Point] = {}
     designs = [nearest] if nearest else []
     designs += [{parameter.path: parameter.at(share) for parameter in space} for share in DESIGN]
