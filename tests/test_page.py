@@ -127,7 +127,7 @@ const at = (kind, x, y) => box.dispatchEvent(new PointerEvent(kind,
 const shown = () => document.querySelectorAll("#points tbody tr:not(.hidden)").length;
 const all = shown();
 box.setPointerCapture = () => {};
-at("pointerdown", 60, 12); at("pointermove", 75, 30); at("pointerup", 75, 30);
+at("pointerdown", 70, 12); at("pointermove", 85, 30); at("pointerup", 85, 30);
 const some = shown();
 box.dispatchEvent(new MouseEvent("dblclick"));
 const pixels = box.getContext("2d").getImageData(0, 0, box.width, box.height).data.filter((v) => v).length;

@@ -105,7 +105,7 @@
   }
 
   function panel(pen, a, b, left, top, side, height, views) {
-    const box = { left: left + 56, top: top + 8, width: side - 68, height: height - 48, a, b };
+    const box = { left: left + 66, top: top + 8, width: side - 78, height: height - 48, a, b };
     const numbers = members.map((m) => m.number);
     const xs = a === null ? [Math.min(...numbers) - 1, Math.max(...numbers) + 1] : views[a], ys = views[b];
     box.x = (v) => box.left + ((v - xs[0]) / (xs[1] - xs[0])) * box.width;

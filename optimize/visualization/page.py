@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -16,7 +17,7 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import amount, cell, spoken
 from gridtune.optimize.front.recommendations import Recommendation, grouped, recommend
 from gridtune.optimize.front.terminal import against, chance, setting, short_names, varying
-from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.visualization.points import objective_label, parameter_axes, searched, standing
 from gridtune.scenarios.results.amounts import human
 
@@ -105,15 +106,13 @@ def _told(one: Change) -> bool:
 def _header(front: Front) -> list[dict[str, Any]]:
     """Columns of the table: title, what it says in full, and whether it holds texts."""
     today = todays(front) is not None
-    paths = varying(front)
-    short = short_names(paths)
     columns = [("point", "number of the evaluation", False)]
     for objective in front.objectives:
-        columns.append((objective_label(objective), "mean", False))
+        columns.append((_label(objective), "mean", False))
         columns += [("against today", "paired difference, ± half its 95 % interval", False)] if today else []
     columns.append(("P", "probability that no other evaluated point beats it", False))
     columns.append(("runs", "behind the values", False))
-    columns += [(short[path], path, True) for path in paths]
+    columns.append(("settings" + (" that differ from today" if today else ""), "of those that vary", True))
     # A title may be broken after a dot or an underscore.
     return [
         {"parts": re.findall(r"[^._]+[._]?|[._]", title), "about": about, "text": text}
@@ -122,14 +121,14 @@ def _header(front: Front) -> list[dict[str, Any]]:
 
 
 def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
-    today, paths = todays(front), varying(front)
+    today, short = todays(front), short_names(varying(front))
     shown = []
     if today is not None:
         cells = ["today"]
         for objective in front.objectives:
             cells += [human(_estimates(today)[objective.name].mean, objective.unit), ""]
         cells += ["", str(today.fresh_replications or today.replications)]
-        cells += [cell(front.archive.present.get(path)) for path in paths]
+        cells.append(_settings(front.archive.present, short))
         shown.append({"look": "today", "number": -1, "cells": cells})
     for member in front.members:
         evaluation = member.evaluation
@@ -141,10 +140,24 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
             cells.append(human(member.estimates[objective.name].mean, objective.unit))
             cells += [against(changes.get(objective.name))] if today is not None else []
         cells += [chance(member), str(evaluation.fresh_replications or evaluation.replications)]
-        cells += [setting(evaluation.values.get(path)) for path in paths]
+        values: Mapping[str, Value] = evaluation.values
+        if today is not None:
+            differ = {one.path for one in settings_changed(front, evaluation)}
+            values = {path: value for path, value in values.items() if path in differ}
+        cells.append(_settings(values, short))
         look = "chosen" if evaluation.number in chosen else "" if member.non_dominated else "beaten"
         shown.append({"look": look, "number": evaluation.number, "cells": cells})
     return shown
+
+
+def _settings(values: Mapping[str, Value], short: Mapping[str, str]) -> str:
+    """Parameters that vary and their values, in one text."""
+    return ", ".join(f"{short[path]} {setting(value)}" for path, value in values.items() if path in short)
+
+
+def _label(objective: Objective) -> str:
+    """As the title of an axis or column; times name their units themselves."""
+    return objective_label(replace(objective, unit="" if objective.unit == "s" else objective.unit))
 
 
 def _estimates(evaluation: Evaluation) -> dict[str, Any]:
@@ -172,7 +185,7 @@ def _data(front: Front, advice: Sequence[Recommendation]) -> dict[str, Any]:
 
 def _objective(objective: Objective) -> dict[str, Any]:
     return {
-        "label": objective_label(objective),
+        "label": _label(objective),
         "unit": objective.unit,
         "down": objective.direction == "minimize",
     }
