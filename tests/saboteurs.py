@@ -31,17 +31,41 @@ SHARE = 0.2  # of the jobs that are refused or held
 FEW = 0.01  # of the jobs that are held by who hopes that nobody will notice
 LAST = 0.05  # of the jobs, by submission, that count as the last ones
 LATE = 1e9  # s for which they are held: until after the end
-SIZES: dict[str, dict[str, object]] = {  # overrides of scenarios that are large
-    "deadline/forecast-error": {"workload.task.count": 400, "workload.task.window": 6000.0},
-    "deadline/trace": {"horizon": 86400.0},
-    "diet/egee-week": {"horizon": 86400.0},
-    "diet/scalability": {"workload.user.count": 10, "sed.count": 20},
+# Scenarios with a search, and what is overridden for a run to take a fraction of a second.
+SIZES: dict[str, dict[str, Any]] = {
+    "batch/replay": {"workload.log.last": 150},
+    "cigri/file-system": {"workload.bag.count": 300, "workload.premium.count": 6},
+    "cigri/search": {
+        "horizon": 9000.0, "workload.premium.count": 15, "workload.sweep.count": 300,
+        "workload.monte-carlo.count": 200, "workload.docking.count": 50,
+    },
+    "deadline/forecast-error": {
+        "server.server.count": 20, "workload.task.count": 100, "workload.task.window": 7000.0
+    },
+    "deadline/search": {
+        "server.server.count": 20, "workload.task.count": 100, "workload.task.window": 6000.0
+    },
+    "deadline/trace": {"horizon": 20000.0},
+    "diet/day-irregular": {"workload.user.divisor": 40.0},
+    "diet/day-irregular-random": {"workload.user.divisor": 40.0},
+    "diet/day-regular": {"workload.user.count": 4},
+    "diet/egee-week": {"horizon": 20000.0},
+    "diet/night-consecutive": {"workload.user.count": 4},
+    "diet/night-simultaneous": {"workload.user.count": 4},
+    "diet/scalability": {"workload.user.count": 4, "sed.count": 5},
+    "diet/threshold-pivoting": {"horizon": 6000.0},
+    "dirac/dedicated": {},
+    "dirac/search": {},
+    "dirac/shared": {},
+    "dirac/validation-cluster": {},
+    "egee/search": {},
     "federation/lcg-week": {"horizon": 43200.0},
-    "grid/kth": {"workload.kth.last": 200},
-    "grid/lcg": {"workload.lcg.last": 400, "platform.sites": 30},
-    "grid/lcg-day": {"workload.lcg.last": 400, "platform.sites": 30},
-    "queue/mmc": {"queue.customers": 2000},
-}
+    "federation/small": {},
+    "grid/kth": {"workload.kth.last": 60},
+    "grid/lcg": {"workload.lcg.last": 100, "platform.sites": 20},
+    "grid/lcg-day": {"workload.lcg.last": 100, "platform.sites": 20},
+    "queue/mmc": {"queue.customers": 300},
+}  # fmt: skip
 Metrics = Mapping[str, Metric]
 Wanted = Callable[[Job], bool]
 

@@ -16,56 +16,20 @@ from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.document.scenario import shipped_names
 from gridtune.scenarios.trace_files import TraceError
-from tests.saboteurs import honest_and_twins, kinds, verdict
+from tests.saboteurs import SIZES, honest_and_twins, kinds, verdict
 
-# At these sizes a scenario and its twins run in a fraction of a second; how many seeds they are run under.
-# The real sizes, under ten seeds each, are those of tests/benchmarks/bench_saboteurs.py.
-SMALL = {
-    "batch/replay": (10, {"workload.log.last": 150}),
-    "cigri/file-system": (10, {"workload.bag.count": 300, "workload.premium.count": 6}),
-    "cigri/search": (
-        5,
-        {
-            "horizon": 9000.0, "workload.premium.count": 15, "workload.sweep.count": 300,
-            "workload.monte-carlo.count": 200, "workload.docking.count": 50,
-        },
-    ),
-    "deadline/forecast-error": (
-        1,
-        {"server.server.count": 20, "workload.task.count": 100, "workload.task.window": 7000.0},
-    ),
-    "deadline/search": (
-        3,
-        {"server.server.count": 20, "workload.task.count": 100, "workload.task.window": 6000.0},
-    ),
-    "deadline/trace": (1, {"horizon": 20000.0}),
-    "diet/day-irregular": (1, {"workload.user.divisor": 40.0}),
-    "diet/day-irregular-random": (1, {"workload.user.divisor": 40.0}),
-    "diet/day-regular": (5, {"workload.user.count": 4}),
-    "diet/egee-week": (1, {"horizon": 20000.0}),
-    "diet/night-consecutive": (5, {"workload.user.count": 4}),
-    "diet/night-simultaneous": (1, {"workload.user.count": 4}),
-    "diet/scalability": (1, {"workload.user.count": 4, "sed.count": 5}),
-    "diet/threshold-pivoting": (1, {"horizon": 6000.0}),
-    "dirac/dedicated": (1, {}),
-    "dirac/search": (1, {}),
-    "dirac/shared": (1, {}),
-    "dirac/validation-cluster": (1, {}),
-    "egee/search": (1, {}),
-    "federation/small": (1, {}),
-    "grid/kth": (1, {"workload.kth.last": 60}),
-    "grid/lcg-day": (1, {"workload.lcg.last": 100, "platform.sites": 20}),
-    "queue/mmc": (10, {"queue.customers": 300}),
-}  # fmt: skip
+# Seeds under which twins are run here, by scenario; ten each are those of tests/benchmarks/bench_saboteurs.py.
+SEEDS = dict.fromkeys(("batch/replay", "cigri/file-system", "queue/mmc"), 10) | dict.fromkeys(
+    ("cigri/search", "deadline/search", "diet/day-regular", "diet/night-consecutive"), 5
+)
 LARGE = {"federation/lcg-week", "grid/lcg"}  # whose log takes seconds to be read
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", sorted(SIZES.keys() - LARGE))
 def test_every_twin_that_loses_work_is_beaten_by_its_original(name):
-    seeds, smaller = SMALL[name]
     try:
-        scenario = load(name).override(smaller)
-        verdicts = [verdicts_on(scenario, seed) for seed in range(2, 2 + seeds)]
+        scenario = load(name).override(SIZES[name])
+        verdicts = [verdicts_on(scenario, seed) for seed in range(2, 2 + SEEDS.get(name, 1))]
     except TraceError as error:
         pytest.skip(str(error))
     assert not [unbeaten for unbeaten in verdicts if "" in unbeaten.values()], verdicts
@@ -81,7 +45,7 @@ def verdicts_on(scenario, seed):
 
 def test_the_suite_covers_every_scenario_with_a_search():
     searched = {name for name in shipped_names() if load(name).spec.search is not None}
-    assert searched == SMALL.keys() | LARGE
+    assert searched == SIZES.keys()
 
 
 def test_an_honest_run_is_not_beaten_by_its_twin():
