@@ -18,7 +18,7 @@ from gridtune.scenarios.document.scenario import shipped_names
 from gridtune.scenarios.trace_files import TraceError
 from tests.saboteurs import SIZES, honest_and_twins, kinds, verdict
 
-# Seeds under which twins are run here, by scenario; ten each are those of tests/benchmarks/bench_saboteurs.py.
+# Seeds under which twins are run here; all are run under ten by tests/benchmarks/bench_saboteurs.py.
 SEEDS = dict.fromkeys(("batch/replay", "cigri/file-system", "queue/mmc"), 10) | dict.fromkeys(
     ("cigri/search", "deadline/search", "diet/day-regular", "diet/night-consecutive"), 5
 )

@@ -154,6 +154,36 @@ def test_a_faithful_replay_says_only_where_it_comes_from(tmp_path):
     assert len(notes(load("batch/replay"))) == 2  # what it is, and its size
 
 
+@pytest.mark.parametrize("name", ["deadline/trace", "diet/egee-week"])
+def test_tasks_and_sessions_from_a_log_say_how_they_differ_from_it(tmp_path, name):
+    said = notes(load(name).override({"workload.trace": log(tmp_path, HEADER, ROWS)}))
+    assert said[1:] == [
+        "workload lpc: 1 of 5 rows of the log are left out: cancelled before its start (run time below 0)",
+        "workload lpc: 1 of 5 rows of the log are repaired: run time raised to the minimum of 1 s",
+        "workload lpc: 1 of 5 rows of the log name the job that it follows and the think time between them "
+        "(fields 17 and 18): ignored, jobs come when logged",
+        "workload lpc: 1 of 4 jobs failed or were cancelled in the log; they run as long as they did and "
+        "count as completed",
+        "workload lpc: 4 of 4 jobs held several processors; "
+        + (
+            "each becomes one task of its run time on one server"
+            if name == "deadline/trace"
+            else "each becomes a request on one server"
+        ),
+        "workload lpc: 3 of 4 jobs have a requested time: ignored, nobody heeds promises here",
+    ]
+
+
+def test_meta_jobs_of_a_log_that_fit_at_no_site_are_said(tmp_path):
+    sites = {"site.large.nodes": 8, "site.medium.nodes": 4, "site.small.nodes": 2}
+    made = load("grid/kth").override({"workload.trace": log(tmp_path, HEADER, ROWS), **sites})
+    assert notes(made)[-1] == (
+        "workload kth: 1 of 4 jobs ask for more than the 8 processors of site large, the largest, and are "
+        "refused: they count as lost"
+    )
+    assert simulate(made).metrics["lost_jobs"].value == 1
+
+
 def test_limits_of_queues_that_refuse_jobs_are_said(tmp_path):
     queues = [{"name": "short", "max_runtime": 100.0}, {"name": "narrow", "max_processors": 2}]
     trace = log(tmp_path, HEADER, [(0, 50, 4, 300, 1, -1), (0, 50, 2, 300, 1, -1), (0, 50, 4, 60, 1, -1)])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil
 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.destinations import at_sites
 from gridtune.scenarios.tables.batch import FROM_LOG, QueueSpec, SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.workloads.burst_sessions import BurstSessions
 from gridtune.scenarios.workloads.trace_jobs import TraceJobs
+from gridtune.scenarios.workloads.trace_tasks import TraceTasks
 
 
 def sized(spec: ScenarioSpec) -> ScenarioSpec:
@@ -66,10 +68,29 @@ def replay_notes(spec: ScenarioSpec) -> Iterator[str]:
         if site.nodes == FROM_LOG:
             yield f"site {site.name}: {sites[site.name].nodes} nodes, the size that the log names"
     for workload in spec.workload:
+        lines: list[str] = []
         if isinstance(workload, TraceJobs):
             place = sites.get(places.get(workload.name, ""))
-            for line in (*workload.differences(), *(_refused(workload, place) if place else ())):
-                yield f"workload {workload.name}: {line}"
+            lines += workload.differences()
+            lines += _refused(workload, place) if place else _too_wide(workload, spec, sites.values())
+        elif isinstance(workload, (TraceTasks, BurstSessions)):
+            lines += workload.differences()
+        yield from (f"workload {workload.name}: {line}" for line in lines)
+
+
+def _too_wide(log: TraceJobs, spec: ScenarioSpec, sites: Iterable[SiteSpec]) -> Iterator[str]:
+    """Jobs that are brought to sites, but fit at none; sizes that are drawn are not known before a run."""
+    rooms = {site.size * site.slots: site.name for site in sites}
+    if not log.from_file or spec.platform is not None or not rooms:
+        return
+    room = max(rooms)
+    widths = [task.processors for task in log.replayed()]
+    wide = sum(width > room for width in widths)
+    if wide:
+        yield (
+            f"{wide:,} of {len(widths):,} jobs ask for more than the {room:,} processors of site "
+            f"{rooms[room]}, the largest, and are refused: they count as lost"
+        )
 
 
 def _refused(log: TraceJobs, site: SiteSpec) -> Iterator[str]:

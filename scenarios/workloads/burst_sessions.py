@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -9,7 +10,13 @@ from pydantic import Field
 from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
 from gridtune.scenarios.traces import sessions_from_jobs
-from gridtune.scenarios.workloads.default_trace import AUTOMATIC, DEFAULT_TRACE, logged_jobs, origin
+from gridtune.scenarios.workloads.default_trace import (
+    AUTOMATIC,
+    DEFAULT_TRACE,
+    departures,
+    logged_jobs,
+    origin,
+)
 from gridtune.scenarios.workloads.sessions import SessionWorkload
 from gridtune.scenarios.workloads.trace_file import TraceFile
 
@@ -53,3 +60,7 @@ class BurstSessions(SessionWorkload):
     def provenance(self) -> str:
         """What the sessions are made from, in words."""
         return origin(self.trace)
+
+    def differences(self) -> Iterator[str]:
+        """How the sessions differ from what was logged, a line each."""
+        return departures(self.trace, "each becomes a request on one server")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from gridtune.scenarios.trace_files import TraceError, TraceJob, find_trace, read_trace
+from gridtune.scenarios.trace_files import Trace, TraceError, TraceJob, find_trace, read_trace
 from gridtune.scenarios.traces import embedded_jobs
+from gridtune.scenarios.traces.differences import differences
 
 AUTOMATIC = "auto"
 DEFAULT_TRACE = "excerpt-lpc-egee-busy-week.swf.gz"
@@ -33,6 +34,44 @@ def logged_jobs(trace: str, rng: np.random.Generator) -> Sequence[TraceJob]:
     except TraceError:
         return embedded_jobs(rng, **EMBEDDED)
     return read_trace(path).jobs
+
+
+def read_log(trace: str) -> Trace | None:
+    """The trace that `logged_jobs` takes its jobs from; None where they are generated.
+
+    Raises:
+        TraceError: a file that was asked for cannot be found or read.
+    """
+    try:
+        path = find_trace(DEFAULT_TRACE if trace == AUTOMATIC else trace)
+    except TraceError:
+        if trace == AUTOMATIC:
+            return None
+        raise
+    return read_trace(path)
+
+
+def departures(trace: str, what: str) -> Iterator[str]:
+    """How a workload made from a trace differs from what was logged, a line each.
+
+    Args:
+        trace: a file, or `auto`.
+        what: what becomes of each job, to say that it has one processor.
+
+    Raises:
+        TraceError: a file that was asked for cannot be found or read.
+    """
+    log = read_log(trace)
+    if log is None:
+        return
+    yield from differences(log)
+    wide = sum(job.processors > 1 for job in log.jobs)
+    if wide:
+        yield f"{wide:,} of {len(log.jobs):,} jobs held several processors; {what}"
+    requested = sum(job.estimate is not None for job in log.jobs)
+    if requested:
+        asked = f"{requested:,} of {len(log.jobs):,} jobs"
+        yield f"{asked} have a requested time: ignored, nobody heeds promises here"
 
 
 def origin(trace: str) -> str:

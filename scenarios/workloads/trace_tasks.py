@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Literal
 
@@ -11,7 +11,13 @@ from pydantic import Field, model_validator
 
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.workloads.default_trace import AUTOMATIC, DEFAULT_TRACE, logged_jobs, origin
+from gridtune.scenarios.workloads.default_trace import (
+    AUTOMATIC,
+    DEFAULT_TRACE,
+    departures,
+    logged_jobs,
+    origin,
+)
 from gridtune.scenarios.workloads.tasks import Arrival, GeneratedTasks
 from gridtune.scenarios.workloads.trace_file import TraceFile
 
@@ -61,3 +67,7 @@ class TraceTasks(GeneratedTasks):
     def provenance(self) -> str:
         """What the tasks are made from, in words."""
         return f"{origin(self.trace)}; deadlines, priorities and data sizes are generated"
+
+    def differences(self) -> Iterator[str]:
+        """How the tasks differ from what was logged, a line each."""
+        return departures(self.trace, "each becomes one task of its run time on one server")
