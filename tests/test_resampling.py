@@ -231,3 +231,16 @@ def test_a_log_of_one_week_has_no_weeks_to_draw(log):
     scenario = replay(log, **{"workload.log.end": 1.9 * WEEK, "workload.log.resample": "weeks"})
     with pytest.raises(ScenarioError, match="too few to draw from"):
         simulate(scenario)
+
+
+def test_a_log_that_is_only_repeated_has_no_luck_to_speak_of(log):
+    """Equal replications are no sample: no error is printed, and no chance."""
+    from gridtune.optimize.front.front import front
+
+    same = replay(log, **{"workload.log.resample": "none"})
+    vary = ["site.cluster.policy=fcfs,easy,conservative"]
+    found = front(search(same, budget=3, replications=2, seed=1, vary=vary).archive)
+    assert found.members
+    assert all(member.probability_non_dominated is None for member in found.members)
+    lucky = front(search(replay(log), budget=3, replications=2, seed=1, vary=vary).archive)
+    assert all(member.probability_non_dominated is not None for member in lucky.members)

@@ -187,6 +187,9 @@ def _judged(
     members: Sequence[Member], evaluations: Sequence[Evaluation], archive: Archive
 ) -> tuple[Member, ...]:
     """The members, with their chances against all evaluated points that keep the constraints."""
+    if all(_certain(evaluation) for evaluation in evaluations):
+        # Replications that repeat each other are no sample: they say nothing of chance.
+        return tuple(replace(member, probability_non_dominated=None) for member in members)
     known = chances_of(evaluations, archive.objectives, archive.seed)
     if known is None:
         return tuple(members)
@@ -198,6 +201,12 @@ def _judged(
         )
         for member in members
     )
+
+
+def _certain(evaluation: Evaluation) -> bool:
+    """Whether all runs of a point gave the same, of at least two."""
+    estimates = [*evaluation.objectives.values(), *(evaluation.validated or {}).values()]
+    return all(len(one.values) > 1 and len(set(one.values)) == 1 for one in estimates)
 
 
 def _cases(evaluation: Evaluation) -> Cases:

@@ -33,12 +33,10 @@ def measured(mean: float, error: float | None) -> str:
 
     Args:
         mean: of the replications.
-        error: standard error of the mean; None or nan for one replication.
+        error: standard error of the mean; None or nan for one replication, 0 where all are equal.
     """
-    if error is None or not isfinite(error) or not isfinite(mean):
+    if not error or not isfinite(error) or not isfinite(mean):
         return plain(mean)
-    if error == 0:
-        return f"{plain(mean)} ± 0"
     decimals = 1 - floor(log10(error))
     if not -15 <= decimals <= 9:
         return f"{mean:.4g} ± {error:.2g}"
