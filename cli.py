@@ -135,9 +135,12 @@ def sweep(
     Example: gridtune sweep diet/day-regular --set client.dispatch=legacy --vary client.n_submit=50:300:6
     """
     from gridtune.scenarios.api.sweep_result import sweep
+    from gridtune.scenarios.commands.sweep import check_not_varied
 
+    changed = _scenario(scenario, set)
+    check_not_varied(changed, vary or [], set or [])
     made = sweep(
-        _scenario(scenario, set), vary or [],
+        changed, vary or [],
         seed=seed, replications=replications, jobs=jobs, objectives=objective or [],
         out=out, plot=plot, dask=dask,
     )  # fmt: skip

@@ -17,7 +17,6 @@ from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.search_space.today import starting_points, today_of
-from gridtune.optimize.storages.locks import FOLDER, holding_folder
 from gridtune.optimize.storages.storage import JOURNAL, check_address, make_directory, shown
 from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_choice
 from gridtune.optimize.study.study import default_name
@@ -25,6 +24,7 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_luck import with_luck
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from gridtune.scenarios.results.locks import FOLDER, holding_folder
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 from gridtune.scenarios.workers.pool import Pool

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from gridtune.scenarios.results.locks import FOLDER, holding_folder
 from tests.processes import environment
 
 ROOT = Path(__file__).parent.parent
@@ -93,6 +94,16 @@ def test_run_prints_the_agreed_json_and_nothing_else():
         "unhappy_users", "unhappy_fraction", "unfairness", "completed", "completed_work", "makespan",
         "waiting_mean", "execution_mean", "response_mean", "utilisation", "killed", "wasted_work", "events",
     } <= made["metrics"].keys()  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [("run",), ("sweep", "--vary", "sed.count=2,3")])
+def test_one_command_at_a_time_writes_to_a_folder(tmp_path, words):
+    command, *rest = words
+    with holding_folder(tmp_path):
+        said = refused(command, "diet/day-regular", *rest, "--out", tmp_path)
+        assert said == f"gridtune: {tmp_path}: another command is writing there; give --out another folder"
+        assert [path.name for path in tmp_path.iterdir()] == [FOLDER]
+    assert gridtune(command, "diet/day-regular", *rest, "--out", tmp_path).returncode == 0
 
 
 def test_results_on_disk_repeat_the_run(tmp_path):

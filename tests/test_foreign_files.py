@@ -231,7 +231,7 @@ def test_one_search_writes_to_a_folder_at_a_time(tmp_path):
         return toy(task)
 
     _search(out=tmp_path / "out", storage=f"sqlite:///{tmp_path}/first.db", work=second)
-    assert messages == [f"{tmp_path}/out: another search is writing there; give --out another folder"]
+    assert messages == [f"{tmp_path}/out: another command is writing there; give --out another folder"]
     _search(out=tmp_path / "out", storage=f"sqlite:///{tmp_path}/second.db")
 
 

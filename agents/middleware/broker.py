@@ -102,9 +102,8 @@ class Broker(Gateway):
     def _report(self, _: object) -> None:
         """Every site sends its state; the news of those that are equally far arrives at once."""
         for delay, sites in self._by_distance.items():
-            self.channel.send_all(
-                "information", delay, len(sites), self._hear, list(map(self._measure, sites))
-            )
+            news = list(map(self._measure, sites))
+            self.channel.send("information", delay, self._hear, news, len(sites))
 
     def _hear(self, views: Sequence[SiteView]) -> None:
         for view in views:

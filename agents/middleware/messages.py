@@ -67,12 +67,11 @@ class MessageChannel:
         self.sent += count
         self._record.message("middleware", kind, self._agenda.now, count)
 
-    def send(self, kind: str, delay: float, action: Action, argument: Any) -> None:
-        """Deliver a message: `action` is called with `argument` after `delay` seconds, at once if 0."""
-        self.send_all(kind, delay, 1, action, argument)
+    def send(self, kind: str, delay: float, action: Action, argument: Any, count: int = 1) -> None:
+        """Deliver a message: `action` is called with `argument` after `delay` seconds, at once if 0.
 
-    def send_all(self, kind: str, delay: float, count: int, action: Action, argument: Any) -> None:
-        """Deliver several messages that travel together: one call of `action` stands for all of them."""
+        Of several messages that travel together one call of `action` stands for all.
+        """
         self.sent += count
         agenda = self._agenda
         self._record.message("middleware", kind, agenda.now, count)

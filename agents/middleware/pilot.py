@@ -238,7 +238,7 @@ class PilotAgent(SiteAgent):
     @property
     def available(self) -> bool:
         """Whether the site has room, and not too many pilots wait there."""
-        return self.waiting < self.habits.cap and super().available
+        return self.waiting < self.habits.cap and self._has_room()
 
     def whole_life(self, slots: int) -> float:
         """Work that a task can do at most that has all the life of a pilot of so many slots."""

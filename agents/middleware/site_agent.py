@@ -43,6 +43,9 @@ class SiteAgent(mesa.Agent):
     @property
     def available(self) -> bool:
         """Whether the site has room for a waiting task, those on their way to its queue counted."""
+        return self._has_room()
+
+    def _has_room(self) -> bool:
         depth = self.site.depth
         if self._travelling:
             self._travelling = [job for job in self._travelling if self._is_outside(job)]

@@ -22,7 +22,7 @@ from typing import Any
 from optuna.storages.journal import BaseJournalBackend
 
 from gridtune.optimize.storages.damage import DamagedError
-from gridtune.optimize.storages.locks import Hold
+from gridtune.scenarios.results.locks import Hold
 
 CUT = ".cut"  # in the name of a file beside a journal, with bytes that were cut off it
 MARK = re.compile(rb',"record":(\d+),"check":"([0-9a-f]{16})"\}\r?\n?\Z')

@@ -16,10 +16,10 @@ from optuna.storages import JournalStorage
 from gridtune.optimize.storages import rdb as database
 from gridtune.optimize.storages.damage import DamagedError
 from gridtune.optimize.storages.journal import Journal, ReadOnlyJournal
-from gridtune.optimize.storages.locks import Hold
 from gridtune.optimize.storages.rdb import reason
 from gridtune.optimize.storages.recognition import database_kind, journal_kind
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.locks import Hold
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -15,8 +15,9 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.execution.replicate import Metrics, Task, replicate
 from gridtune.scenarios.execution.size import tell_size
-from gridtune.scenarios.results.files import tables, writable_folder
+from gridtune.scenarios.results.files import tables
 from gridtune.scenarios.results.frames import as_html
+from gridtune.scenarios.results.locks import results_folder
 from gridtune.scenarios.simulation.simulate import simulate
 
 if TYPE_CHECKING:
@@ -104,18 +105,17 @@ class Scenario(documents.Scenario):
         check_seed(seed)
         tell_size(self, replications, jobs)
         prepare(self)
-        with workers(min(jobs, replications), dask, self) as pool:
-            folder = None if out is None else writable_folder(Path(out))
+        with workers(min(jobs, replications), dask, self) as pool, results_folder(out) as folder:
             if tables or folder is not None:
                 kept = replicate(self, seed, replications, pool, partial(kept_run, events=events))
                 metrics, kept_tables = [run.metrics for run in kept], [run.tables for run in kept]
             else:
                 metrics, kept_tables = replicate(self, seed, replications, pool), []
-        result = Result(self, seed, metrics, kept_tables, folder)
-        for note in unfinished(metrics):
-            log.info(note)
-        if folder is not None:
-            result.save(folder)
+            result = Result(self, seed, metrics, kept_tables, folder)
+            for note in unfinished(metrics):
+                log.info(note)
+            if folder is not None:
+                result.save(folder)
         return result
 
     def _repr_html_(self) -> str:

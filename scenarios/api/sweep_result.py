@@ -20,6 +20,7 @@ from gridtune.scenarios.execution.sweep import sweep as run_points
 from gridtune.scenarios.execution.variations import Variations, as_texts
 from gridtune.scenarios.results.files import manifest, writable_folder, write_json
 from gridtune.scenarios.results.frames import as_html, columns_of_values
+from gridtune.scenarios.results.locks import results_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -193,9 +194,11 @@ def sweep(
         picture_format(plot)
         writable_folder(Path(plot).parent)
     made: list[dict[str, Any]] = [{} for _ in points]
-    with workers(min(jobs, len(points) * replications), dask, found) as pool:
+    with (
+        workers(min(jobs, len(points) * replications), dask, found) as pool,
+        results_folder(out) as folder,
+    ):
         done = run_points(found, points, seed, replications, pool)
-        folder = None if out is None else writable_folder(Path(out))
         for index, point in done:
             metrics = as_json(point.metrics)
             _measured(names, metrics)
@@ -203,11 +206,11 @@ def sweep(
             if point.failure is not None:
                 made[index]["failure"] = str(point.failure)
                 log.warning("%s: %s", point.values, point.failure)
-    result = Sweep(found, seed, texts, names, made)
-    if folder is not None:
-        about = manifest(found, seed, replications, folder)
-        write_json(folder / "sweep.json", result.to_dict())
-        write_json(folder / "manifest.json", {**about, "vary": list(texts)})
+        result = Sweep(found, seed, texts, names, made)
+        if folder is not None:
+            about = manifest(found, seed, replications, folder)
+            write_json(folder / "sweep.json", result.to_dict())
+            write_json(folder / "manifest.json", {**about, "vary": list(texts)})
     if plot is not None:
         result.plot(out=plot)
     return result

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from math import exp, log
+from math import exp, inf, log
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
@@ -145,6 +145,15 @@ Law = Annotated[
     ],
     BeforeValidator(_number_is_constant, json_schema_input_type=float | dict[str, Any]),
 ]
+
+
+def _ends(law: _Law) -> _Law:
+    if isinstance(law, Constant) and law.value == inf:
+        raise ValueError("inf is no finite number")
+    return law
+
+
+EndingLaw = Annotated[Law, AfterValidator(_ends)]  # of what cannot go on for ever
 
 BLOCKS = (32, 1024)  # values drawn at once: at first, and at most
 

@@ -8,6 +8,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.model.metrics.users import UserOutcome
 from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.systems.platform import platform_notes
 from gridtune.scenarios.systems.replay import replay_notes
 from gridtune.scenarios.workloads.trace_file import FromTrace
 
@@ -41,10 +42,10 @@ class Run:
 
 
 def notes(scenario: Scenario) -> list[str]:
-    """Where the workloads come from, and how they differ from what was logged, a line each."""
+    """Where workloads and platform come from, and how they differ from what was logged, a line each."""
     made = [
         f"workload {workload.name}: {workload.provenance()}"
         for workload in scenario.active.workload
         if isinstance(workload, FromTrace)
     ]
-    return [*made, *replay_notes(scenario.active)]
+    return [*made, *platform_notes(scenario.active.platform), *replay_notes(scenario.active)]

@@ -11,7 +11,7 @@ from gridtune import limits
 from gridtune.agents.batch.batch_site import (
     Overrun,
 )
-from gridtune.scenarios.fields.laws import Constant, Law
+from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.vres import VresFields
@@ -98,7 +98,7 @@ class SiteSpec(VresFields):
     policy: policy_of("batch")  # type: ignore[valid-type]
     queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group on the whole site")
-    start_overhead: Law = Field(
+    start_overhead: EndingLaw = Field(
         default=Constant(value=0.0), description="s that an execution takes on top, without progress"
     )
     mu_rec: Law = Field(

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import IO
 
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.files import writable_folder
 
-FOLDER = ".writer"  # in a search's folder
+FOLDER = ".writer"  # in a folder of results
 
 # The system would let this process in again, and would let go of all when one of them is closed.
 _here: set[str] = set()
@@ -62,16 +63,31 @@ class Hold:
 
 @contextmanager
 def holding_folder(folder: Path) -> Iterator[None]:
-    """Be the only search that writes to a folder that exists.
+    """Be the only command that writes to a folder that exists.
 
     Raises:
         ScenarioError: another one does, or nothing can be written there.
     """
     try:
-        hold = Hold(folder / FOLDER, f"{folder}: another search is writing there; give --out another folder")
+        hold = Hold(folder / FOLDER, f"{folder}: another command is writing there; give --out another folder")
     except OSError as error:
         raise ScenarioError(f"{folder}: cannot be written: {error.strerror or error}") from error
     try:
         yield
     finally:
         hold.close()
+
+
+@contextmanager
+def results_folder(out: Path | str | None) -> Iterator[Path | None]:
+    """The folder for results, if any is wanted, made if need be and held for as long as they take.
+
+    Raises:
+        ScenarioError: it cannot be made or written to, or another command is writing there.
+    """
+    if out is None:
+        yield None
+        return
+    folder = writable_folder(Path(out))
+    with holding_folder(folder):
+        yield folder
