@@ -62,7 +62,7 @@ def test_missing_observations_give_way_to_the_law_and_say_so():
     assert not list(platform_notes(platform()))
 
 
-def test_that_observations_are_missing_is_a_note_on_standard_error(call):
+def test_that_observations_are_missing_is_a_note_on_standard_error(call):  # noqa: F811
     few = ("--set", "workload.count=3", "--set", "platform.observed=nowhere.csv")
     done = call("run", "dirac/search", *few, "--format", "json")
     assert done.code == 0
