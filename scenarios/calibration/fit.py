@@ -32,7 +32,6 @@ FAMILIES: tuple[Any, ...] = (
     "easy",
     "conservative",
     "fair-share",
-    _priority(reservations=0, weight_fairshare=100.0),
     _priority(weight_fairshare=100.0),
     _priority(weight_job_size=100.0),
     _priority(weight_job_size=100.0, favour="small"),
