@@ -206,6 +206,7 @@ def front(
     export_diff: options.ExportDiff = None,
     prefer: options.Prefer = None,
     salvage: options.Salvage = False,
+    mend: options.Mend = None,
 ) -> None:
     """Show the front of a search, or one point of it as a scenario to run.
 
@@ -215,7 +216,14 @@ def front(
 
     sys.stdout.write(
         show_front(
-            study, format, plot, salvage=salvage, export=export, export_diff=export_diff, prefer=prefer
+            study,
+            format,
+            plot,
+            salvage=salvage,
+            mend=mend,
+            export=export,
+            export_diff=export_diff,
+            prefer=prefer,
         )
     )
 

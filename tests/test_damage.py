@@ -15,6 +15,7 @@ from gridtune.optimize.search import search
 from gridtune.optimize.storages.damage import DamagedError
 from gridtune.optimize.storages.sqlite_pages import rows
 from gridtune.optimize.storages.storage import JOURNAL
+from gridtune.optimize.study.mending import mend
 from gridtune.optimize.study.study import load
 from gridtune.scenarios import ScenarioError
 from gridtune.scenarios import load as load_scenario
@@ -294,6 +295,11 @@ def test_the_command_salvages(tmp_path):
     assert shown.returncode == 0, shown.stderr
     assert json.loads(shown.stdout)["evaluations"] == 19
     assert shown.stderr.startswith(f"note: {tmp_path}: passed over: line ")
+    mended = tmp_path / "mended.log"
+    shown = gridtune("front", tmp_path, "--mend", mended)
+    assert shown.returncode == 0, shown.stderr
+    assert f"note: {mended}: has 19 evaluations; --storage {mended} --resume goes on" in shown.stderr
+    assert len(load(mended).archive.evaluations) == 19
 
 
 def test_a_study_from_before_there_were_checksums_is_read_and_resumed(tmp_path):
@@ -357,3 +363,26 @@ def _refused_edit(folder, edit, named, wanted):
     with pytest.raises(ScenarioError, match=named) as caught:
         load(folder)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_mended_study_is_gone_on_with_to_the_same_front(ended, tmp_path):
+    whole = _search(out=tmp_path / "whole").archive
+    lines = (tmp_path / "whole" / JOURNAL).read_bytes().splitlines(keepends=True)
+    damaged, mended = tmp_path / "damaged.log", tmp_path / "mended.log"
+    lost = [b'"check":[7,', b'"check":[12,', *([] if ended else [b'"check":[18,', b'"check":[19,'])]
+    damaged.write_bytes(b"".join(line for line in lines if not any(mark in line for mark in lost)))
+    before = damaged.read_bytes()
+    assert mend(damaged, mended) == 20 - len(lost)
+    assert damaged.read_bytes() == before
+    with pytest.raises(ScenarioError, match="exists; a mended study goes to a new file"):
+        mend(damaged, mended)
+    kept = load(mended).archive.evaluations
+    assert [entry.number for entry in kept] == list(range(20 - len(lost)))
+    found = _search(storage=str(mended), resume=True)
+    assert found.evaluated == len(lost)
+
+    def points(archive):
+        return sorted(repr({**_values(one), "number": 0}) for one in archive.evaluations)
+
+    assert points(found.archive) == points(whole)

@@ -29,6 +29,7 @@ def show_front(
     plot: Path | None,
     *,
     salvage: bool = False,
+    mend: Path | None = None,
     export: str | None = None,
     export_diff: str | None = None,
     prefer: str | None = None,
@@ -40,6 +41,7 @@ def show_front(
         format: see `front_text`.
         plot: picture to draw.
         salvage: whether to take what is whole of a damaged study.
+        mend: new journal for what is whole of it.
         export, export_diff: point to print as a scenario, or as what to change; `preferred` is the first of
             `prefer`.
         prefer: see `optimize.front.preference`; members that keep its limits, the preferred first.
@@ -53,9 +55,14 @@ def show_front(
         from gridtune.scenarios.plots import picture_format
 
         picture_format(plot, also=("html",))
-    opened = api.open_study(study, salvage=salvage)
+    opened = api.open_study(study, salvage=salvage or mend is not None)
     for note in opened.notes:
         print(note, file=sys.stderr)
+    if mend is not None:
+        from gridtune.optimize.study import mending
+
+        count = mending.mend(study, mend)
+        print(f"note: {mend}: has {count} evaluations; --storage {mend} --resume goes on", file=sys.stderr)
     found = opened.details
     if plot is not None:
         from gridtune.optimize.visualization import save

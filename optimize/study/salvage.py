@@ -49,7 +49,22 @@ class Pieces:
     faults: list[str] = field(default_factory=list)
 
 
-def salvaged(where: str | Path, name: str | None = None) -> Contents:
+@dataclass(frozen=True)
+class Salvage:
+    """What is whole of a study.
+
+    Attributes:
+        contents: all that can be shown.
+        attributes: of the study.
+        trials: as its storage has them.
+    """
+
+    contents: Contents
+    attributes: dict[str, Any]
+    trials: list[KeptTrial]
+
+
+def salvaged(where: str | Path, name: str | None = None) -> Salvage:
     """What is whole of a study.
 
     Args:
@@ -71,10 +86,11 @@ def salvaged(where: str | Path, name: str | None = None) -> Contents:
         raise ScenarioError(f"{shown(where)}: the settings of its studies are lost; nothing can be salvaged")
     chosen = choose(where, name, list(found))
     owner, settings = found[chosen]
-    made = contents_of(settings, *_of_study(pieces, owner, str(settings.get(IDENTITY, ""))))
+    attributes, trials = _of_study(pieces, owner, str(settings.get(IDENTITY, "")))
+    made = contents_of(settings, attributes, trials)
     made.name = chosen
     made.faults = list(dict.fromkeys([*pieces.faults, *made.faults]))
-    return made
+    return Salvage(made, attributes, trials)
 
 
 def choose(where: str | Path, name: str | None, known: Sequence[str]) -> str:

@@ -228,7 +228,7 @@ def load(study: str | Path, name: str | None = None, *, salvage: bool = False) -
         ScenarioError: no such storage or study, or several to choose from.
         DamagedError: not all of it is whole.
     """
-    found = salvaged(study, name) if salvage else _whole(study, name)
+    found = salvaged(study, name).contents if salvage else _whole(study, name)
     stored = found.settings
     notes = [f"note: {shown(study)}: passed over: {problem}" for problem in found.faults]
     if found.identity and not found.closed and not salvage:

@@ -121,6 +121,10 @@ Storage = Annotated[
 StudyName = Annotated[str | None, typer.Option(help="Name of the study.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with an interrupted search.")]
 Salvage = Annotated[bool, typer.Option("--salvage", help="Take what is whole of a damaged study.")]
+Mend = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write that to a new journal, with which `search --resume` goes on."),
+]
 
 # What is analysed, and how.
 Method = Annotated[str | None, typer.Option(help="morris (default) or sobol; scenarios only.")]
