@@ -1,6 +1,7 @@
 """The page on metrics names every metric that every run has, with its unit and direction."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -22,6 +23,11 @@ def test_the_tables_are_those_of_the_program():
     always = [row(name, METRICS[name]) for name in ALWAYS]
     classes = [row(f"{name}.CLASS", definition) for name, definition in CLASS_METRICS.items()]
     assert always + classes == ROWS
+
+
+def test_measured_tables_are_those_of_their_data():
+    tables = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "making" / "tables.py"))
+    assert tables["written"](PAGE) == PAGE
 
 
 def test_the_example_bounds_responses_as_the_text_says():
