@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gridtune import limits
+from gridtune import completion, limits
 
 
 class Format(StrEnum):
@@ -52,16 +52,33 @@ def _count(help: str, most: int, *names: str, least: int = 1) -> Any:
 
 
 # What a command is about.
-Scenario = Annotated[str, typer.Argument(help="Name of a shipped scenario, or path of a TOML file.")]
-ShippedScenario = Annotated[str, typer.Argument(help="Name of a shipped scenario.")]
+Scenario = Annotated[
+    str,
+    typer.Argument(
+        help="Name of a shipped scenario, or path of a TOML file.", autocompletion=completion.scenarios
+    ),
+]
+ShippedScenario = Annotated[
+    str, typer.Argument(help="Name of a shipped scenario.", autocompletion=completion.scenarios)
+]
 Study = Annotated[str, typer.Argument(help="A search's folder, journal file or storage URL.")]
 StudyOrScenario = Annotated[
-    str, typer.Argument(metavar="STUDY|SCENARIO", help="A search's, or one to simulate.")
+    str,
+    typer.Argument(
+        metavar="STUDY|SCENARIO",
+        help="A search's, or one to simulate.",
+        autocompletion=completion.scenarios,
+    ),
 ]
 Point = Annotated[str, typer.Argument(help="Number of a point, or the name of a recommendation.")]
 Run = Annotated[Path | None, typer.Argument(help="Folder that `gridtune run --out` wrote.")]
-Picture = Annotated[str | None, typer.Argument(help="Kind of picture; `--list` prints them.")]
-Paper = Annotated[str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.")]
+Picture = Annotated[
+    str | None,
+    typer.Argument(help="Kind of picture; `--list` prints them.", autocompletion=completion.pictures),
+]
+Paper = Annotated[
+    str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.", autocompletion=completion.papers)
+]
 Trace = Annotated[Path, typer.Argument()]
 Log = Annotated[str, typer.Argument(help="Trace with waits, in SWF, GWF, or of sacct or OAR.")]
 Nodes = Annotated[int | None, _count("Processors; as many as the trace names.", limits.SITE_SLOTS)]
@@ -72,9 +89,18 @@ Plugins = Annotated[list[Path] | None, typer.Argument(help="Python files; left o
 
 # Values of a scenario.
 Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Override a value; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Override a value; repeatable.",
+        autocompletion=completion.settings,
+    ),
 ]
-Vary = Annotated[list[str] | None, typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.")]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATH=SPEC", help="Values to vary; repeatable.", autocompletion=completion.settings),
+]
 Scenarios = Annotated[
     list[str] | None,
     typer.Option("--scenario", metavar="NAME[:PATH=VALUE,…]", help="To do well in, too; repeatable."),
@@ -98,8 +124,14 @@ Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask schedule
 
 # What a search is to find, and where it is kept.
 Budget = Annotated[int, _count("Evaluations (points, each with its replications).", limits.BUDGET)]
-Sampler = Annotated[str, typer.Option(help="auto, or a name; `--sampler list` prints them.")]
-Objectives = Annotated[list[str] | None, typer.Option(help="Metric to show or trade off; repeatable.")]
+Sampler = Annotated[
+    str,
+    typer.Option(help="auto, or a name; `--sampler list` prints them.", autocompletion=completion.samplers),
+]
+Objectives = Annotated[
+    list[str] | None,
+    typer.Option(help="Metric to show or trade off; repeatable.", autocompletion=completion.metrics),
+]
 Require = Annotated[
     list[str] | None,
     typer.Option(metavar="METRIC<=NUMBER", help="Constraint; also >=, <, >; repeatable."),
@@ -166,7 +198,7 @@ Plot = Annotated[Path | None, typer.Option(help="Picture (png, svg, pdf).")]
 Window = Annotated[str | None, typer.Option(metavar="FROM:TO", help="Time window in s.")]
 ListPictures = Annotated[bool, typer.Option("--list", help="List the kinds of pictures.")]
 ListPapers = Annotated[bool, typer.Option("--list", help="List papers and experiments.")]
-Family = Annotated[str | None, typer.Option(help="Only this family.")]
+Family = Annotated[str | None, typer.Option(help="Only this family.", autocompletion=completion.families)]
 Forget = Annotated[bool, typer.Option("--forget", help="Do not let them run any more.")]
 
 # The live view.
