@@ -14,6 +14,7 @@ from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, shipped_text, simulate
 from gridtune.scenarios.api.experiment import load
 from gridtune.scenarios.api.sweep_result import sweep
+from tests.contents import content
 from tests.test_cli import ROOT, gridtune, refused
 
 MINE = '''
@@ -68,7 +69,7 @@ def test_it_is_objective_constraint_and_axis(tmp_path):
                require=["served>=1"], vary=["sed.speed=0.5:2"]).archive
         for jobs in (1, 2)
     ]  # fmt: skip
-    assert repr(found[0]) == repr(found[1])
+    assert content(found[0]) == content(found[1])
     assert found[0].objectives == (
         Objective("longest", "minimize", "s"),
         Objective("served", "maximize", "jobs/user"),

@@ -20,6 +20,7 @@ from gridtune.optimize.study.study import load
 from gridtune.scenarios import ScenarioError
 from gridtune.scenarios import load as load_scenario
 from search_toys import VARY, forget_checksums, noisy
+from tests.contents import content
 from tests.test_cli import gridtune
 
 SCENARIO = load_scenario("diet/day-regular")
@@ -65,7 +66,7 @@ class Truth:
 
     def __init__(self, archive):
         self.entries = {entry.number: _values(entry) for entry in archive.evaluations}
-        self.archive = repr(archive)
+        self.archive = content(archive)
 
     def check(self, where):
         """Look at a damaged study. Says what came of it; fails if anything is wrong."""
@@ -74,7 +75,7 @@ class Truth:
         if refusal:
             assert str(where).removeprefix("sqlite:///") in refusal
             outcome = "named"
-        elif repr(found.archive) != self.archive:  # the search as it was at an earlier time
+        elif content(found.archive) != self.archive:  # the search as it was at an earlier time
             assert found.notes, "not noticed"
             self.compare(found.archive)
             outcome = "earlier"
@@ -313,9 +314,9 @@ def test_a_study_from_before_there_were_checksums_is_read_and_resumed(tmp_path):
     path.write_text("".join(json.dumps(log) + "\n" for log in logs if log.get("user_attr", True)))
     storage = optuna.storages.JournalStorage(JournalFileBackend(str(path)))
     forget_checksums(optuna.load_study(study_name="diet/day-regular", storage=storage))
-    assert repr(load(tmp_path).archive) == repr(whole)
+    assert content(load(tmp_path).archive) == content(whole)
     assert load(tmp_path).notes == ()
-    assert repr(_search(out=tmp_path, budget=25, resume=True).archive.evaluations[:5]) == repr(
+    assert content(_search(out=tmp_path, budget=25, resume=True).archive.evaluations[:5]) == content(
         _search(budget=25).archive.evaluations[:5]
     )
     assert len(load(tmp_path).archive.evaluations) == 25

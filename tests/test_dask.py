@@ -24,6 +24,7 @@ from gridtune.scenarios.execution.replicate import replicate
 from gridtune.scenarios.workers.dask_workers import DaskWorkers, dask_pool
 from gridtune.scenarios.workers.local_workers import stop
 from search_toys import VARY, toy
+from tests.contents import content
 from tests.processes import PATIENCE, until
 from tests.test_cli import gridtune, refused
 
@@ -113,7 +114,7 @@ def test_the_number_of_workers_does_not_change_the_search(scenario, cluster, tmp
     with dask_pool(address, [scenario]) as pool:
         found = run(scenario, sampler="nsga2", pool=pool, work=partial(noting, str(tmp_path)))
         assert pool.jobs == workers
-    assert repr(found.archive) == repr(run(scenario, sampler="nsga2").archive)
+    assert content(found.archive) == content(run(scenario, sampler="nsga2").archive)
     assert len(set(starts(tmp_path))) == workers
     assert os.getpid() not in starts(tmp_path)
 
@@ -138,7 +139,7 @@ def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
         found = run(scenario, sampler="nsga2", pool=pool, work=partial(noting, str(tmp_path)))
         killer.join()
     assert found.failures == ()
-    assert repr(found.archive) == repr(run(scenario, sampler="nsga2").archive)
+    assert content(found.archive) == content(run(scenario, sampler="nsga2").archive)
     validations = 5 * sum(evaluation.validated is not None for evaluation in found.archive.evaluations)
     assert len(starts(tmp_path)) > 40 * 2 + validations, "nothing was under way when the worker was killed"
     assert len(set(starts(tmp_path)) - set(killed)) >= 2, "the worker should have been replaced"
@@ -175,7 +176,7 @@ def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scen
         until(lambda: not cluster.scheduler.tasks)
         assert len(load_archive(tmp_path).evaluations) >= 13
         resumed = run(scenario, sampler="nsga2", pool=pool, out=tmp_path, resume=True)
-    assert repr(resumed.archive.evaluations) == repr(run(scenario, sampler="nsga2").archive.evaluations)
+    assert content(resumed.archive.evaluations) == content(run(scenario, sampler="nsga2").archive.evaluations)
 
 
 def test_clients_that_leave_while_results_come_in_keep_nobody_waiting(scenario, cluster):

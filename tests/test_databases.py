@@ -18,6 +18,7 @@ from gridtune.optimize.storages.storage import open_for_writing
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, toy
+from tests.contents import content
 from tests.processes import PATIENCE, TESTS, environment, until
 
 STUDY = "diet/day-regular"
@@ -153,7 +154,7 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, url):
         run(scenario, storage=url, work=interrupting(51))
     assert len(load_archive(url).evaluations) == 25
     resumed = run(scenario, storage=url, resume=True)
-    assert repr(resumed.archive) == repr(run(scenario).archive) == repr(load_archive(url))
+    assert content(resumed.archive) == content(run(scenario).archive) == content(load_archive(url))
     assert resumed.evaluated == 15
 
 
@@ -174,7 +175,7 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, url):
     resumed = search(scenario, budget=60, sampler="nsga2", vary=VARY, storage=url, resume=True, work=toy)
     assert resumed.evaluated == 60 - kept
     whole = search(scenario, budget=60, sampler="nsga2", vary=VARY, work=toy)
-    assert repr(load_archive(url).evaluations) == repr(whole.archive.evaluations)
+    assert content(load_archive(url).evaluations) == content(whole.archive.evaluations)
 
 
 def test_two_searches_do_not_write_one_study(scenario, url):

@@ -15,6 +15,7 @@ from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.replicate import metrics_of
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import SAMPLERS, VARY, deadly, sometimes_failing, toy
+from tests.contents import content
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def run(scenario, **options):
 def test_equal_seeds_give_equal_searches_for_any_number_of_workers(scenario, pool, sampler):
     alone = run(scenario, sampler=sampler)
     together = run(scenario, sampler=sampler, pool=pool)
-    assert repr(alone.archive) == repr(together.archive)  # nan differs from nan
+    assert content(alone.archive) == content(together.archive)  # nan differs from nan
     assert len(alone.archive.evaluations) == 40
     other = run(scenario, sampler=sampler, seed=2).archive
     assert [e.values for e in other.evaluations] != [e.values for e in alone.archive.evaluations]
@@ -46,7 +47,7 @@ def test_a_real_scenario_is_searched_alike_by_one_and_two_workers(scenario, pool
     small = scenario.override({"workload.count": 2, "workload.n_max": 50})
     options = {"work": metrics_of, "vary": [], "budget": 10}
     alone, together = run(small, **options), run(small, **options, pool=pool)
-    assert repr(alone.archive) == repr(together.archive)  # nan differs from nan
+    assert content(alone.archive) == content(together.archive)  # nan differs from nan
     assert len(alone.archive.evaluations) + alone.archive.failures == 10
 
 
@@ -147,7 +148,7 @@ def test_a_killed_worker_loses_no_trial(scenario, tmp_path, monkeypatch):
     result = run(scenario, work=deadly, jobs=2)
     assert (tmp_path / "marker").exists()
     assert result.failures == ()
-    assert repr(result.archive) == repr(run(scenario).archive)
+    assert content(result.archive) == content(run(scenario).archive)
 
 
 def test_objectives_and_sampler_settings_can_be_chosen(scenario):

@@ -14,6 +14,7 @@ from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, noisy, toy
+from tests.contents import content
 
 loud = partial(noisy, scale=8.0)
 SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -76,7 +77,7 @@ def test_a_search_interrupted_anywhere_ends_as_an_uninterrupted_one_and_runs_not
         run(scenario, sampler=sampler, out=tmp_path, work=counting)
     again = Counting(counting.calls)
     resumed = run(scenario, sampler=sampler, out=tmp_path, resume=True, work=again)
-    assert repr(resumed.archive) == repr(whole.archive) == repr(load_archive(tmp_path))
+    assert content(resumed.archive) == content(whole.archive) == content(load_archive(tmp_path))
     assert set(counting.calls.values()) == {1}
     assert len(counting.calls) == runs
 
@@ -91,7 +92,7 @@ def test_a_search_killed_after_any_write_ends_as_an_uninterrupted_one(scenario, 
         out.mkdir()
         (out / JOURNAL).write_bytes(b"".join(lines[: int(share * len(lines))]))
         resumed = run(scenario, sampler=sampler, out=out, resume=True)
-        assert repr(resumed.archive) == repr(whole) == repr(load_archive(out))
+        assert content(resumed.archive) == content(whole) == content(load_archive(out))
 
 
 def test_a_search_interrupted_again_and_again_runs_nothing_twice(scenario, tmp_path):
@@ -104,7 +105,7 @@ def test_a_search_interrupted_again_and_again_runs_nothing_twice(scenario, tmp_p
         break
     assert attempt > 10
     assert set(calls.values()) == {1}
-    assert repr(load_archive(tmp_path)) == repr(run(scenario).archive)
+    assert content(load_archive(tmp_path)) == content(run(scenario).archive)
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])
@@ -125,7 +126,7 @@ def test_several_cases_and_constraints_are_resumed_as_well(scenario, tmp_path, s
     with pytest.raises(KeyboardInterrupt):
         run(scenario, out=tmp_path, work=Counting(most=2 * whole.runs - 9), **options)
     resumed = run(scenario, out=tmp_path, resume=True, **options)
-    assert repr(resumed.archive) == repr(whole) == repr(load_archive(tmp_path))
+    assert content(resumed.archive) == content(whole) == content(load_archive(tmp_path))
 
 
 @pytest.mark.parametrize("sampler", ["random", "tpe", "nsga2", "pymoo-nsga2"])
@@ -147,7 +148,7 @@ def test_one_and_two_workers_give_the_same_replications(scenario, sampler):
     alone = run(scenario, sampler=sampler)
     with Pool(2) as pool:
         together = run(scenario, sampler=sampler, pool=pool)
-    assert repr(alone.archive) == repr(together.archive)
+    assert content(alone.archive) == content(together.archive)
 
 
 def test_without_noise_nothing_is_run_again_but_a_few_probes(scenario):
@@ -161,7 +162,7 @@ def test_a_study_in_a_database_keeps_further_replications(scenario, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(scenario, storage=url, budget=12, work=counting)
     run(scenario, storage=url, budget=12, resume=True, work=Counting(counting.calls))
-    assert repr(load_archive(url)) == repr(run(scenario, budget=12).archive)
+    assert content(load_archive(url)) == content(run(scenario, budget=12).archive)
     assert set(counting.calls.values()) == {1}
 
 
@@ -192,7 +193,7 @@ def test_a_point_that_fails_in_a_later_replication_is_a_failure(scenario, tmp_pa
     assert any("failed on further seeds: RuntimeError: stuck" in note for note in result.notes)
     again = run(scenario, work=failing_late, out=tmp_path, resume=True, **options)
     assert again.evaluated == 0
-    assert repr(again.archive) == repr(result.archive)
+    assert content(again.archive) == content(result.archive)
 
 
 def test_the_scenario_may_say_how_many_replications(scenario):

@@ -17,6 +17,7 @@ from gridtune.optimize.study.serialization import estimates_as_json
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from search_toys import SAMPLERS, VARY, Interrupting, forget_checksums, toy
+from tests.contents import content
 from tests.processes import PATIENCE, TESTS, environment, heed_interrupts, until
 
 
@@ -45,7 +46,7 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sample
     calls = []
     resumed = run(scenario, sampler=sampler, out=tmp_path, resume=True, work=counted(calls))
     whole = run(scenario, sampler=sampler)
-    assert repr(resumed.archive) == repr(whole.archive) == repr(load_archive(tmp_path))
+    assert content(resumed.archive) == content(whole.archive) == content(load_archive(tmp_path))
     assert resumed.evaluated == 15
     assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th point was done"
 
@@ -56,7 +57,7 @@ def test_a_finished_search_is_not_run_again(scenario, tmp_path):
     again = run(scenario, out=tmp_path, resume=True, work=counted(calls))
     assert calls == []
     assert again.evaluated == 0
-    assert repr(again.archive) == repr(first.archive)
+    assert content(again.archive) == content(first.archive)
 
 
 @pytest.mark.parametrize("sampler", ["auto", "nsga2", "pymoo-nsga2"])
@@ -73,7 +74,7 @@ def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
         run(scenario, out=tmp_path, work=Interrupting(80 + 12, toy))
     calls = []
     resumed = run(scenario, out=tmp_path, resume=True, work=counted(calls))
-    assert repr(resumed.archive) == repr(run(scenario).archive)
+    assert content(resumed.archive) == content(run(scenario).archive)
     members = sum(evaluation.validated is not None for evaluation in resumed.archive.evaluations)
     assert len(calls) == 5 * members - 12
 
@@ -169,8 +170,8 @@ def test_what_earlier_studies_know_of_fresh_seeds_is_read_and_not_run_again(scen
     for name in [name for name in study.user_attrs if name.startswith(FURTHER)]:
         study.set_user_attr(name, [])
     forget_checksums(study)
-    assert repr(load_archive(tmp_path)) == repr(whole)
-    assert repr(run(scenario, out=tmp_path, budget=10, resume=True, work=_never).archive) == repr(whole)
+    assert content(load_archive(tmp_path)) == content(whole)
+    assert content(run(scenario, out=tmp_path, budget=10, resume=True, work=_never).archive) == content(whole)
 
 
 def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):
@@ -179,7 +180,7 @@ def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):
         run(scenario, storage=url, budget=10, work=Interrupting(9, toy))
     assert len(load_archive(url).evaluations) == 4
     run(scenario, storage=url, budget=10, resume=True)
-    assert repr(load_archive(url)) == repr(run(scenario, budget=10).archive)
+    assert content(load_archive(url)) == content(run(scenario, budget=10).archive)
     journal = tmp_path / "mine.log"
     run(scenario, storage=str(journal), budget=3)
     assert len(load_archive(journal).evaluations) == 3
@@ -279,7 +280,7 @@ def test_a_storage_that_stops_working_ends_the_search_in_one_line(scenario, tmp_
         run(scenario, out=tmp_path)
     monkeypatch.undo()
     resumed = run(scenario, out=tmp_path, resume=True)
-    assert repr(resumed.archive) == repr(run(scenario).archive)
+    assert content(resumed.archive) == content(run(scenario).archive)
 
 
 def _lines(path):

@@ -16,6 +16,7 @@ from gridtune.optimize.visualization.page import page
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, Interrupting, busy_toy, toy
+from tests.contents import content
 
 DAY, BUSY = "diet/day-regular", "diet/day-regular:workload.interval=3"
 SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -95,23 +96,23 @@ def test_cases_and_constraints_are_repeatable_for_any_number_of_workers_and_when
 ):
     options = {"sampler": sampler, "require": ["unfairness<=0.9", "completed>450"]}
     alone = run(scenario, busy, **options).archive
-    assert repr(run(scenario, busy, pool=pool, **options).archive) == repr(alone)
+    assert content(run(scenario, busy, pool=pool, **options).archive) == content(alone)
     with pytest.raises(KeyboardInterrupt):
         run(scenario, busy, out=tmp_path, work=Interrupting(70, busy_toy), **options)
     assert 0 < len(load_archive(tmp_path).evaluations) < 30
     resumed = run(scenario, busy, out=tmp_path, resume=True, **options).archive
-    assert repr(resumed) == repr(alone) == repr(load_archive(tmp_path))
+    assert content(resumed) == content(alone) == content(load_archive(tmp_path))
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "pymoo-nsga2"])
 def test_cases_and_constraints_go_with_further_replications(scenario, busy, pool, tmp_path, sampler):
     options = {"sampler": sampler, "require": ["unfairness<=0.9"], "max_replications": 8}
     alone = run(scenario, busy, **options).archive
-    assert repr(run(scenario, busy, pool=pool, **options).archive) == repr(alone)
+    assert content(run(scenario, busy, pool=pool, **options).archive) == content(alone)
     with pytest.raises(KeyboardInterrupt):
         run(scenario, busy, out=tmp_path, work=Interrupting(100, busy_toy), **options)
     resumed = run(scenario, busy, out=tmp_path, resume=True, **options).archive
-    assert repr(resumed) == repr(alone) == repr(load_archive(tmp_path))
+    assert content(resumed) == content(alone) == content(load_archive(tmp_path))
     counts = {len(e.objectives["completed"].values) for e in alone.evaluations}
     assert counts > {2}
     for evaluation in alone.evaluations:
@@ -156,7 +157,7 @@ def test_studies_from_before_there_were_cases_are_read_and_resumed(scenario, tmp
     search(scenario, **options, resume=True)
     monkeypatch.undo()
     assert load_archive(tmp_path).cases == ()
-    assert repr(search(scenario, **options, resume=True).archive) == repr(whole)
+    assert content(search(scenario, **options, resume=True).archive) == content(whole)
 
 
 def test_a_failure_names_its_scenario(scenario, busy):

@@ -18,6 +18,7 @@ from gridtune.optimize.search_space.today import today_of
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, Interrupting, toy, toy_with_today
+from tests.contents import content
 from tests.fronts import COMPLETED, UNFAIR, archive
 
 TODAY = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1}
@@ -47,13 +48,13 @@ def test_the_scenario_as_it_stands_is_point_0_and_is_known_as_surely_as_any_memb
 def test_workers_and_interruptions_change_nothing(scenario, tmp_path, sampler):
     whole = run(scenario, sampler=sampler, replications=2)
     two = run(scenario, sampler=sampler, replications=2, jobs=2)
-    assert repr(two.archive) == repr(whole.archive)
+    assert content(two.archive) == content(whole.archive)
     for calls in (1, 33, 70):
         out = tmp_path / str(calls)
         with pytest.raises(KeyboardInterrupt):
             run(scenario, sampler=sampler, replications=2, out=out, work=Interrupting(calls, toy_with_today))
         resumed = run(scenario, sampler=sampler, replications=2, out=out, resume=True)
-        assert repr(resumed.archive) == repr(whole.archive) == repr(load_archive(out))
+        assert content(resumed.archive) == content(whole.archive) == content(load_archive(out))
 
 
 def test_a_setting_outside_of_the_space_is_evaluated_all_the_same(scenario):
