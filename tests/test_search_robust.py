@@ -243,7 +243,7 @@ def test_the_front_is_shown_scenario_by_scenario(scenario, busy):
     assert "number  scenario" in text
     assert to_latex(found).count(r"\begin{tabular}") == 2
     assert f"completed_validated@{BUSY}" in to_csv(found).splitlines()[0]
-    assert "<h2>In each scenario</h2>" in page(found)
+    assert "<summary>In each scenario</summary>" in page(found)
     assert "an objective is the worst of them" in page(found)
 
 
