@@ -214,18 +214,11 @@ def front(
     """
     from gridtune.optimize.commands.front import show_front
 
-    sys.stdout.write(
-        show_front(
-            study,
-            format,
-            plot,
-            salvage=salvage,
-            mend=mend,
-            export=export,
-            export_diff=export_diff,
-            prefer=prefer,
-        )
-    )
+    shown = show_front(
+        study, format, plot,
+        salvage=salvage, mend=mend, export=export, export_diff=export_diff, prefer=prefer,
+    )  # fmt: skip
+    sys.stdout.write(shown)
 
 
 @app.command()
