@@ -17,6 +17,7 @@ from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.execution.sweep import grid, parse_vary
+from tests.chromium import document
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -171,3 +172,14 @@ def test_the_guides_to_the_code_name_its_files():
              for path in (ROOT / floor).glob("*/__init__.py")]  # fmt: skip
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     assert [room.name for room in rooms if f"{room.name}/" not in text] == []
+
+
+def test_pages_in_a_folder_have_workers_for_their_search(tmp_path):
+    (tmp_path / "worker.js").write_text('addEventListener("message", (e) => postMessage(e.data + 1));')
+    page = tmp_path / "index.html"
+    page.write_text(f"""<script>{(DOCS / "making" / "folder_search.js").read_text()}</script><body><script>
+        const worker = new Worker(new URL("worker.js", location));
+        worker.addEventListener("message", (e) => {{ document.title = `heard ${{e.data}}`; }});
+        worker.postMessage(41);
+    </script></body>""")
+    assert "<title>heard 42</title>" in document(page, "--virtual-time-budget=5000")

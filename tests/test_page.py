@@ -3,8 +3,6 @@
 import html
 import json
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -13,6 +11,7 @@ from gridtune.optimize.front.against_today import NOTHING
 from gridtune.optimize.front.front import front
 from gridtune.optimize.visualization import save
 from gridtune.optimize.visualization.page import page
+from tests.chromium import document
 from tests.fronts import THREE, archive, search
 
 PRESENT = {"client.dispatch": "legacy", "client.n_submit": 190, "client.spacing": 1e-3, "sed.strict": True}
@@ -138,9 +137,6 @@ document.title = JSON.stringify({all, some, back: shown(), pixels, failed: windo
 
 @pytest.mark.parametrize("points", [300, 5000])
 def test_a_browser_draws_it_within_the_window_and_the_table_follows_the_choice(points, tmp_path):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no Chromium to draw the page with")
     study = with_today(300)
     many = tuple(replace(study.evaluations[k % 300], number=k, values={**study.evaluations[k % 300].values,
                  "client.spacing": 1e-4 + 1e-6 * k}) for k in range(points))  # fmt: skip
@@ -150,12 +146,7 @@ def test_a_browser_draws_it_within_the_window_and_the_table_follows_the_choice(p
     )
     file = tmp_path / "front.html"
     file.write_text(text.replace("</body>", PROBE), encoding="utf-8")
-    done = subprocess.run(
-        [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900", "--dump-dom",
-         file.as_uri()],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    seen = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", done.stdout)[1]))
+    seen = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", document(file))[1]))
     assert seen["failed"] == ""
     assert seen["pixels"] > 10_000
     assert seen["some"] < seen["all"] == seen["back"]
