@@ -45,7 +45,7 @@ def test_the_folder_holds_the_front_in_every_form(searched):
 
 @pytest.mark.parametrize(
     ("format", "start"),
-    [("table", "number"), ("csv", "number,"), ("latex", "\\begin{tabular}"), ("json", "{")],
+    [("table", "point"), ("csv", "number,"), ("latex", "\\begin{tabular}"), ("json", "{")],
 )
 def test_a_kept_front_is_shown_in_every_format(searched, format, start):
     out, _ = searched
@@ -127,7 +127,7 @@ def test_several_scenarios_and_constraints_from_the_command_line(tmp_path):
     assert all(entry["scenarios"].keys() == set(made["scenarios"]) for entry in made["front"])
     assert json.loads((tmp_path / "front.json").read_text()) == made
     assert json.loads(gridtune("front", tmp_path, "--format", "json").stdout) == made
-    assert "number  scenario" in gridtune("front", tmp_path).stdout
+    assert made["scenarios"][-1] in gridtune("front", tmp_path).stdout
 
 
 def test_a_search_without_a_feasible_point_is_done_and_says_so(tmp_path):
@@ -136,10 +136,8 @@ def test_a_search_without_a_feasible_point_is_done_and_says_so(tmp_path):
         "--require", "utilisation>=5", "--out", tmp_path, "--jobs", 1,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
-    assert (
-        "4 evaluations, none of which keeps utilisation>=5, excess_loss<=0: there is no front."
-        in result.stdout
-    )
+    said = " ".join(result.stdout.split())
+    assert "4 evaluations, none of which keeps utilisation>=5, excess_loss<=0: there is no front." in said
     assert result.stdout.count("Nearest: point ") == 3
     assert {"front.json", "front.csv", "study.journal"} <= {path.name for path in tmp_path.iterdir()}
     shown = gridtune("front", tmp_path, "--plot", tmp_path / "front.html")

@@ -23,7 +23,7 @@ HEADLINE = (
 )
 PARTS = (
     ("users", r"(unhappy|unfairness|shortfall|slowdown_(unfairness|jain|spread|excess)$)"),
-    ("work", r"(lost_|never_submitted|completed|makespan|executed$)"),
+    ("work", r"(lost_|failed_fraction|cut_off_fraction|never_submitted|completed|makespan|executed$)"),
     ("waiting and response", r"(waiting|execution|response|slowdown)_\w+$"),
     ("sizes of jobs", r"\w+\.(narrow|wide)-(short|long)$"),
     ("sites", r"(utilisation|killed|wasted|refused|cancelled|events$)"),
