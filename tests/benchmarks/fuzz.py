@@ -40,7 +40,7 @@ MEMORY = 4_000_000 * 1024  # bytes of address space, as `ulimit -v 4000000`
 HARMLESS = "note: "
 HEAVY = (  # what commands import, so that it is imported once
     "matplotlib.pyplot", "optuna.storages._rdb.storage", "pandas", "pyarrow.parquet", "pymoo.core.algorithm",
-    "altair", "seaborn", "jinja2",
+    "seaborn", "jinja2",
     "gridtune.optimize.commands.search", "gridtune.optimize.commands.sensitivity",
     "gridtune.optimize.visualization.pictures",
 )  # fmt: skip
