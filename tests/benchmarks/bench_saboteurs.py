@@ -14,12 +14,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.scenarios.document.scenario import load, shipped_names
+from tests.benchmarks.rows import file_of, rows_of
 from tests.saboteurs import SIZES, honest_and_twins, verdict
 
 SEEDS = 10
@@ -33,8 +33,8 @@ def scenarios() -> list[str]:
 def measure(name: str, work: Path, seeds: int) -> None:
     """Run what is missing of a scenario."""
     scenario = load(name).override(SIZES.get(name, {}))
-    path = work / f"{name.replace('/', '-')}.jsonl"
-    known = {row["seed"] for row in _rows(path)}
+    path = file_of(work, name)
+    known = {row["seed"] for row in rows_of(path)}
     with path.open("a", encoding="utf-8") as file:
         for seed in range(1, seeds + 1):
             if seed not in known:
@@ -50,7 +50,7 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
     assert search is not None
     counts: dict[str, Counter[str]] = {}
     seeds = 0
-    for row in _rows(work / f"{name.replace('/', '-')}.jsonl"):
+    for row in rows_of(file_of(work, name)):
         runs = {kind: _metrics(values) for kind, values in row["runs"].items()}
         honest = runs.pop("honest")
         seeds += 1
@@ -61,12 +61,6 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
 
 def _metrics(values: dict[str, float]) -> dict[str, Metric]:
     return {name: Metric(value, "") for name, value in values.items()}
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            yield json.loads(line)
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
+from tests.benchmarks.rows import file_of, rows_of
 
 POINTS, STREAMS, SEED = 160, 3, 1
 CANDIDATES = (
@@ -42,8 +42,8 @@ TODAY = -1  # number of the point that is the scenario as it stands
 def measure(name: str, work: Path, points: int) -> None:
     """Run what is missing of a scenario; every finished run is kept at once."""
     scenario = load(name)
-    path = work / f"{name.replace('/', '-')}.jsonl"
-    known = {(row["point"], row["stream"]) for row in _rows(path)}
+    path = file_of(work, name)
+    known = {(row["point"], row["stream"]) for row in rows_of(path)}
     sampler = RandomPoints(Space.of(scenario, []), (), SEED, POINTS)
     with path.open("a", encoding="utf-8") as file:
         for number, point in [(TODAY, {}), *enumerate(sampler.ask()[:points])]:
@@ -69,7 +69,7 @@ def ratio(values: np.ndarray[Any, Any]) -> float:
 def summed_up(name: str, work: Path) -> dict[str, Any]:
     """The ratios of a scenario's metrics over the points that are complete."""
     table: dict[int, dict[int, dict[str, float]]] = {}
-    for row in _rows(work / f"{name.replace('/', '-')}.jsonl"):
+    for row in rows_of(file_of(work, name)):
         table.setdefault(row["point"], {})[row["stream"]] = row["metrics"]
     today = table.pop(TODAY)
     complete = [runs for runs in table.values() if len(runs) == STREAMS]
@@ -107,12 +107,6 @@ def _has(runs: dict[int, dict[str, float]], metric: str) -> bool:
 
 def _common(complete: list[dict[int, dict[str, float]]]) -> list[str]:
     return list(complete[0][0]) if complete else []
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            yield json.loads(line)
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ from gridtune.optimize.replication.posterior import fit, runs_of
 from gridtune.optimize.search import search
 from gridtune.scenarios.document.scenario import load
 from tests.benchmarks.analytic import OBJECTIVES, run, truth
+from tests.benchmarks.rows import rows_of
 
 SEARCHES, BUDGET, PAIRS = 20, 300, 200
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
@@ -114,8 +115,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=BUDGET)
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
-    text = given.rows.read_text(encoding="utf-8") if given.rows.exists() else ""
-    rows = [json.loads(line) for line in text.splitlines()]
+    rows = list(rows_of(given.rows))
     for seed in range(1, 1 + given.searches) if not given.table else ():
         if not any((row["seed"], row["budget"]) == (seed, given.budget) for row in rows):
             rows.append(measure(seed, given.budget))

@@ -1,0 +1,20 @@
+"""Single runs of a benchmark, a JSON line each, so that it goes on where it was stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def rows_of(path: Path) -> Iterator[dict[str, Any]]:
+    """What a file holds so far; nothing if there is none."""
+    if path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            yield json.loads(line)
+
+
+def file_of(work: Path, scenario: str) -> Path:
+    """Where the rows of a scenario are kept."""
+    return work / f"{scenario.replace('/', '-')}.jsonl"
