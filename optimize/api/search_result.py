@@ -161,8 +161,7 @@ class Study:
                 except Exception as error:  # a picture is not worth the results of a search
                     why = " ".join(f"{type(error).__name__}: {error}".split())
                     log.warning(
-                        f"note: {folder / name} was not drawn ({why}); "
-                        f"`gridtune front {folder} --plot {name}` tries again"
+                        f"note: {folder / name} was not drawn ({why}); the search with --resume tries again"
                     )
         return folder
 
