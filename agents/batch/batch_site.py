@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import mesa
 
 from gridtune.agents.batch.preemption import PreemptibleJobs
+from gridtune.agents.infrastructure.service import Service
 from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION
 from gridtune.model.batch.cluster import Cluster, Queue
 from gridtune.model.batch.file_system import FileSystem, Timer
@@ -60,11 +61,13 @@ class Rounds(NamedTuple):
         gap: s from the beginning of a round to that of the next, at least.
         period: s after which a round begins even if nothing has happened.
         duration: of a round, drawn for each, s: its decisions take effect when it ends.
+        per_waiting: s that a round takes on top for each job that waits when it begins.
     """
 
     gap: float = 0.0
     period: float = inf
     duration: Delay = no_delay
+    per_waiting: float = 0.0
 
 
 WHENEVER_NEEDED = Rounds()
@@ -122,6 +125,8 @@ class BatchSite(mesa.Agent):
     Attributes:
         best_effort: jobs in the holes of the schedule, if any. The local scheduler plans as if they
             were not there.
+        head_node: what submissions (best-effort ones too), cancellations and kills of best-effort jobs have
+            to pass, if that takes time.
     """
 
     def __init__(
@@ -159,6 +164,7 @@ class BatchSite(mesa.Agent):
         self.file_system = file_system
         self.timer: Timer = file_system.lane(io_share) if file_system is not None else grid.agenda
         self.best_effort: PreemptibleJobs | None = None
+        self.head_node: Service | None = None
         self._reservations: deque[Reservation] = deque()
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
@@ -220,7 +226,9 @@ class BatchSite(mesa.Agent):
             self._watchers[job.id] = started
         delay = self.services.receive()
         if delay > 0:
-            self.grid.agenda.after(delay, self._received, (job, done), ARRIVAL)
+            self.grid.agenda.after(delay, self._arrived, (job, done), ARRIVAL)
+        elif self.head_node is not None:
+            self.head_node.serve(self._received, (job, done))
         else:
             self._enter(job, done)
 
@@ -238,6 +246,12 @@ class BatchSite(mesa.Agent):
 
     def cancel(self, job: Job) -> None:
         """Take a job out on its owner's demand, whether it waits or runs; too late is no error."""
+        if self.head_node is None:
+            self._withdraw(job)
+        else:
+            self.head_node.serve(self._withdraw, job)
+
+    def _withdraw(self, job: Job) -> None:
         now = self.grid.now
         self._watchers.pop(job.id, None)
         if job.state is RUNNING and job.id in self._executions:
@@ -259,6 +273,12 @@ class BatchSite(mesa.Agent):
                 self._owners.pop(job.id, None)
                 self._call_scheduler()
             job.cancel(now)
+
+    def _arrived(self, what: tuple[Job, Ended | None]) -> None:
+        if self.head_node is None:
+            self._received(what)
+        else:
+            self.head_node.serve(self._received, what)
 
     def _received(self, what: tuple[Job, Ended | None]) -> None:
         job, done = what
@@ -318,6 +338,7 @@ class BatchSite(mesa.Agent):
     def _schedule(self, _: object) -> None:
         """One scheduling round: start what the policy chooses, and best-effort jobs on what is left."""
         starts: Sequence[Job] = ()
+        waiting = self.cluster.depth
         # They call for rounds too, but the policy is asked only when it would be without them.
         if self._pass_due:
             starts = self.policy.starts(self.cluster, self.grid.now)
@@ -330,7 +351,7 @@ class BatchSite(mesa.Agent):
         chosen: Sequence[Job] = ()
         if self.best_effort is not None:
             chosen = self.best_effort.choose(self.best_effort.idle - sum(job.processors for job in starts))
-        duration = self.rounds.duration()
+        duration = self.rounds.duration() + self.rounds.per_waiting * waiting
         self._next_round = self.grid.now + max(self.rounds.gap, duration)
         if duration > 0:
             self.grid.agenda.after(duration, self._conclude, (starts, chosen), DECISION)

@@ -73,6 +73,7 @@ class BestEffortQueue:
     Attributes:
         waiting: processors asked for by the jobs that wait.
         held: processors held.
+        coming: jobs submitted that the head node has not taken in yet.
     """
 
     def __init__(self, site: BatchSite, preemption: Preemption) -> None:
@@ -80,7 +81,7 @@ class BestEffortQueue:
         self.agenda = site.grid.agenda
         self.preemption = preemption
         self.waiting = 0
-        self.held = 0
+        self.held = self.coming = 0
         self._queue: deque[BestEffortRequest] = deque()
         self._executions: dict[int, BestEffortExecution] = {}  # by job, oldest start first
         self._leaving: set[int] = set()
@@ -104,12 +105,28 @@ class BestEffortQueue:
         return len(self._executions)
 
     @property
+    def present(self) -> int:
+        """Jobs that are coming, wait or run."""
+        return self.coming + self.depth + self.running
+
+    @property
     def used(self) -> int:
         """Processors held by anybody."""
         return self.site.nodes.slots - self.site.cluster.free + self.held
 
     def submit(self, request: BestEffortRequest) -> None:
         """Let a job wait for a hole."""
+        if self.site.head_node is None:
+            self._enter(request)
+        else:
+            self.coming += 1
+            self.site.head_node.serve(self._received, request)
+
+    def _received(self, request: BestEffortRequest) -> None:
+        self.coming -= 1
+        self._enter(request)
+
+    def _enter(self, request: BestEffortRequest) -> None:
         now = self.agenda.now
         request.job.queue(now, self.site.name)
         self._queue.append(request)
@@ -202,6 +219,8 @@ class BestEffortQueue:
         job = execution.request.job
         begun = job.start
         job.kill(self.agenda.now)
+        if self.site.head_node is not None:
+            self.site.head_node.charge()
         self._leave(execution, begun)
 
     def _complete(self, job: Job) -> None:

@@ -100,7 +100,7 @@ class Harvester(mesa.Agent):
         reading, before = self._read(), self._memory
         decision = Decision(0.0, before)
         # With nothing to schedule there is nothing to control: an integral would only wind up.
-        if bags.left or queue.depth:
+        if bags.left or queue.depth or queue.coming:
             decision = self.control.decide(reading, before)
             self._memory = decision.memory
             self._note_error(decision)
@@ -108,16 +108,16 @@ class Harvester(mesa.Agent):
         self._record(reading, decision)
         for _k in range(submitted):
             self._submit(*bags.take())
-        if submitted or queue.depth or queue.running:
+        if submitted or queue.present:
             self.active = self.grid.now
-        if bags.left or queue.depth or queue.running:
+        if bags.left or queue.present:
             self._go_on(reading, before, decision, submitted)
         else:
             self._rest()
 
     def _go_on(self, reading: Reading, before: Memory, decision: Decision, submitted: int) -> None:
         """Enter the next cycle, unless there is no use in going on."""
-        idle = not (submitted or self.queue.depth or self.queue.running)
+        idle = not (submitted or self.queue.present)
         still = idle and self._last is not None and _same(self._last, reading)
         self._last = reading
         self._still = self._still + 1 if still else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from gridtune.agents.infrastructure.service import Service
 from gridtune.agents.middleware.gateway import Gateway
 from gridtune.agents.middleware.messages import MemberSite, MessageChannel
 from gridtune.agents.middleware.resource import SiteResource
@@ -25,6 +26,10 @@ class Broker(Gateway):
         period: s between two reports; with 0 every site is asked at every decision, with infinity none
             ever reports and all are taken to be as at the start.
         channel: carries its messages.
+
+    Attributes:
+        service: that tasks have to pass before they are matched, if that takes time.
+        information: the information system, if reports and questions take its time.
     """
 
     def __init__(
@@ -40,6 +45,8 @@ class Broker(Gateway):
         self.routing = routing
         self.period = period
         self.channel = channel
+        self.service: Service | None = None
+        self.information: Service | None = None
         self.views = [self._measure(k) for k in range(len(members))]
         self._eligible: dict[tuple[int, frozenset[str] | None], list[int]] = {}
         self._everywhere = list(range(len(members)))
@@ -61,10 +68,25 @@ class Broker(Gateway):
         """Push a task to a site, or reject it if none accepts it."""
         self.accept(task)
         self._promised += task.estimate
+        if self.service is None:
+            self._match(task)
+        else:
+            self.service.serve(self._match, task)
+
+    def _match(self, task: Job) -> None:
+        """Find the sites that accept a task, and what there is to know of them."""
         sites = self._sites_for(task)
         if not sites:
             self.refuse(task)
-            return
+        elif self.information is None:
+            self._look_and_push((sites, task))
+        else:
+            # With reports one question is enough; without, all sites are asked through it.
+            self.information.charge(len(sites) - 1 if self.period == 0 else 0)
+            self.information.serve(self._look_and_push, (sites, task))
+
+    def _look_and_push(self, what: tuple[Sequence[int], Job]) -> None:
+        sites, task = what
         if self.period == 0:
             self.channel.count("information", 2 * len(sites))
             for k in sites:
@@ -103,7 +125,15 @@ class Broker(Gateway):
         """Every site sends its state; the news of those that are equally far arrives at once."""
         for delay, sites in self._by_distance.items():
             news = list(map(self._measure, sites))
-            self.channel.send("information", delay, self._hear, news, len(sites))
+            self.channel.send("information", delay, self._receive, news, len(sites))
+
+    def _receive(self, views: Sequence[SiteView]) -> None:
+        """Reports have come: each is news once the information system has taken it in."""
+        if self.information is None:
+            self._hear(views)
+        else:
+            for view in views:
+                self.information.serve(self._hear, (view,))
 
     def _hear(self, views: Sequence[SiteView]) -> None:
         for view in views:

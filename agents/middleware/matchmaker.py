@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from gridtune.agents.infrastructure.service import Service
 from gridtune.agents.middleware.gateway import Gateway
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
@@ -43,6 +44,9 @@ class MatchMaker(Gateway):
         matching: decides who gets what.
         queues: where tasks wait.
         resources: of which at least one must fit a task, else it is rejected.
+
+    Attributes:
+        service: that tasks and queries have to pass, if that takes time.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class MatchMaker(Gateway):
         self.matching = matching
         self.queues = queues
         self.resources = resources
+        self.service: Service | None = None
         self._counters = grid.record.counters
         for counter in ("site_probes", "pilot_requests", "empty_answers"):
             self._counters[counter] = 0
@@ -64,6 +69,12 @@ class MatchMaker(Gateway):
     def submit(self, task: Job) -> None:
         """Let a task wait, or reject it if no resource will ever fit."""
         self.accept(task)
+        if self.service is None:
+            self._admit(task)
+        else:
+            self.service.serve(self._admit, task)
+
+    def _admit(self, task: Job) -> None:
         if any(resource.fits(task) for resource in self.resources):
             self.take_back(task)
         else:
@@ -77,12 +88,18 @@ class MatchMaker(Gateway):
     def probe(self, query: Query) -> None:
         """A site agent asks for a task."""
         self._counters["site_probes"] += 1
-        self._serve(query)
+        if self.service is None:
+            self._serve(query)
+        else:
+            self.service.serve(self._serve, query)
 
     def request(self, query: Query) -> None:
         """A pilot asks for a task; see `PilotSlots` for one of several slots."""
         self._counters["pilot_requests"] += 1
-        self._serve(query)
+        if self.service is None:
+            self._serve(query)
+        else:
+            self.service.serve(self._serve, query)
 
     def inquire(self, query: Query) -> None:
         """A site agent asks whether there is a task for a pilot; it stays.
@@ -90,6 +107,13 @@ class MatchMaker(Gateway):
         One of several processors is answered only beyond the pilots of as many slots that wait at the site.
         """
         self._counters["site_probes"] += 1
+        if self.service is None:
+            self._tell(query)
+        else:
+            self.service.serve(self._tell, query)
+
+    def _tell(self, query: Query) -> None:
+        """Answer whether there is a task."""
         resource = query.resource
         if query.pilots:
             widths = self.queues.widths

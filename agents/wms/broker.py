@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import mesa
 
 from gridtune.agents.batch.batch_site import Delay, no_delay
+from gridtune.agents.infrastructure.service import Service
 from gridtune.agents.wms.vres_site import Ended, Started, VresSite
 from gridtune.model.agenda import ARRIVAL, DECISION, OBSERVATION
 from gridtune.model.grid import Grid
@@ -93,6 +94,9 @@ class WmsBroker(mesa.Agent):
         habits: how it works.
         latencies: of the middleware.
         phase: s by which its looks at the sites are shifted.
+
+    Attributes:
+        service: that every match has to pass, if that takes time.
     """
 
     def __init__(
@@ -109,6 +113,7 @@ class WmsBroker(mesa.Agent):
         self.sites = sites
         self.habits = habits
         self.latencies = latencies
+        self.service: Service | None = None
         self.trips: list[Trip] = []
         self._rng = grid.streams.stream(f"broker:{index}")
         self._sites = {site.name: site for site in sites}
@@ -124,6 +129,13 @@ class WmsBroker(mesa.Agent):
         self._later(self.latencies.submission(), self._match, trip)
 
     def _match(self, trip: Trip) -> None:
+        """Match a job to a site, as soon as the broker comes to it."""
+        if self.service is None:
+            self._choose(trip)
+        else:
+            self.service.serve(self._choose, trip)
+
+    def _choose(self, trip: Trip) -> None:
         """Choose among the sites that fit; if there is none, tell the owner."""
         job = trip.job
         if job.state is CANCELLED:

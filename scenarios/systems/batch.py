@@ -95,10 +95,13 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         overrun=spec.overrun,
         rounds=WHENEVER_NEEDED
         if rounds is None
-        else Rounds(rounds.gap, rounds.period, delay(rounds.duration, grid, f"round:{spec.name}")),
+        else Rounds(
+            rounds.gap, rounds.period, delay(rounds.duration, grid, f"round:{spec.name}"), rounds.per_waiting
+        ),
         file_system=None if files is None else FileSystem(grid.agenda, files.threads, files.time_constant),
         io_share=0.0 if files is None else files.io_share,
     )
+    site.head_node = spec.head_node.place(grid, f"{spec.name}.head-node", lambda: site.depth)
     grid.record.probe(f"{spec.name}.running", lambda: site.running)
     grid.record.probe(f"{spec.name}.waiting", lambda: site.depth)
     grid.record.probe(f"{spec.name}.free", lambda: site.free)

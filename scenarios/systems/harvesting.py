@@ -179,7 +179,7 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
 
     def abandoned() -> int:
         # Whoever drops a killed job instead of putting it back has abandoned it, too.
-        kept = bags.left + sum(harvester.queue.depth + harvester.queue.running for harvester in harvesters)
+        kept = bags.left + sum(harvester.queue.present for harvester in harvesters)
         dropped = len(left()) - kept
         return dropped + (bags.left if all(harvester.stopped for harvester in harvesters) else 0)
 

@@ -97,7 +97,10 @@ def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> Ga
     """Put the actors of the chosen kind on the grid; whom tasks are handed in to."""
     channel = MessageChannel(grid, spec.message_size)
     if spec.kind == "push":
-        return Broker(grid, members, spec.routing, spec.update_period, channel)
+        broker = Broker(grid, members, spec.routing, spec.update_period, channel)
+        broker.service = spec.service.place(grid, "broker")
+        broker.information = spec.information.place(grid, "information")
+        return broker
     queues = TaskQueues(spec.queues)
     agents: list[SiteAgent]
     if spec.kind == "pull":
@@ -119,6 +122,7 @@ def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> Ga
             for member in members
         ]
         grid.record.measures["pilot_idle"] = lambda: _idle(grid, match_maker.tasks)
+    match_maker.service = spec.service.place(grid, "match-maker", lambda: match_maker.waiting)
     # Spread over the period: agents that all look at once would fight for the same tasks.
     match_maker.every(spec.poll_period, [agent.poll for agent in agents])
     return match_maker

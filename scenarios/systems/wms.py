@@ -74,6 +74,8 @@ def place(grid: Grid, spec: WmsSpec, sites: list[VresSite]) -> Wms:
     )
     phase = spec.update_period / spec.brokers if spec.update_period < inf else 0.0
     brokers = [WmsBroker(grid, k, sites, habits, latencies, k * phase) for k in range(spec.brokers)]
+    for k, broker in enumerate(brokers):
+        broker.service = spec.service.place(grid, f"wms-{k}")
     return Wms(grid, brokers)
 
 

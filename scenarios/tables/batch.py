@@ -13,6 +13,7 @@ from gridtune.agents.batch.batch_site import (
 )
 from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
 from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
 from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.vres import VresFields
 
@@ -48,6 +49,9 @@ class RoundsSpec(Table):
         default=60.0, gt=0, description="s after which a round begins even if nothing has happened"
     )
     duration: Law = Field(default=Constant(value=0.0), description="s until its decisions take effect")
+    per_waiting: float = Field(
+        default=0.0, ge=0, description="s that it takes on top for each job that waits when it begins"
+    )
 
 
 class FileSystemSpec(Table):
@@ -114,6 +118,10 @@ class SiteSpec(VresFields):
     rounds: RoundsSpec | None = Field(
         default=None, description="of the scheduler; left out, it acts whenever something has happened"
     )
+    head_node: ServiceSpec = Field(
+        default=AT_ONCE,
+        description="what a submission, a cancellation and the kill of a best-effort job cost the head node",
+    )
     file_system: FileSystemSpec | None = None
 
     @model_validator(mode="after")
@@ -136,6 +144,8 @@ class SiteSpec(VresFields):
             raise ValueError(f"speed: must be more than 0, not {min(speeds)}")
         if self.vres is not None and self.quota != QuotaSpec():
             raise ValueError("quota: is for sites with a batch scheduler; leave it out, or vres")
+        if self.vres is not None and not self.head_node.free:
+            raise ValueError("head_node: is for sites with a batch scheduler; leave it out, or vres")
         names = [queue.name for queue in self.queue]
         if len(set(names)) < len(names):
             raise ValueError(f"the names of queues must differ, not {', '.join(names)}")

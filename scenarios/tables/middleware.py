@@ -11,6 +11,7 @@ from gridtune.model.middleware.matching import RoundRobin
 from gridtune.model.middleware.pilots import Mode
 from gridtune.model.middleware.routing import LeastDepth
 from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
 from gridtune.scenarios.fields.table import Switchable
 
 
@@ -55,4 +56,10 @@ class MiddlewareSpec(Switchable):
         default=20.0, gt=0, description="pilot: s after which it asks again, doubled each time"
     )
     pilot_cap: float = Field(default=inf, ge=1, description="pilot: pilots that may wait at one site")
+    service: ServiceSpec = Field(
+        default=AT_ONCE, description="what a task or a query costs the broker or the match-maker"
+    )
+    information: ServiceSpec = Field(
+        default=AT_ONCE, description="push: what a report or a question costs the information system"
+    )
     message_size: float = Field(default=30_000.0, ge=0, description="bytes of a control message")

@@ -10,6 +10,7 @@ from gridtune.model.wms.expression import ExpressionError
 from gridtune.model.wms.ranking import LeastTraversalTime, formula
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
 from gridtune.scenarios.fields.table import Switchable
 
 NONE = Constant(value=0.0)
@@ -27,6 +28,7 @@ class WmsSpec(Switchable):
     submission: Law = Field(default=NONE, description="s from owner to broker")
     scheduling: Law = Field(default=NONE, description="s from match to site")
     notification: Law = Field(default=NONE, description="s from end to owner")
+    service: ServiceSpec = Field(default=AT_ONCE, description="what each match costs a broker")
     failure: float = Field(default=0.0, ge=0, lt=1, description="probability that a submission is lost")
     failure_delay: Law = Field(default=NONE, description="s until a broker hears of a lost submission")
     retries: int = Field(default=3, ge=0, description="submissions after a lost one")
