@@ -1,14 +1,43 @@
 """A part of `tests/benchmarks/conformance.py`: policies against the slow reference, promises kept."""
 
+from math import inf
+
 import pytest
 
-from gridtune.model.batch import policies
+from gridtune.model.batch import plan, policies
+from gridtune.model.batch.profile import Profile
 from tests.conformance import CONFIGURATIONS, broken_promises, differing_starts
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS, ids=lambda configuration: configuration[0])
 def test_every_start_is_that_of_the_reference(configuration):
     assert differing_starts(configuration, 60, seed=0) == 0
+
+
+@pytest.mark.parametrize(("stride", "few", "deep"), [(1, 0, 1), (1, 0, 50), (3, 2, 2)])
+def test_it_does_not_matter_how_much_is_planned_at_once(monkeypatch, stride, few, deep):
+    for name, value in {"STRIDE": stride, "FEW": few, "DEEP": deep}.items():
+        monkeypatch.setattr(plan, name, value)
+    assert differing_starts(CONFIGURATIONS[2], 150, seed=stride + deep) == 0
+
+
+def test_how_long_processors_stay_free_by_hand():
+    # 10-12 s: 3 free; 12-13: 5; 13-17: 1; 17-19: 4; from 19 on: 6
+    profile = Profile(10.0, 3, [(12.0, 2), (13.0, -4), (17.0, 3), (19.0, 2)])
+    made = {limit: profile.runs(limit) for limit in (100.0, 17.0, 12.0)}
+    assert made[100.0] == ([1, 3, 4, 5, 6], [inf, 13, -inf, -inf, -inf], [inf] * 5)
+    assert made[17.0][:2] == ([1, 3, 5], [inf, 13, -inf])
+    assert made[17.0][2] == pytest.approx([inf, 3, 1])
+    assert made[12.0] == ([1, 3], [inf, 13], pytest.approx([inf, 3]))
+
+
+def test_a_gap_that_fits_to_the_last_bit_is_used():
+    # 0.1 + 0.2 is more than 0.3, and 0.3 - 0.1 less than 0.2
+    profile = Profile(0.1, 1, [(0.1 + 0.2, -1)])
+    numbers, until, longest = profile.runs(1.0)
+    assert (numbers, until) == ([0, 1], [inf, 0.1 + 0.2])
+    assert longest[1] >= 0.2
+    assert profile.soon(1, 0.2, 1.0) == 0.1
 
 
 @pytest.mark.parametrize("policy", ["easy", "conservative"])

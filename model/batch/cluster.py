@@ -78,6 +78,8 @@ class Cluster:
         depth: waiting jobs in all.
         ends: planned ends of the running jobs, soonest first.
         fresh: jobs queued since the last scheduling pass.
+        left: jobs that have started or been withdrawn since then.
+        shuffled: whether the order of those that wait has changed since then, but for those two.
         deviated: whether a job has been started otherwise than planned since then.
         planned_at: when the last pass was, s.
         disturbed: whether anything but jobs coming in at the tail of the order has happened since then.
@@ -88,6 +90,7 @@ class Cluster:
 
     __slots__ = (
         "_lane_of",
+        "_limited",
         "_quotas",
         "_used",
         "_widths",
@@ -101,10 +104,12 @@ class Cluster:
         "fresh",
         "lanes",
         "ledger",
+        "left",
         "pace",
         "plan",
         "planned_at",
         "queues",
+        "shuffled",
     )
 
     def __init__(
@@ -123,12 +128,14 @@ class Cluster:
         limited = quota.limits or any(queue.running < inf or queue.quota.limits for queue in self.queues)
         kept = [(queue.running, queue.slots, queue.quota) for queue in self.queues]
         self._quotas = Quotas(quota, kept) if limited else None
+        self._limited = limited or any(queue.slots < inf for queue in self.queues)
         # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
         self.lanes: dict[Lane, OrderedDict[int, Job]] = {}
         self.depth = 0
         self.ends: list[PlannedEnd] = []
         self.fresh: list[Job] = []
-        self.disturbed = True
+        self.left: list[Job] = []
+        self.disturbed = self.shuffled = True
         self.deviated = False
         self.planned_at = -inf
         self._lane_of: dict[int, Lane] = {}
@@ -216,7 +223,7 @@ class Cluster:
             or self.queues[queue].slots < inf
             or (len(self.lanes) > 1 and lane != max(self.lanes))
         ):
-            self.disturbed = True
+            self.disturbed = self.shuffled = True
         waiting[job.id] = job
         self._widths[job.processors] = self._widths.get(job.processors, 0) + 1
         self._lane_of[job.id] = lane
@@ -251,19 +258,25 @@ class Cluster:
             self._quotas.change(job, lane.queue, -1)
         del self.ends[bisect_left(self.ends, (end, job.id))]
         self.disturbed = True
+        if self._limited:
+            self.shuffled = True
         if self.ledger is not None:
             self.ledger.hold(lane.owner, -job.processors, now)
 
     def settle(self, now: float) -> None:
         """A scheduling pass is over at `now` (s): from here on, what happens is news."""
         self.fresh.clear()
-        self.disturbed = self.deviated = False
+        self.left.clear()
+        self.disturbed = self.deviated = self.shuffled = False
         self.planned_at = now
 
     def _leave(self, job: Job) -> Lane:
         lane = self._lane_of[job.id]
         waiting = self.lanes[lane]
         del waiting[job.id]
+        self.left.append(job)
+        if self._limited:
+            self.shuffled = True
         left = self._widths[job.processors] - 1
         if left:
             self._widths[job.processors] = left

@@ -2,121 +2,148 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterable, Sequence
 from math import inf, nextafter
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.profile import Profile
+from gridtune.model.batch.waiting import Waiting
 from gridtune.model.job import Job
 
 # Jobs planned between two looks at who may still start now.
-STRIDE = 16
+STRIDE = 8
+# So many jobs are rather planned than asked whether they matter, and so deep at most is asked.
+FEW, DEEP = 16, 20
+
+Places = NDArray[np.intp]
+Flags = NDArray[np.bool_]
 
 
 class Plan:
     """Where waiting jobs have their places, as far as they have one.
 
     Args:
-        profile: what runs, and nothing else.
-        order: jobs that wait, in the order in which they are to be planned.
+        waiting: jobs that wait, in the order in which they are to be planned.
+
+    Attributes:
+        profile: what runs and what is planned; None while nothing is.
     """
 
-    def __init__(self, profile: Profile, order: Iterable[Job]) -> None:
-        self.profile = profile
-        self.unplanned = deque(order)
+    def __init__(self, waiting: Waiting) -> None:
+        self.waiting = waiting
+        self.profile: Profile | None = None
 
-    def starts(self, cluster: Cluster, candidates: Sequence[Job], now: float) -> Sequence[Job]:
-        """Plan on until it is known which of the candidates start now.
+    def begin(self, profile: Profile) -> Plan:
+        """Plan anew, beside what runs."""
+        self.profile = profile
+        self.waiting.planned[:] = False
+        return self
+
+    def starts(self, free: int, now: float, first: int = 0) -> Sequence[Job]:
+        """Plan on until it is known which jobs start now.
 
         Jobs are planned one after the other, each as early as those before leave room for it. Whoever comes
-        in the order after the last candidate that could still start now cannot change what happens now.
+        in the order after the last one that could still start now cannot change what happens now, and
+        neither can whoever is planned to start when all of those would have ended.
 
         Args:
-            cluster: with what runs.
-            candidates: jobs that fit into the free processors, in order; no other job can start now.
+            free: processors on which jobs can start now.
             now: s.
+            first: place in the order before which nobody can start now.
         """
-        profile, unplanned = self.profile, self.unplanned
+        profile, waiting = self.profile, self.waiting
+        assert profile is not None
         profile.advance(now)
-        pace = cluster.pace
-        free = cluster.free
+        rest = np.flatnonzero(~waiting.planned)
+        live = (rest >= first) & (waiting.processors[rest] <= free)
+        horizon = inf
         chosen: list[Job] = []
-        live = {job.id for job in candidates}
-        longest: dict[int, list[tuple[float, int]]] = {}
-        for job in candidates:
-            longest.setdefault(job.processors, []).append((cluster.duration(job), job.id))
-        for entries in longest.values():
-            entries.sort()
-        looked = 0
-        horizon, most = inf, 0
-        later: list[Job] = []
-        while live and unplanned:
-            if looked % STRIDE == 0:
-                horizon = self._forget(live, longest, free, now)
-                if not live:
-                    break
-                most = profile.most(horizon)
-            looked += 1
-            job = unplanned.popleft()
-            duration = job.estimate / pace
-            if later or duration > horizon - now:
-                # Whoever starts beyond the horizon takes nothing from those who may start now. Where those
-                # were passed over, the profile is exact before the horizon, and too good to be true beyond.
-                start = inf
-                if job.processors <= most:
-                    start = profile.soon(job.processors, duration, horizon)
-                if start == inf:
-                    later.append(job)
-                    live.discard(job.id)
+        while live.any():
+            for place, width, duration in waiting.asked_for(rest[:STRIDE]):
+                if self._place(profile, place, width, duration, horizon) > now or width > free:
                     continue
-                if start + duration > horizon:
-                    for other in later:
-                        profile.place(other.processors, other.estimate / pace)
-                    later.clear()
-            start = profile.place(job.processors, duration)
-            live.discard(job.id)
-            if start > now or job.processors > free:
-                continue
-            chosen.append(job)
-            free -= job.processors
-            if not free:
-                break  # whoever comes later cannot start now, and does not delay those before
-        unplanned.extendleft(reversed(later))
+                chosen.append(waiting.jobs[place])
+                free -= width
+                if not free:
+                    return chosen  # whoever comes later cannot start now, and does not delay those before
+            rest, live = rest[STRIDE:], live[STRIDE:]
+            live &= waiting.processors[rest] <= free
+            if live.any():
+                rest, live, horizon = self._that_matter(profile, rest, live, now)
         return chosen
 
-    def _forget(
-        self, live: set[int], longest: dict[int, list[tuple[float, int]]], free: int, now: float
-    ) -> float:
-        """Take out who cannot start now beside those planned so far: plans of others only take room away.
+    def _that_matter(
+        self, profile: Profile, rest: Places, live: Flags, now: float
+    ) -> tuple[Places, Flags, float]:
+        """Who of the rest matters: up to the last who can start now, all who can before those would end.
 
-        Args:
-            live: ids of those who may start now.
-            longest: by processors, their durations in s and ids, the longest last.
-            free: processors.
-            now: s.
+        Plans of others only take room away: who cannot start now beside those planned so far never can.
 
         Returns:
-            When the last of those that are left would end, s.
+            Their places, which of them can start now, and when the last of these would end, s.
         """
-        until, levels = self.profile.falls(min(longest))
-        for processors in list(longest):
-            room = until[bisect_right(levels, -processors)] if processors <= free else -inf
-            entries = longest[processors]
-            while entries and now + entries[-1][0] > room:
-                live.discard(entries.pop()[1])
-            if not entries:
-                del longest[processors]
-        last = now + max((entries[-1][0] for entries in longest.values()), default=0.0)
-        return max(last, nextafter(now, inf))  # jobs of no length start now, too
+        processors, durations = self.waiting.processors[rest], self.waiting.durations[rest]
+        numbers, at_once, longest = profile.runs(_horizon(now, durations[live]))
+        known = np.searchsorted(numbers, processors)
+        live = live & (now + durations <= np.array([*at_once, -inf])[known])
+        able = np.flatnonzero(live)
+        if not len(able):
+            return rest[:0], live[:0], now
+        matter = durations <= np.array([*longest, -inf])[known]
+        matter[able[-1] + 1 :] = False
+        return rest[matter], live[matter], _horizon(now, durations[able])
+
+    def _place(
+        self,
+        profile: Profile,
+        place: int,
+        processors: int,
+        duration: float,
+        limit: float,
+        depth: int = 0,
+    ) -> float:
+        """Plan a job if it can start before a limit in s; when, or infinity.
+
+        Whoever comes before it without a place starts at the limit or later. Where the job is to run on
+        beyond that, it is seen first which of those come in its way.
+        """
+        settled = limit
+        while (start := profile.soon(processors, duration, limit)) + duration > settled:
+            if start == inf:
+                return inf
+            settled = start + duration
+            self._place_before(profile, place, settled, depth)
+        if start < inf:
+            profile.reserve(start, processors, duration)
+            self.waiting.planned[place] = True
+        return start
+
+    def _place_before(self, profile: Profile, place: int, limit: float, depth: int) -> None:
+        """Plan all before a place in the order that are to start before a limit, s."""
+        waiting = self.waiting
+        rest = np.flatnonzero(~waiting.planned[:place])
+        if len(rest) <= FEW or depth == DEEP:
+            limit = inf
+        else:
+            numbers, _, longest = profile.runs(limit)
+            known = np.searchsorted(numbers, waiting.processors[rest])
+            rest = rest[waiting.durations[rest] <= np.array([*longest, -inf])[known]]
+        for earlier, width, duration in waiting.asked_for(rest):
+            self._place(profile, earlier, width, duration, limit, depth + 1)
+
+
+def _horizon(now: float, durations: NDArray[np.float64]) -> float:
+    """When the last of them would end if they started now, s; jobs of no length start now, too."""
+    return max(now + float(durations.max()), nextafter(now, inf))
 
 
 def fresh_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
     """As `planned_starts`, in an order that may change from pass to pass: no plan is kept."""
-    waiting = list(order)
-    candidates = [job for job in waiting if job.processors <= cluster.free]
-    return Plan(_profile(cluster, now), waiting).starts(cluster, candidates, now) if candidates else ()
+    waiting = Waiting(order, cluster.pace)
+    return Plan(waiting).begin(_profile(cluster, now)).starts(cluster.free, now)
 
 
 def reserved_starts(
@@ -144,7 +171,7 @@ def reserved_starts(
         start = profile.soon(job.processors, duration, now + window if reserves else at_once)
         if start == inf:
             continue
-        profile.place(job.processors, duration)
+        profile.reserve(start, job.processors, duration)
         if start > now or job.processors > free:
             held += 1
             continue
@@ -165,20 +192,19 @@ def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequen
 
     The plan is kept: as long as jobs only come in at the end of the order, it is continued.
     """
-    as_planned = cluster.as_planned(now) and not cluster.deviated
-    plan = cluster.plan if as_planned and isinstance(cluster.plan, Plan) else None
-    if plan is not None:
-        plan.unplanned.extend(cluster.fresh)
-    elif not as_planned:
-        cluster.plan = None
-    free = cluster.free
-    if cluster.narrowest > free:
+    plan, first = cluster.plan, 0
+    if not isinstance(plan, Plan) or cluster.shuffled:
+        cluster.plan = plan = Plan(Waiting(order, cluster.pace))
+    else:
+        plan.waiting.extend(cluster.fresh)
+        plan.waiting.remove(cluster.left)
+        if cluster.as_planned(now) and not cluster.deviated:
+            # Those that came earlier could not start when last looked at, and nothing has changed for them.
+            first = len(plan.waiting) - len(cluster.fresh)
+        else:
+            plan.profile = None
+    if cluster.narrowest > cluster.free:
         return ()
-    if plan is None:
-        waiting = list(order)
-        cluster.plan = plan = Plan(_profile(cluster, now), waiting)
-        candidates = [job for job in waiting if job.processors <= free]
-    if as_planned:
-        # Those that came earlier could not start when last looked at, and nothing has changed for them.
-        candidates = [job for job in cluster.fresh if job.processors <= free]
-    return plan.starts(cluster, candidates, now) if candidates else ()
+    if plan.profile is None:
+        plan.begin(_profile(cluster, now))
+    return plan.starts(cluster.free, now, first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from math import inf
+from math import inf, ulp
 
 
 class Profile:
@@ -40,44 +40,50 @@ class Profile:
             del self.times[:past], self.free[:past]
         self.times[0] = now
 
-    def falls(self, least: int) -> tuple[list[float], list[int]]:
-        """How long how many processors stay free from the beginning on.
+    def runs(self, limit: float) -> tuple[list[int], list[float], list[float]]:
+        """For how long how many processors stay free in a row.
 
         Args:
-            least: processors; what falls below is of no interest.
+            limit: s; what begins then or later is of no interest.
 
         Returns:
-            Times in s at which the least number free so far falls, the last one infinite, and minus the
-            numbers to which it falls.
+            Numbers of processors, ascending; for each, until when at least as many stay free from the
+            beginning of the profile on (minus infinity if they are not); and how long they do at most from
+            any time before the limit on, never less than rounding may make of it. In s.
         """
-        until: list[float] = []
-        levels: list[int] = []
-        lowest = self.free[0] + 1
+        now = self.times[0]
+        levels: list[int] = []  # a stack of what is free, ascending, and since when
+        since: list[float] = []
+        at_once: dict[int, float] = {}
+        longest: dict[int, float] = {}
         for time, free in zip(self.times, self.free, strict=True):
-            if free < lowest:
-                lowest = free
-                until.append(time)
-                levels.append(-free)
-                if free < least:
-                    break
-        until.append(inf)
-        return until, levels
-
-    def most(self, limit: float) -> int:
-        """The most processors that are free at any time before `limit` (s), which is not at the beginning."""
-        return max(self.free[: bisect_left(self.times, limit)])
-
-    def place(self, processors: int, duration: float) -> float:
-        """Reserve processors as early as they are free for the whole duration (s); when that is.
-
-        Infinity if they never are.
-        """
-        step = self._step(processors, duration, inf)
-        if step < 0:
-            return inf
-        start = self.times[step]
-        self._reserve(step, start + duration, processors)
-        return start
+            begin = time
+            while levels and levels[-1] > free:
+                level, begin = levels.pop(), since.pop()
+                if begin == now:
+                    at_once[level] = time
+                length = time - begin + 2.0 * ulp(time)
+                if length > longest.get(level, 0.0):
+                    longest[level] = length
+            if begin < limit:
+                if not levels or levels[-1] < free:
+                    levels.append(free)
+                    since.append(begin)
+            elif not levels:
+                break
+        for level, begin in zip(levels, since, strict=True):
+            longest[level] = inf
+            if begin == now:
+                at_once[level] = inf
+        numbers = sorted(longest, reverse=True)
+        first, any_time = [], []
+        here = there = -inf
+        for level in numbers:
+            here = max(here, at_once.get(level, -inf))
+            there = max(there, longest[level])
+            first.append(here)
+            any_time.append(there)
+        return numbers[::-1], first[::-1], any_time[::-1]
 
     def soon(self, processors: int, duration: float, limit: float) -> float:
         """When processors are first free for the whole duration (s); infinity if not before `limit` (s)."""
@@ -85,7 +91,7 @@ class Profile:
         return self.times[step] if step >= 0 else inf
 
     def _step(self, processors: int, duration: float, limit: float) -> int:
-        """The step that `place` finds; -1 if none begins before `limit` (s)."""
+        """The step that `soon` finds; -1 if none begins before `limit` (s)."""
         times, free = self.times, self.free
         steps = len(times)
         found = self._found.get(processors)
@@ -117,9 +123,11 @@ class Profile:
             first = last + 1
         return -1
 
-    def _reserve(self, first: int, end: float, processors: int) -> None:
-        """Take processors away from the step `first` up to the time `end`."""
+    def reserve(self, start: float, processors: int, duration: float) -> None:
+        """Take processors away from a time that `soon` has found, for the duration (s)."""
         times, free = self.times, self.free
+        first = bisect_left(times, start)
+        end = start + duration
         last = bisect_left(times, end, first)
         if last == len(times) or times[last] != end:
             times.insert(last, end)

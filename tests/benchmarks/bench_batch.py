@@ -68,7 +68,7 @@ KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
 
 
 def test_conservative_backfilling_under_growing_load(benchmark):
-    """6,800 jobs on 100 processors, arrivals as logged, x1.5 and x2.25 closer: at most 15 times the CPU."""
+    """6,800 jobs on 100 processors, arrivals as logged, x1.5 and x2.25 closer: at most 4 times the CPU."""
     try:
         find_trace(KTH)
     except TraceError as error:
@@ -78,10 +78,10 @@ def test_conservative_backfilling_under_growing_load(benchmark):
     )
     loads = [replay.override({"workload.compression": factor}) for factor in (1.0, 1.5, 2.25)]
     simulate(loads[0])  # reads the trace
-    times = [seconds(scenario) for scenario in loads[:2]]
+    times = [min(seconds(scenario) for _ in range(3)) for scenario in loads[:2]]
     times.append(benchmark.pedantic(seconds, (loads[2],), rounds=1, iterations=1))
     benchmark.extra_info["seconds"] = times
-    assert times[2] / times[0] <= 15
+    assert times[2] / times[0] <= 4
 
 
 def large_machine():
