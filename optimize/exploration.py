@@ -87,6 +87,8 @@ class Exploration:
 
     def explore(self) -> None:
         """Spend the budget, or as much of it as there are points to evaluate; then settle the front."""
+        store = self.store
+        store.explored = store.explored and len(store.known) >= store.budget
         self._spend()
         if self.settings.adaptive:
             self._race.counts |= {
@@ -95,6 +97,7 @@ class Exploration:
                 if isinstance(entry, Evaluation)
             }
             self._settle(self._race, "uncertain points")
+        store.explored = True
 
     def validate(self, first: int, least: int, most: int) -> None:
         """Run the front again under replications that the search never used, the same for all members.
@@ -181,7 +184,8 @@ class Exploration:
 
     def _untraced(self, seen: set[str]) -> bool:
         """Whether points are known that a resumed search has still to come by, to see who got what when."""
-        return self.settings.adaptive and not self.store.known.keys() <= seen
+        traced = self.store.explored or self.store.known.keys() <= seen
+        return self.settings.adaptive and not traced
 
     def _compare(self, strangers: int) -> None:
         """Say so if a resumed search does not retrace its steps."""

@@ -7,6 +7,7 @@ from statistics import fmean
 import pytest
 
 from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.storages.storage import JOURNAL
@@ -106,6 +107,24 @@ def test_a_search_interrupted_again_and_again_runs_nothing_twice(scenario, tmp_p
     assert attempt > 10
     assert set(calls.values()) == {1}
     assert content(load_archive(tmp_path)) == content(run(scenario).archive)
+
+
+def test_what_has_been_explored_is_resumed_without_a_proposal(scenario, tmp_path, monkeypatch):
+    asked = []
+    ask = RandomPoints.ask
+    monkeypatch.setattr(RandomPoints, "ask", lambda sampler: asked.append(1) or ask(sampler))
+    options = {"sampler": "random", "out": tmp_path}
+    with pytest.raises(KeyboardInterrupt):
+        run(scenario, **options, work=Counting(most=100))
+    before = len(asked)
+    whole = run(scenario, **options, resume=True)
+    assert len(asked) >= 2 * before, "who had got more replications when was to be seen again"
+    asked.clear()
+    assert content(run(scenario, **options, resume=True).archive) == content(whole.archive)
+    assert not asked
+    larger = run(scenario, **options, resume=True, budget=50).archive
+    assert asked
+    assert len(larger.evaluations) == 50
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])

@@ -66,6 +66,7 @@ class Contents:
         faults: what is not whole, in a few words each.
         parts: how many further parts there are.
         closed: whether the search let go of the study; then nothing is under way.
+        explored: whether its exploration was over then; see `optimize.study.evaluation_store.Store`.
     """
 
     settings: dict[str, Any]
@@ -74,6 +75,7 @@ class Contents:
     faults: list[str] = field(default_factory=list)
     parts: int = 0
     closed: bool = False
+    explored: bool = False
 
     @property
     def identity(self) -> str:
@@ -114,7 +116,7 @@ def contents_of(
         if fault(Closed, closed) or not intact(made.identity, CLOSED, closed):
             made.faults.append("the note of its end is garbled")
         else:
-            made.closed = True
+            made.closed, made.explored = True, closed.get("explored", False)
             for what, count, had in (
                 ("evaluations", len(made.entries), closed["entries"]),
                 ("further runs", made.parts, closed["parts"]),

@@ -62,6 +62,8 @@ class Store:
 
     Attributes:
         left: runs of points that an interruption left incomplete.
+        explored: whether all points of the budget, and what further runs they were given, are known, so that
+            a search which goes on need not retrace its steps to see who was given what when.
     """
 
     def __init__(self, settings: Settings, name: str, budget: int) -> None:
@@ -70,6 +72,7 @@ class Store:
         self.budget = budget
         self.known: dict[str, Entry] = {}
         self.left: dict[Run, Metrics] = {}
+        self.explored = False
         self.next_number = 0
 
     def add(self, entry: Entry) -> None:
@@ -164,7 +167,11 @@ class StudyStore(Store):
                 with self._opened.together():
                     keep_runs(self._study, self.left, self._identity)
                     if self._identity:
-                        closed = {"entries": self._entries, "parts": self._further}
+                        closed = {
+                            "entries": self._entries,
+                            "parts": self._further,
+                            "explored": self.explored,
+                        }
                         self._study.set_user_attr(CLOSED, signed(self._identity, CLOSED, closed))
         finally:
             self._opened.close()
@@ -194,7 +201,7 @@ class StudyStore(Store):
             keep_settings(study, stored, self.budget)
         if found.closed:
             study.set_user_attr(CLOSED, None)
-        self._identity, self._further = found.identity, found.parts
+        self._identity, self._further, self.explored = found.identity, found.parts, found.explored
         self.left = kept_runs(study, found.identity)
         for _, entry in sorted(found.entries.items()):
             if key(entry.values) not in self.known:

@@ -147,10 +147,11 @@ class StoredSettings(Stored):
 
 
 class Closed(Stored):
-    """What a search had kept when it let go of its study."""
+    """What a search had kept when it let go of its study, and whether its exploration was over."""
 
     entries: Number
     parts: Number
+    explored: bool = False
 
 
 Runs = TypeAdapter(list[tuple[str, Number, Number, dict[str, tuple[float, str]]]])
