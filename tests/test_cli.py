@@ -9,19 +9,22 @@ import pandas as pd
 import pytest
 
 from gridtune.scenarios.results.locks import FOLDER, holding_folder
+from tests.forked import called
 from tests.processes import environment
 
 ROOT = Path(__file__).parent.parent
 
 
 def gridtune(*arguments, cwd=None, env=None):
-    """Run the command in a process of its own, as a user does."""
+    """Run the command in a process of its own: where it has an environment of its own, in a new one."""
+    if env is None:
+        return called(list(map(str, arguments)), cwd or ROOT, timeout=120)
     return subprocess.run(
         [sys.executable, "-m", "gridtune", *map(str, arguments)],
         capture_output=True,
         text=True,
         cwd=cwd or ROOT,
-        env=environment(**(env or {})),
+        env=environment(**env),
         timeout=120,
         check=False,
     )

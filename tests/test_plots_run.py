@@ -1,15 +1,27 @@
 """Pictures of a run show every execution, sample and user, and are written whole or not at all."""
 
+import re
+import shutil
 from dataclasses import replace
 from itertools import pairwise
+from math import inf
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection
 
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.plots import KINDS, PlotError, draw_run, draw_run_picture, picture_format, read_run
+from gridtune.scenarios.plots import (
+    KINDS,
+    PlotError,
+    columns,
+    draw_run,
+    draw_run_picture,
+    picture_format,
+    read_run,
+)
 from gridtune.scenarios.plots.gantt import pack
 from gridtune.scenarios.plots.messages import bin_width, group_of
 from gridtune.scenarios.plots.style import time_unit
@@ -271,6 +283,77 @@ def test_bad_input_is_found_first_and_leaves_nothing(tmp_path):
         read_run(run)
     (run / "jobs.parquet").unlink()
     assert sorted(tmp_path.rglob("*")) == [path for path in before if path.name != "jobs.parquet"]
+
+
+# What no column of that kind can be; nothing at all is no text, number or truth value either.
+ODD = {
+    columns.TEXT: [3.0, b"\xff", None],
+    columns.TRUTH: [1, "x", None],
+    columns.TIME: [True, "0", inf, nan, 1e300],
+    columns.PERHAPS: [True, "0", inf, 1e300],
+    columns.VALUE: [True, "0", 1e300],
+}
+COLUMN = [(table, column) for table, wanted in columns.COLUMNS.items() for column in wanted]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a run that has every table."""
+    full = replace(
+        KILLED,
+        users=users([0.5, 1.0]),
+        signals=signals((0.0, "load", 1.0), (5.0, "load", 2.0)),
+        messages=messages(("sed-000", "submit", 0.0, 4)),
+        classes=classes(("u0", "mandatory", 2, 2, 0), ("u1", "optional", 2, 1, 0)),
+    )
+    return write(tmp_path_factory.mktemp("whole") / "run", full)
+
+
+@pytest.mark.parametrize(("name", "column"), COLUMN)
+def test_a_table_that_no_run_has_written_is_refused_by_its_column(whole, name, column):
+    path = whole / f"{name}.parquet"
+    kept, table = path.read_bytes(), pd.read_parquet(path)
+    what = columns.COLUMNS[name][column]
+    try:
+        table.drop(columns=column).to_parquet(path)
+        with pytest.raises(
+            PlotError, match=f"{path}: not as a run has written it: lacks the column {column}$"
+        ):
+            read_run(whole)
+        for value in ODD.get(what, [True, "0", nan, 0.5, -1e300]):
+            table.assign(**{column: value}).to_parquet(path)
+            with pytest.raises(PlotError, match=re.escape(f"column {column}: expected {what[0]}")):
+                read_run(whole)
+    finally:
+        path.write_bytes(kept)
+
+
+def test_tables_that_are_not_of_one_run_are_refused(whole, tmp_path):
+    folder = shutil.copytree(whole, tmp_path / "run")
+    jobs = pd.read_parquet(folder / "jobs.parquet")
+    jobs.drop(index=0).to_parquet(folder / "jobs.parquet")
+    with pytest.raises(PlotError, match=r"events of jobs that are not in jobs\.parquet"):
+        read_run(folder)
+    jobs.assign(id=1).to_parquet(folder / "jobs.parquet")
+    with pytest.raises(PlotError, match="two jobs have one id"):
+        read_run(folder)
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{}", "[" * 5000, '{"scenario": 3}', '{"scenario": "x", "replications": "2"}', "\x00"]
+)
+def test_a_manifest_that_no_run_has_written_is_refused(whole, tmp_path, text):
+    folder = shutil.copytree(whole, tmp_path / "run")
+    (folder / "manifest.json").write_text(text)
+    with pytest.raises(PlotError, match=r"manifest\.json: "):
+        read_run(folder)
+
+
+def test_more_intervals_of_messages_than_can_be_drawn_are_refused():
+    run = tables(messages=messages(("a", "k", 0.0, 1), ("a", "k", 1e-3, 1), ("a", "k", 1e9, 1)))
+    with pytest.raises(PlotError, match=r"1e\+12 intervals of 0.001 s .* --window FROM:TO shows some"):
+        draw_run(run, "messages")
+    assert draw_run(run, "messages", (0.0, 1.0)).axes
 
 
 def test_formats_and_units_of_time():

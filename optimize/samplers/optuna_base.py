@@ -34,7 +34,7 @@ class OptunaSampler(Sampler):
         import optuna
 
         super().__init__(space, objectives, seed, batch)
-        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             algorithm = self._make()

@@ -216,8 +216,8 @@ def is_foreign(where: str | Path) -> bool:
 
 
 def _quieten() -> None:
-    """Keep Optuna from announcing studies on stderr, which belongs to our progress."""
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    """Keep Optuna from announcing studies, and errors that we name ourselves, on standard error."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
 def _replayed(journal: Journal | ReadOnlyJournal) -> JournalStorage:

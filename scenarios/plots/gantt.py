@@ -102,7 +102,7 @@ def _window(
     if window is None:
         if len(executions) <= MOST:
             return (first, last), f"{len(executions)} executions"
-        together = float((executions["end"] - executions["start"]).sum()) / (last - first)
+        together = float((executions["end"] - executions["start"]).sum()) / ((last - first) or 1.0)
         half = int(min(max(EACH * together, 3 * EACH), SHOWN)) // 2
         middle = len(executions) // 2
         low, high = (float(executions["start"].iloc[middle + k]) for k in (-half, half))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MOST = 5_000_000  # intervals of time in one picture
+
 
 def draw_messages(run: RunTables, window: tuple[float, float] | None = None) -> Figure:
     """Messages per second that each group of agents handled: a panel per group.
@@ -26,7 +28,7 @@ def draw_messages(run: RunTables, window: tuple[float, float] | None = None) -> 
         window: times to show, s.
 
     Raises:
-        PlotError: no messages were counted in that time.
+        PlotError: no messages were counted in that time, or in more intervals of it than can be drawn.
 
     Source: the phases are those of RR-7959, figure 9, where the load is measured in CPU time.
     """
@@ -35,6 +37,11 @@ def draw_messages(run: RunTables, window: tuple[float, float] | None = None) -> 
     if not len(seen):
         raise PlotError(f"{run.name}: no messages from {low:g} to {high:g} s; only GridRPC agents count them")
     width = bin_width(run.messages)
+    if (high - low) / width > MOST:
+        raise PlotError(
+            f"{run.name}: {(high - low) / width:.3g} intervals of {width:g} s from {low:g} to {high:g} s are "
+            "too many to be drawn; --window FROM:TO shows some of them"
+        )
     groups = run.messages["agent"].astype(str).map(group_of)
     sizes = run.messages.groupby(groups)["agent"].nunique()
     order = sorted(sizes.index, key=lambda group: (sizes[group], group))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gridtune.scenarios.plots.columns import COLUMNS, OF_ONE, check_together, read_manifest, read_table
 from gridtune.scenarios.plots.style import PlotError
 
 if TYPE_CHECKING:
@@ -87,26 +87,21 @@ def read_run(folder: Path | str, replication: int = 0) -> RunTables:
         replication: which one, from 0.
 
     Raises:
-        PlotError: no run is there, or no such replication.
+        PlotError: no run is there, it is not as it was written, or there is no such replication.
     """
     folder = Path(folder)
     if not (folder / "jobs.parquet").is_file() or not (folder / "manifest.json").is_file():
         raise PlotError(f"{folder}: no run is there; `gridtune run SCENARIO --out {folder}` writes one")
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        names = ("jobs", "users", "signals", "messages", "events", "classes")
-        tables = {name: _table(folder, name) for name in names}
-    except (OSError, ValueError) as error:
-        raise PlotError(f"{folder}: the run cannot be read: {error}") from error
-    count = int(manifest.get("replications", 1))
+    name, count = read_manifest(folder)
     if not 0 <= replication < count:
         raise PlotError(f"{folder}: replication {replication}: there are {count}, the first is 0")
+    tables = {kind: table for kind in COLUMNS if (table := read_table(folder, kind)) is not None}
     kept = {
-        name: table[table["replication"] == replication] if "replication" in table else table
-        for name, table in tables.items()
-        if table is not None
+        kind: table[table[OF_ONE] == replication] if OF_ONE in table else table
+        for kind, table in tables.items()
     }
-    return _made(str(manifest.get("scenario", folder)), (replication, count), kept)
+    check_together(folder, kept)
+    return _made(name, (replication, count), kept)
 
 
 def run_tables(name: str, runs: Sequence[Mapping[str, pd.DataFrame]], replication: int = 0) -> RunTables:
@@ -136,13 +131,6 @@ def _made(name: str, replication: tuple[int, int], tables: Mapping[str, pd.DataF
         tables.get("events"),
         tables.get("classes"),
     )
-
-
-def _table(folder: Path, name: str) -> pd.DataFrame | None:
-    import pandas as pd
-
-    path = folder / f"{name}.parquet"
-    return pd.read_parquet(path) if path.is_file() else None
 
 
 def _empty(*columns: str) -> pd.DataFrame:

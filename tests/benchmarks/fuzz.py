@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import argparse
 import gc
-import importlib
 import os
 import random
 import resource
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -33,17 +31,12 @@ from typer.main import get_command
 
 from gridtune import cli
 from tests import strange_inputs as strange
+from tests.forked import command, warm_up
 
 PATIENCE = 10.0  # s of a processor's time
 WAITING = 60.0  # s in all, as the machine may be busy with something else
 MEMORY = 4_000_000 * 1024  # bytes of address space, as `ulimit -v 4000000`
 HARMLESS = "note: "
-HEAVY = (  # what commands import, so that it is imported once
-    "matplotlib.pyplot", "optuna.storages._rdb.storage", "pandas", "pyarrow.parquet", "pymoo.core.algorithm",
-    "seaborn", "jinja2",
-    "gridtune.optimize.commands.search", "gridtune.optimize.commands.sensitivity",
-    "gridtune.optimize.visualization.pictures",
-)  # fmt: skip
 Case = Callable[[random.Random, strange.Ingredients, Path], list[str]]
 
 
@@ -110,6 +103,8 @@ def met(words: Sequence[str], folder: Path) -> Outcome:
     scratch.mkdir()
     before = _states(folder)
     out, err = folder.with_name("out"), folder.with_name("err")
+    for path in (out, err):
+        path.write_bytes(b"")
     child = os.fork()
     if not child:
         _command(words, folder, scratch, out, err)
@@ -132,19 +127,7 @@ def _command(words: Sequence[str], folder: Path, scratch: Path, out: Path, err: 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (30, 31))
-        for path, stream in ((os.devnull, 0), (out, 1), (err, 2)):
-            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC), stream)
-        sys.stdin, sys.stdout, sys.stderr = (
-            open(at, "r" if at == 0 else "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-            for at in range(3)
-        )
-        sys.argv = ["gridtune", *words]
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 0
-        sys.stdout.flush()
-        sys.stderr.flush()
+        code = command(words, out, err)
     finally:
         os._exit(code)
 
@@ -195,10 +178,8 @@ def main(count: int, seed: int = 1, only: int | None = None) -> int:
         seed: of the first input; each has a number of its own.
         only: number of the one input to look at.
     """
-    for module in HEAVY:
-        importlib.import_module(module)
+    warm_up()
     kinds, tally, faults = cases(), Counter[tuple[str, int]](), []
-    os.environ["MPLBACKEND"] = "Agg"
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CONFIG_HOME"] = f"{name}/settings"
         made = strange.ingredients(Path(name, "made"))

@@ -19,7 +19,6 @@ import argparse
 import ctypes
 import errno
 import faulthandler
-import importlib
 import json
 import os
 import shutil
@@ -31,8 +30,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridtune import cli
-from tests.benchmarks.fuzz import HEAVY, WAITING, waited
+from tests.benchmarks.fuzz import WAITING, waited
+from tests.forked import command, warm_up
 
 ERRORS = {"ENOSPC": (errno.ENOSPC, True), "EIO": (errno.EIO, False), "EINTR": (errno.EINTR, False)}
 SEARCH = ("search", "diet/day-regular", "--set", "horizon=3", "--budget", "4", "--replications", "1",
@@ -84,30 +83,21 @@ def called(
 ) -> tuple[int, str, int]:
     """Exit code of a command in a process of its own, what was said, and how many calls could have failed."""
     log, count = folder.with_suffix(".log"), folder.with_suffix(".count")
+    log.write_bytes(b"")
     child = os.fork()
     if not child:
         code = 99
         try:
             os.setsid()
-            stream = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            nowhere = os.open(os.devnull, os.O_RDWR)
-            os.dup2(nowhere, 1)
-            os.dup2(stream, 2)
-            sys.stdout, sys.stderr = (os.fdopen(at, "w", encoding="utf-8") for at in (1, 2))
             os.environ["TMPDIR"] = str(folder.parent)
             tempfile.tempdir = None
             if not draw:
                 from gridtune.optimize import visualization
 
                 visualization.save = lambda *_: None
-            sys.argv = ["gridtune", *(word.format(folder) for word in words)]
-            faulthandler.dump_traceback_later(WAITING - 5, file=os.fdopen(stream, "w", closefd=False))
+            faulthandler.dump_traceback_later(WAITING - 5, file=log.open("a"))
             before()
-            try:
-                cli.main()
-            except SystemExit as end:
-                code = end.code if isinstance(end.code, int) else 0
-            sys.stderr.flush()
+            code = command([word.format(folder) for word in words], os.devnull, log)
             count.write_text(str(library().io_faults_calls()))
         finally:
             os._exit(code)
@@ -151,9 +141,7 @@ def fault(case: Case, error: str, code: int, said: str, folder: Path) -> str:
 
 def main(cases: Sequence[str], every: int, errors: Sequence[str]) -> int:
     """Let writes fail; the number of faults."""
-    for module in HEAVY:
-        importlib.import_module(module)
-    os.environ["MPLBACKEND"] = "Agg"
+    warm_up()
     faults = 0
     with tempfile.TemporaryDirectory() as top:
         for name in cases:

@@ -15,14 +15,12 @@ while they are.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import mmap
 import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -31,9 +29,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from gridtune import cli
-from tests.benchmarks.fuzz import HEAVY
 from tests.databases import VARIABLE, postgresql_database
+from tests.forked import command, warm_up
 
 PHASES = ("start", "proposal", "runs", "validation", "pictures")
 STORAGES = ("journal", "sqlite", "postgresql")
@@ -102,22 +99,15 @@ def watched(clock: Clock, draw: bool) -> None:
 def started(words: Sequence[str], clock: Clock, log: Path, *, draw: bool = True) -> int:
     """A command, in a process of its own; the number of the process."""
     clock.reset()
+    log.write_bytes(b"")
     child = os.fork()
     if child:
         return child
     code = 99
     try:
         os.setsid()
-        stream = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(stream, 1), os.dup2(stream, 2)
-        sys.stdout, sys.stderr = (os.fdopen(at, "w", encoding="utf-8") for at in (1, 2))
         watched(clock, draw)
-        sys.argv = ["gridtune", *words]
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 0
-        sys.stdout.flush(), sys.stderr.flush()
+        code = command(words, log, log)
     finally:
         os._exit(code)
 
@@ -249,9 +239,7 @@ def main(rows: Path, count: int, minutes: float, show: bool, storages: Sequence[
     if show:
         print(table(known))
         return 0
-    for module in HEAVY:
-        importlib.import_module(module)
-    os.environ["MPLBACKEND"] = "Agg"
+    warm_up()
     if VARIABLE not in os.environ and "postgresql" in storages:
         raise SystemExit(f"{VARIABLE} names no server; `.ci/postgresql start` starts one")
     clock, until = Clock(), time.time() + 60 * minutes
