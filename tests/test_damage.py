@@ -21,7 +21,7 @@ from gridtune.scenarios import ScenarioError
 from gridtune.scenarios import load as load_scenario
 from search_toys import VARY, forget_checksums, noisy
 from tests.contents import content
-from tests.test_cli import gridtune
+from tests.test_cli import gridtune, refused
 
 SCENARIO = load_scenario("diet/day-regular")
 DAMAGES = 200
@@ -228,6 +228,16 @@ def test_no_damage_of_a_database_goes_unnoticed(database, tmp_path):
     assert sum(saved) > 0.6 * 20 * DAMAGES
 
 
+@pytest.mark.parametrize("table", ["trials", "version_info", "trial_user_attributes"])
+def test_a_database_that_lacks_a_table_is_refused_in_one_line(database, table, tmp_path):
+    """Nothing that Optuna or SQLAlchemy have to say is said beside it."""
+    path = tmp_path / "studies.db"
+    path.write_bytes(database[1])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"DROP TABLE {table}")
+    assert f"no such table: {table}" in refused("front", f"sqlite:///{path}")
+
+
 def test_the_pages_of_a_database_hold_what_sqlite_reads(database, tmp_path):
     path = tmp_path / "studies.db"
     path.write_bytes(database[1])
@@ -288,10 +298,7 @@ def test_the_command_salvages(tmp_path):
     _search(out=tmp_path)
     path = tmp_path / JOURNAL
     path.write_bytes(path.read_bytes().replace(b'"check":[7,', b'"check":[8,', 1))
-    refused = gridtune("front", tmp_path, "--format", "json")
-    assert refused.returncode == 2
-    assert refused.stdout == ""
-    assert refused.stderr.startswith(f"gridtune: {path}: damaged: line ")
+    assert refused("front", tmp_path, "--format", "json").startswith(f"gridtune: {path}: damaged: line ")
     shown = gridtune("front", tmp_path, "--format", "json", "--salvage")
     assert shown.returncode == 0, shown.stderr
     assert json.loads(shown.stdout)["evaluations"] == 19

@@ -21,6 +21,7 @@ from gridtune.scenarios.plots import (
     draw_run_picture,
     picture_format,
     read_run,
+    save,
 )
 from gridtune.scenarios.plots.gantt import pack
 from gridtune.scenarios.plots.messages import bin_width, group_of
@@ -354,6 +355,19 @@ def test_more_intervals_of_messages_than_can_be_drawn_are_refused():
     with pytest.raises(PlotError, match=r"1e\+12 intervals of 0.001 s .* --window FROM:TO shows some"):
         draw_run(run, "messages")
     assert draw_run(run, "messages", (0.0, 1.0)).axes
+
+
+def test_names_with_dollars_are_no_formulas_and_strange_letters_no_warnings(tmp_path, recwarn):
+    named = jobs(
+        ("$\\frac$", "用户", "$\\x$", 0, 0, 1, 1, "done", 0), ("b", "$^$", "n", 0, 9, 99, 1, "done", 0)
+    )
+    run = replace(tables(named, users=users([0.5, 1.0]).assign(user=["$\\frac$", "用户"])), name="$\\frac$")
+    for kind in ("gantt", "users", "waits"):
+        save(draw_run(run, kind), tmp_path / "picture.svg")
+    drawn = (tmp_path / "picture.svg").read_text(encoding="utf-8")
+    assert ">$\\frac$: waiting times<" in drawn
+    assert ">$^$ (1)<" in drawn
+    assert not recwarn.list
 
 
 def test_formats_and_units_of_time():

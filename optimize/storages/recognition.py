@@ -71,9 +71,12 @@ def database_kind(path: Path) -> Kind:
     try:
         with closing(sqlite3.connect(read_only(path, immutable=True), uri=True)) as connection:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-            if not tables >= OPTUNA:
-                raise ScenarioError(f"{path}: an SQLite database of something else; it is left as it is")
             (made_by,) = connection.execute("PRAGMA application_id").fetchone()
+            if missing := OPTUNA - tables:
+                what = "an SQLite database of something else"
+                if made_by == APPLICATION:
+                    what = f"a database of searches that is damaged: no such table: {min(missing)}"
+                raise ScenarioError(f"{path}: {what}; it is left as it is")
             if made_by == APPLICATION:
                 return "ours"
             query = "SELECT count(*) FROM study_user_attributes WHERE key = 'gridtune'"

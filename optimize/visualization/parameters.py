@@ -115,5 +115,6 @@ def _scale(axes: Axes, axis: ParameterAxis) -> None:
     elif axis.log:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(numticks=4))
+        style.plain_numbers(axes)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(4))

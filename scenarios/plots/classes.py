@@ -92,8 +92,9 @@ def _draw_responses(axes: Axes, jobs: pd.DataFrame, names: list[str]) -> None:
     low, high = ([place + shift for place in places] for shift in (-BAR, BAR))
     axes.vlines(points[0.5], low, high, color=DARK, linewidth=1.4)
     axes.use_sticky_edges = False
-    if (points[0.05].dropna() > 0).all():
-        axes.set_xscale("log")
+    known = [float(value) for value in points[[0.05, 0.95]].to_numpy().flat if value == value]
+    if known and min(known) > 0:
+        style.log_axis(axes, known)
     axes.set_xlabel("response time (s)")
 
 

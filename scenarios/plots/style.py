@@ -8,6 +8,7 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, filterwarnings
 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.files import replace, writable_folder
@@ -62,7 +63,7 @@ def save(figure: Figure, path: Path | str) -> None:
     writable_folder(path.parent)
     # Without dates and random identifiers equal pictures are equal files.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with matplotlib.rc_context({"svg.hashsalt": "gridtune", "svg.fonttype": "none"}):
+    with matplotlib.rc_context({"svg.hashsalt": "gridtune", "svg.fonttype": "none"}), _boxes_for_glyphs():
         replace(path, lambda part: figure.savefig(part, format=kind, dpi=200, metadata=metadata))
 
 
@@ -91,8 +92,17 @@ def style() -> Iterator[None]:
         "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same picture everywhere
         "axes.prop_cycle": cycler(color=COLOURS),
         "hatch.linewidth": 0.6,
+        "text.parse_math": False,  # names may have dollars in them
     }
-    with matplotlib.rc_context(look):
+    with matplotlib.rc_context(look), _boxes_for_glyphs():
+        yield
+
+
+@contextmanager
+def _boxes_for_glyphs() -> Iterator[None]:
+    """What the font does not have is drawn as a box, which says enough."""
+    with catch_warnings():
+        filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 
@@ -161,6 +171,23 @@ def time_axis(axes: Axes, low: float, high: float, label: str = "time") -> None:
     if step > 0:
         axes.xaxis.set_major_locator(MultipleLocator(step))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / scale:g}"))
+
+
+def log_axis(axes: Axes, values: Sequence[float]) -> None:
+    """A logarithmic x axis for positive values, with as many ticks as have room."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 100 * min(values) else (1,)))
+    plain_numbers(axes)
+
+
+def plain_numbers(axes: Axes) -> None:
+    """Numbers at the major ticks of the x axis as they are, not as powers of ten."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _step(span: float) -> float:

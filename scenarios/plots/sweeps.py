@@ -64,7 +64,7 @@ def draw_sweep(
             _draw_metric(axes, name, path, lines)
             at = [point["values"].get(path) for point in done]
             if path in logarithmic or (all(map(_is_number, at)) and is_log_spaced(at)):
-                _logarithmic(axes, at)
+                style.log_axis(axes, at)
             axes.set_ylabel(style.labelled(name, str(known[name].get("unit") or "")))
         for axes in panels.flat[len(metrics) :]:
             axes.set_visible(False)
@@ -166,16 +166,6 @@ def _paired(points: Sequence[Point], name: str) -> dict[int, float]:
     if not all(isfinite(value) for row in rows for value in row):
         return {}
     return dict(zip(map(id, points), paired_half_widths(rows), strict=True))
-
-
-def _logarithmic(axes: Axes, values: Sequence[float]) -> None:
-    """A logarithmic axis with plain numbers, as many as have room."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 100 * min(values) else (1,)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _number(value: object) -> float:

@@ -42,6 +42,7 @@ def draw_waits(run: RunTables, window: tuple[float, float] | None = None) -> Fig
     if len(positive) and waits.max() > 50 * positive.quantile(0.1):
         # Many jobs do not wait at all: a logarithm alone would lose them.
         axes.set_xscale("symlog", linthresh=10.0 ** _power(float(positive.quantile(0.1))))
+        style.plain_numbers(axes)
     axes.set_xlim(left=0)
     axes.set_ylim(0, 1.01)
     axes.set_xlabel("waiting time (s)")
