@@ -12,8 +12,8 @@ class State(StrEnum):
 
     `created -> queued -> running -> done`; `running -> queued` is a kill (progress is lost, the job is
     not); `queued -> cancelled` and `running -> cancelled` on the owner's demand; `running -> expired`
-    at a limit of run time; `created -> rejected` where nothing accepts the job; `queued -> rejected`
-    where a queue refuses it later.
+    at a limit of run time; `running -> failed` where its node fails and it is not run again;
+    `created -> rejected` where nothing accepts the job; `queued -> rejected` where a queue refuses it later.
     """
 
     CREATED = "created"
@@ -23,9 +23,10 @@ class State(StrEnum):
     CANCELLED = "cancelled"
     EXPIRED = "expired"
     REJECTED = "rejected"
+    FAILED = "failed"
 
 
-CREATED, QUEUED, RUNNING, DONE, CANCELLED, EXPIRED, REJECTED = State
+CREATED, QUEUED, RUNNING, DONE, CANCELLED, EXPIRED, REJECTED, FAILED = State
 
 Journal = list[tuple[float, str, int, str, str]]
 
@@ -179,6 +180,16 @@ class Job:
         self.end = now
         if self.journal is not None:
             self._log(now, "expired")
+
+    def fail(self, now: float) -> None:
+        """End with the node on which it ran: the execution is lost, and the job with it."""
+        if self.state is not RUNNING:
+            self._refuse("failed")
+        self.wasted += (now - self.start) * self.processors
+        self.state = FAILED
+        self.end = now
+        if self.journal is not None:
+            self._log(now, "failed")
 
     def reject(self, now: float) -> None:
         """End because nothing accepts the job."""

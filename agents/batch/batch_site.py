@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Sequence, Set
+from functools import partial
 from math import inf
 from typing import Literal, NamedTuple
 
 import mesa
 
+from gridtune.agents.batch.keeper import Keeper
 from gridtune.agents.batch.preemption import PreemptibleJobs
 from gridtune.agents.infrastructure.service import Service
 from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION
 from gridtune.model.batch.cluster import Cluster, Queue
 from gridtune.model.batch.file_system import FileSystem, Timer
+from gridtune.model.batch.holds import Hold
 from gridtune.model.batch.nodes import NodePool, Placement
 from gridtune.model.batch.policies import BatchPolicy
 from gridtune.model.batch.quotas import Quota
@@ -33,6 +36,10 @@ Started = Callable[[Job, float], object]
 def no_delay() -> float:
     """A service that takes no time."""
     return 0.0
+
+
+def _nothing() -> None:
+    """What follows where nothing does."""
 
 
 class Services(NamedTuple):
@@ -91,12 +98,14 @@ class Execution(NamedTuple):
     """A job on its processors.
 
     Attributes:
+        job: which.
         placement: where.
         planned_end: what the scheduler goes by, s.
         event: handle of its end; None for a placeholder without limit.
         timer: that will tell of it.
     """
 
+    job: Job
     placement: Placement
     planned_end: float
     event: int | None
@@ -121,12 +130,14 @@ class BatchSite(mesa.Agent):
         rounds: of the scheduler; by default it acts whenever something has happened.
         file_system: that the jobs share, if it can slow them down. Limits of run time then count progress.
         io_share: of its time that a job of the site would spend on the file system if it were alone.
+        requeues: how often a job whose node was lost runs again before it is lost itself.
 
     Attributes:
         best_effort: jobs in the holes of the schedule, if any. The local scheduler plans as if they
             were not there.
         head_node: what submissions (best-effort ones too), cancellations and kills of best-effort jobs have
             to pass, if that takes time.
+        keeper: keeps nodes that are out, and reservations, from the scheduler; None where there are none.
     """
 
     def __init__(
@@ -143,6 +154,7 @@ class BatchSite(mesa.Agent):
         rounds: Rounds = WHENEVER_NEEDED,
         file_system: FileSystem | None = None,
         io_share: float = 0.0,
+        requeues: float = inf,
     ) -> None:
         super().__init__(grid)
         self.grid = grid
@@ -165,6 +177,9 @@ class BatchSite(mesa.Agent):
         self.timer: Timer = file_system.lane(io_share) if file_system is not None else grid.agenda
         self.best_effort: PreemptibleJobs | None = None
         self.head_node: Service | None = None
+        self.keeper: Keeper | None = None
+        self.requeues = requeues
+        self._failures: Counter[int] = Counter()  # by job
         self._reservations: deque[Reservation] = deque()
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
@@ -209,8 +224,23 @@ class BatchSite(mesa.Agent):
 
     @property
     def free(self) -> int:
-        """Processors that hold no job."""
+        """Processors that hold no job, and are not kept from the scheduler."""
+        if self.keeper is not None:
+            self.keeper.catch_up()
         return self.cluster.free
+
+    @property
+    def empty(self) -> bool:
+        """Whether no job is here, waiting or running."""
+        at_rest = not self._executions and not self.cluster.depth and not self._reservations
+        return at_rest and (self.best_effort is None or not self.best_effort.present)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether jobs wait, and none runs."""
+        if self._executions or (self.best_effort is not None and self.best_effort.running):
+            return False
+        return not self.empty
 
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
         """Take a job in.
@@ -273,6 +303,8 @@ class BatchSite(mesa.Agent):
                 self._owners.pop(job.id, None)
                 self._call_scheduler()
             job.cancel(now)
+            if self.keeper is not None:
+                self.keeper.released(self.empty)
 
     def _arrived(self, what: tuple[Job, Ended | None]) -> None:
         if self.head_node is None:
@@ -296,6 +328,8 @@ class BatchSite(mesa.Agent):
             if done is not None:
                 done(job)
             return
+        if self.keeper is not None:
+            self.keeper.work_came()
         job.queue(now, self.name)
         self.cluster.enqueue(job, queue, self.policy.owner(job))
         if done is not None:
@@ -315,7 +349,7 @@ class BatchSite(mesa.Agent):
     def _call_scheduler(self) -> None:
         """Have the local policy asked in the next round."""
         cluster = self.cluster
-        if cluster.depth and cluster.free and not self._pass_due:
+        if cluster.depth and (cluster.free or cluster.lendable) and not self._pass_due:
             self._pass_due = True
             self.call_round()
 
@@ -341,6 +375,9 @@ class BatchSite(mesa.Agent):
         waiting = self.cluster.depth
         # They call for rounds too, but the policy is asked only when it would be without them.
         if self._pass_due:
+            if self.keeper is not None:
+                for job, hold in self.keeper.starts(self.grid.now):
+                    self._start(job, hold)
             starts = self.policy.starts(self.cluster, self.grid.now)
             self.cluster.settle(self.grid.now)
             again = self.policy.next_pass(self.cluster, self.grid.now)
@@ -363,25 +400,32 @@ class BatchSite(mesa.Agent):
         starts, chosen = decided
         for job in starts:
             if job.state is QUEUED and job in self.cluster:
-                self._start(job)
+                if job.processors <= self.cluster.free:
+                    self._start(job)
+                else:  # nodes were lost while the round lasted
+                    self._call_scheduler()
         if self.best_effort is not None:
             for job in chosen:
-                self.best_effort.start(job)
+                if job.processors <= self.best_effort.idle:
+                    self.best_effort.start(job)
 
-    def _start(self, job: Job) -> None:
+    def _start(self, job: Job, hold: Hold | None = None) -> None:
         """Start a job of the site, or have it start once best-effort jobs have made room for it."""
         if self.best_effort is None:
-            self._run(job, 0.0)
+            self._run(job, 0.0, hold=hold)
             return
-        cleaning = self.best_effort.make_room(job.processors)
-        if self.best_effort.idle >= job.processors:
-            self._run(job, cleaning)
+        wanted = job.processors if hold is None else 0
+        cleaning = self.best_effort.make_room(wanted)
+        if self.best_effort.idle >= wanted:
+            self._run(job, cleaning, hold=hold)
         else:
             planned_end = self.grid.now + self.cluster.duration(job)
-            self.cluster.start(job, self.grid.now, planned_end)
+            self.cluster.start(job, self.grid.now, planned_end, hold)
             self._reservations.append(Reservation(job, planned_end, cleaning))
 
-    def _run(self, job: Job, cleaning: float, planned_end: float | None = None) -> None:
+    def _run(
+        self, job: Job, cleaning: float, planned_end: float | None = None, hold: Hold | None = None
+    ) -> None:
         """Put a job on its processors; its plan begins now unless it was made before."""
         now = self.grid.now
         placement = self.nodes.take(job.processors)
@@ -401,8 +445,10 @@ class BatchSite(mesa.Agent):
             event = timer.after(overhead + runtime, self._complete, job, COMPLETION)
         if planned_end is None:
             planned_end = now + promised
-            self.cluster.start(job, now, planned_end)
-        self._executions[job.id] = Execution(placement, planned_end, event, timer)
+            self.cluster.start(job, now, planned_end, hold)
+        self._executions[job.id] = Execution(job, placement, planned_end, event, timer)
+        if self.keeper is not None:
+            self.keeper.started()
         started = self._watchers.pop(job.id, None)
         if started is not None:
             if overhead > 0:
@@ -454,14 +500,80 @@ class BatchSite(mesa.Agent):
 
     def _release(self, job: Job) -> None:
         """Take back the processors of a job that has ended, and tell its owner."""
+        self._vacate(job)
+        if self.keeper is not None:
+            self.keeper.released(self.empty)
+        done = self._owners.pop(job.id, None)
+        if done is not None:
+            done(job)
+        self.processors_returned()
+
+    def _vacate(self, job: Job) -> None:
+        """Take back the processors of a job."""
         execution = self._executions.pop(job.id)
         for task, event in self._computing.pop(job.id, {}).items():
             del self._tasks[task]
             self.timer.cancel(event)
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self.grid.now, execution.planned_end)
-        done = self._owners.pop(job.id, None)
-        if done is not None:
-            done(job)
+
+    def processors_returned(self) -> None:
+        """More processors are free: have the scheduler asked, and start what waits for them."""
         self._call_scheduler()
         self.processors_came_free()
+
+    # What `Availability` needs.
+
+    def jobs_on(self, slots: Set[int]) -> Sequence[Job]:
+        """The jobs that hold any of some slots, in the order of their starts."""
+        return [
+            execution.job
+            for execution in self._executions.values()
+            if not slots.isdisjoint(execution.placement.slots)
+        ]
+
+    def slots_of(self, job: Job, slots: Set[int]) -> int:
+        """How many of some slots a running job holds."""
+        return sum(slot in slots for slot in self._executions[job.id].placement.slots)
+
+    def planned_end(self, job: int) -> float:
+        """When the processors of a job are expected to come back, by its id, s."""
+        execution = self._executions.get(job)
+        if execution is not None:
+            return execution.planned_end
+        return next(one.planned_end for one in self._reservations if one.job.id == job)
+
+    def take_off(self, job: Job) -> Callable[[], object]:
+        """End the execution of a job with its node.
+
+        Returns:
+            What follows once the node is out: the job waits again, behind those that came before, or its
+            owner hears that it is lost.
+        """
+        if job.state is not RUNNING:
+            return _nothing  # it has ended, and the scheduler has not heard of it yet
+        now, counters = self.grid.now, self.grid.record.counters
+        self._forget_end(job)
+        counters["killed_by_failure"] += 1
+        done = self._owners.pop(job.id, None)
+        # Nobody but its owner knows what a placeholder was for.
+        self._failures[job.id] += 1
+        last = self._failures[job.id] > self.requeues or (job.runtime == inf and done is not None)
+        if last:
+            job.fail(now)
+            counters["failed_jobs"] += job.runtime < inf
+        else:
+            job.kill(now)
+        self._vacate(job)
+        if not last:
+            self.cluster.shuffled = True  # it may have left the queue since the last pass, and is back
+            return partial(self._enter, job, done)
+        return _nothing if done is None else partial(done, job)
+
+    def undo_reservation(self) -> bool:
+        """Let the last job that waits for best-effort jobs to leave go back to its queue; whether any did."""
+        if not self._reservations:
+            return False
+        job, planned_end, _ = self._reservations.pop()
+        self.cluster.put_back(job, self.grid.now, planned_end)
+        return True

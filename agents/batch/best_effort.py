@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
@@ -128,6 +128,8 @@ class BestEffortQueue:
 
     def _enter(self, request: BestEffortRequest) -> None:
         now = self.agenda.now
+        if self.site.keeper is not None:
+            self.site.keeper.work_came()
         request.job.queue(now, self.site.name)
         self._queue.append(request)
         self.waiting += request.job.processors
@@ -159,6 +161,12 @@ class BestEffortQueue:
         if self._queue:
             self.site.call_round()
         return self.preemption.kill_delay()
+
+    def evict(self, slots: Set[int]) -> None:
+        """Kill the jobs on some slots, with no notice."""
+        for execution in list(self._executions.values()):
+            if not slots.isdisjoint(execution.placement.slots):
+                self._kill(execution)
 
     def choose(self, idle: int) -> Sequence[Job]:
         """The jobs at the head of the queue that fit into the idle processors."""
@@ -236,4 +244,6 @@ class BestEffortQueue:
             self._leaving_processors -= job.processors
         self.site.nodes.give_back(execution.placement)
         self.held -= job.processors
+        if self.site.keeper is not None and self.site.empty:
+            self.site.keeper.released(True)
         execution.request.ended(job, begun)

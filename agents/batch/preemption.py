@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Protocol
 
 from gridtune.model.job import Job
@@ -15,6 +15,8 @@ class PreemptibleJobs(Protocol):
         idle: processors that neither a job of the site nor a best-effort job holds, less those that
             jobs of the site wait for while best-effort jobs leave; negative while there are not enough.
         depth: best-effort jobs that wait for processors.
+        running: best-effort jobs that hold processors.
+        present: best-effort jobs that are coming, wait or run.
     """
 
     @property
@@ -24,6 +26,17 @@ class PreemptibleJobs(Protocol):
     @property
     def depth(self) -> int:
         """See above."""
+
+    @property
+    def running(self) -> int:
+        """See above."""
+
+    @property
+    def present(self) -> int:
+        """See above."""
+
+    def evict(self, slots: Set[int]) -> None:
+        """Kill the best-effort jobs on some slots, with no notice."""
 
     def make_room(self, processors: int) -> float:
         """Have best-effort jobs leave until that many processors are idle, at once or soon.

@@ -13,7 +13,7 @@ from gridtune.agents.middleware.messages import MemberSite, MessageChannel
 from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
-from gridtune.model.job import DONE, RUNNING, Job
+from gridtune.model.job import DONE, FAILED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.middleware.matching import Resource, time_for
 from gridtune.model.middleware.pilots import PilotMode, PilotSlots
@@ -110,7 +110,12 @@ class Pilot(mesa.Agent):
         if job.start != job.start:
             agent.left_queue(job.processors)
             return
-        if job.state is not DONE:
+        if job.state is FAILED:
+            self._fall_silent()
+            for task in self.running:
+                task.kill(grid.now)
+                agent.match_maker.take_back(task)
+        elif job.state is not DONE:
             grid.record.counters["killed_pilots"] += 1
             self._abandon()
         if self.tasks == 0:
@@ -169,10 +174,14 @@ class Pilot(mesa.Agent):
             self._event = grid.agenda.after(self._pause, self._ask, None, DECISION)
             self._pause *= 2
 
-    def _abandon(self) -> None:
-        """The site has killed the pilot: the task that had all its life is lost, others go back."""
+    def _fall_silent(self) -> None:
+        """Ask no more."""
         if self._event is not None:
             self.agent.grid.agenda.cancel(self._event)
+
+    def _abandon(self) -> None:
+        """The site has killed the pilot: the task that had all its life is lost, others go back."""
+        self._fall_silent()
         now = self.agent.grid.now
         for task in self.running:
             if task is self._first:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from math import inf
 from typing import NamedTuple
 
+from gridtune.model.batch.holds import KEYS, Hold, Window
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.quotas import Quota, Quotas
 from gridtune.model.job import Job
@@ -59,7 +60,13 @@ class Lane(NamedTuple):
 
 
 class PlannedEnd(NamedTuple):
-    """When a running job is expected to give back its processors; it may be overdue."""
+    """When a running job, or a hold, is expected to give back processors; it may be overdue.
+
+    Attributes:
+        time: s.
+        job: id of the job, or the key of the hold.
+        processors: those that are free then.
+    """
 
     time: float
     job: int
@@ -76,7 +83,7 @@ class Cluster:
         queues: by index.
         lanes: waiting jobs by lane and id, first come first.
         depth: waiting jobs in all.
-        ends: planned ends of the running jobs, soonest first.
+        ends: planned ends of the running jobs and of the holds, soonest first.
         fresh: jobs queued since the last scheduling pass.
         left: jobs that have started or been withdrawn since then.
         shuffled: whether the order of those that wait has changed since then, but for those two.
@@ -86,9 +93,12 @@ class Cluster:
         ledger: what owners have used, if the policy keeps accounts.
         backfilled: when a policy that does not backfill in every pass last did so, s.
         plan: of the last pass, if the policy plans; it is of no use once `as_planned` says so.
+        windows: when more processors will be kept from the scheduler, as far as is known.
+        lendable: idle processors of holds on which some jobs may start.
     """
 
     __slots__ = (
+        "_borrowed",
         "_lane_of",
         "_limited",
         "_quotas",
@@ -105,11 +115,13 @@ class Cluster:
         "lanes",
         "ledger",
         "left",
+        "lendable",
         "pace",
         "plan",
         "planned_at",
         "queues",
         "shuffled",
+        "windows",
     )
 
     def __init__(
@@ -143,6 +155,9 @@ class Cluster:
         self._widths: dict[int, int] = {}  # waiting jobs by processors
         self.plan: object = None
         self.backfilled = -inf
+        self.windows: tuple[Window, ...] = ()
+        self.lendable = 0
+        self._borrowed: dict[int, list[Hold]] = {}  # by job
 
     @property
     def narrowest(self) -> float:
@@ -236,32 +251,92 @@ class Cluster:
         del self._lane_of[job.id]
         self.disturbed = True
 
-    def start(self, job: Job, now: float, end: float) -> None:
-        """Give a waiting job its processors until the planned end (s)."""
+    def start(self, job: Job, now: float, end: float, hold: Hold | None = None) -> None:
+        """Give a waiting job its processors until the planned end (s), those of a hold if one is named."""
         if end != self.planned_at + self.duration(job):
             self.deviated = True  # on faster nodes than a plan can rely on, or later than decided
         lane = self._leave(job)
-        self.free -= job.processors
+        if hold is None:
+            self.free -= job.processors
+            insort(self.ends, PlannedEnd(end, job.id, job.processors))
+        else:
+            hold.idle -= job.processors
+            self.lendable -= job.processors
+            self._lend(hold, job, job.processors)
+            insort(self.ends, PlannedEnd(end, job.id, 0))
+            self.disturbed = True
         self._used[lane.queue] += job.processors
         if self._quotas is not None:
             self._quotas.change(job, lane.queue, 1)
-        insort(self.ends, PlannedEnd(end, job.id, job.processors))
         if self.ledger is not None:
             self.ledger.hold(lane.owner, job.processors, now)
 
     def stop(self, job: Job, now: float, end: float) -> None:
         """Take the processors of a running job back, which was planned to end at `end` (s)."""
         lane = self._lane_of.pop(job.id)
-        self.free += job.processors
         self._used[lane.queue] -= job.processors
         if self._quotas is not None:
             self._quotas.change(job, lane.queue, -1)
-        del self.ends[bisect_left(self.ends, (end, job.id))]
+        self.free += self.ends.pop(bisect_left(self.ends, (end, job.id))).processors
+        if self._borrowed:
+            self._bring_back(job)
         self.disturbed = True
         if self._limited:
             self.shuffled = True
         if self.ledger is not None:
             self.ledger.hold(lane.owner, -job.processors, now)
+
+    def put_back(self, job: Job, now: float, end: float) -> None:
+        """Let a job that was to start, and to end at `end` (s), wait again as the first of its lane."""
+        lane = self._lane_of[job.id]
+        self.stop(job, now, end)
+        self.enqueue(job, lane.queue, lane.owner)
+        self.lanes[lane].move_to_end(job.id, last=False)
+        self.shuffled = True
+
+    def keep(self, hold: Hold, processors: int) -> None:
+        """Keep free processors from the scheduler; a negative number gives some back."""
+        self._change_end(hold.until, hold.key, processors)
+        self.free -= processors
+        hold.idle += processors
+        if hold.lends:
+            self.lendable += processors
+
+    def claim(self, hold: Hold, job: Job, end: float, processors: int) -> None:
+        """Have some processors of a running job, which is planned to end at `end` (s), come to a hold then.
+
+        Where the job is planned to last longer than the hold, the hold has nothing of it. What the job has
+        from a reservation is lost to that.
+        """
+        if end >= hold.until:
+            return
+        left = processors
+        for other in self._borrowed.get(job.id, ()):
+            if other.lends:
+                taken = min(left, other.lent[job.id])
+                other.lent[job.id] -= taken
+                self._change_end(other.until, other.key, -taken)
+                left -= taken
+        self._change_end(end, job.id, -left)
+        self._change_end(hold.until, hold.key, processors)
+        self._lend(hold, job, processors)
+
+    def free_hold(self, hold: Hold, ends: Mapping[int, float]) -> None:
+        """Give all processors of a hold back.
+
+        Args:
+            hold: which is over.
+            ends: when jobs are planned to end that still run on its processors, by id, s.
+        """
+        self.keep(hold, -hold.idle)
+        for job, processors in hold.lent.items():
+            self._change_end(hold.until, hold.key, -processors)
+            self._change_end(ends[job], job, processors)
+            borrowed = self._borrowed[job]
+            borrowed.remove(hold)
+            if not borrowed:
+                del self._borrowed[job]
+        hold.lent.clear()
 
     def settle(self, now: float) -> None:
         """A scheduling pass is over at `now` (s): from here on, what happens is news."""
@@ -269,6 +344,29 @@ class Cluster:
         self.left.clear()
         self.disturbed = self.deviated = self.shuffled = False
         self.planned_at = now
+
+    def _lend(self, hold: Hold, job: Job, processors: int) -> None:
+        """Note that a job has processors which come to a hold when it ends."""
+        hold.lent[job.id] = processors
+        self._borrowed.setdefault(job.id, []).append(hold)
+
+    def _bring_back(self, job: Job) -> None:
+        """What a job that has ended had from holds is theirs again."""
+        for hold in self._borrowed.pop(job.id, ()):
+            processors = hold.lent.pop(job.id)
+            hold.idle += processors
+            if hold.lends:
+                self.lendable += processors
+
+    def _change_end(self, time: float, key: int, processors: int) -> None:
+        """Have so many more processors come back at a time (s) with what has that key."""
+        place = bisect_left(self.ends, (time, key))
+        known = place < len(self.ends) and self.ends[place][:2] == (time, key)
+        had = self.ends.pop(place).processors if known else 0
+        # A job has an entry as long as it runs, a hold while it has processors.
+        if key > KEYS or had + processors:
+            self.ends.insert(place, PlannedEnd(time, key, had + processors))
+        self.disturbed = True
 
     def _leave(self, job: Job) -> Lane:
         lane = self._lane_of[job.id]

@@ -83,6 +83,7 @@ class Named:
         self.power = sum(speeds) * slots_per_node
         self._free = list(range(self.slots))
         heapify(self._free)
+        self._out: dict[int, list[int]] = {}  # idle slots of nodes that hand out none
 
     def take(self, count: int) -> Placement:
         """The free slots with the lowest numbers."""
@@ -95,8 +96,27 @@ class Named:
 
     def give_back(self, placement: Placement) -> None:
         """Free its slots."""
+        out = self._out
         for slot in placement.slots:
+            if out and slot // self.slots_per_node in out:
+                out[slot // self.slots_per_node].append(slot)
+            else:
+                heappush(self._free, slot)
+
+    def withdraw(self, node: int) -> None:
+        """Hand out no slots of a node any more."""
+        self._out[node] = [slot for slot in self._free if slot // self.slots_per_node == node]
+        self._free = [slot for slot in self._free if slot // self.slots_per_node != node]
+        heapify(self._free)
+
+    def readmit(self, node: int) -> None:
+        """Hand out the slots of a node again."""
+        for slot in self._out.pop(node):
             heappush(self._free, slot)
+
+    def idle_on(self, node: int) -> int:
+        """Slots without a job on a node that hands out none."""
+        return len(self._out[node])
 
 
 def host_list(site: str, nodes: Iterable[int]) -> str:

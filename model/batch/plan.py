@@ -182,9 +182,28 @@ def reserved_starts(
     return chosen
 
 
+def turn_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
+    """The longest head of the order that starts now and leaves what will be kept from the scheduler."""
+    free = cluster.free
+    profile = _profile(cluster, now) if cluster.windows else None
+    at_once = nextafter(now, inf)
+    chosen: list[Job] = []
+    for job in order:
+        free -= job.processors
+        if free < 0:
+            break
+        if profile is not None:
+            duration = cluster.duration(job)
+            if profile.soon(job.processors, duration, at_once) == inf:
+                break
+            profile.reserve(now, job.processors, duration)
+        chosen.append(job)
+    return chosen
+
+
 def _profile(cluster: Cluster, now: float) -> Profile:
-    """What runs."""
-    return Profile(now, cluster.free, ((end.time, end.processors) for end in cluster.ends))
+    """What runs, and what is kept from the scheduler."""
+    return Profile(now, cluster.free, ((end.time, end.processors) for end in cluster.ends), cluster.windows)
 
 
 def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:

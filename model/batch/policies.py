@@ -9,7 +9,7 @@ from typing import Literal
 
 from gridtune.model.batch.cluster import Cluster, Lane
 from gridtune.model.batch.ledger import Ledger
-from gridtune.model.batch.plan import planned_starts
+from gridtune.model.batch.plan import planned_starts, reserved_starts, turn_starts
 from gridtune.model.job import Job
 from gridtune.model.policy import Policy, PolicyError, parameter, register
 
@@ -19,6 +19,8 @@ class BatchPolicy(Policy):
 
     Plans rest on the run times that owners promise. A running job that has exceeded its promise is
     expected to end at once: plans count on its processors, but nothing starts on them before it ends.
+    Processors that are lost, drained or reserved are not free, and those that will be kept from the
+    scheduler (`Cluster.windows`) are no place for jobs that would still run then.
     """
 
     def owner(self, job: Job) -> str:
@@ -52,14 +54,7 @@ class Fcfs(BatchPolicy):
 
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """The longest head of the queue that fits."""
-        free = cluster.free
-        chosen: list[Job] = []
-        for job in cluster.in_order():
-            free -= job.processors
-            if free < 0:
-                break
-            chosen.append(job)
-        return chosen
+        return turn_starts(cluster, cluster.in_order(), now)
 
 
 @register("batch", "easy", source="Mu'alem and Feitelson 2001")
@@ -154,6 +149,8 @@ def backfill(
             the order: those that could not pass the head then cannot now, and are not looked at.
         window: s; a head that is planned to start later has no reservation.
     """
+    if cluster.windows:
+        return reserved_starts(cluster, order, now, 1, window)
     waiting = iter(order)
     free = cluster.free
     chosen: list[Job] = []

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.fair_share import ALGORITHMS, Accounts
 from gridtune.model.batch.ledger import Ledger
-from gridtune.model.batch.plan import fresh_starts, reserved_starts
+from gridtune.model.batch.plan import fresh_starts, reserved_starts, turn_starts
 from gridtune.model.batch.policies import BatchPolicy, backfill
 from gridtune.model.batch.rules import LARGEST, LEARNED, RULES, Rule
 from gridtune.model.job import Job
@@ -204,7 +204,7 @@ class Priority(BatchPolicy):
         if self.queue_depth:
             order = islice(order, self.queue_depth)
         if self.reservations == 0 or now < cluster.backfilled + self.interval:
-            return _in_turn(order, cluster)
+            return turn_starts(cluster, order, now)
         cluster.backfilled = now
         if self.reservations == 1:
             return backfill(order, cluster, now, window=self.window)
@@ -261,15 +261,3 @@ class Priority(BatchPolicy):
             {name: facts.get("shares", 1.0) for name, facts in self.accounts.items()},
         )
         return ALGORITHMS[self.algorithm](accounts.tree(uses, self.shares), self.damping)
-
-
-def _in_turn(order: Iterable[Job], cluster: Cluster) -> Sequence[Job]:
-    """The longest head of the order that fits."""
-    free = cluster.free
-    chosen: list[Job] = []
-    for job in order:
-        free -= job.processors
-        if free < 0:
-            break
-        chosen.append(job)
-    return chosen

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf, ulp
+
+from gridtune.model.batch.holds import Window
 
 
 class Profile:
@@ -15,16 +17,27 @@ class Profile:
         free: processors free at `now`.
         releases: (time in s, processors) given back later, soonest first. What is overdue counts as free
             at once: a plan may hope for it, though nothing can start on it yet.
+        windows: when processors will be kept from the scheduler.
     """
 
     __slots__ = ("_found", "free", "times")
 
-    def __init__(self, now: float, free: int, releases: Iterable[tuple[float, int]]) -> None:
+    def __init__(
+        self,
+        now: float,
+        free: int,
+        releases: Iterable[tuple[float, int]],
+        windows: Sequence[Window] = (),
+    ) -> None:
         self.times = [now]
         self.free = [free]
         # By processors: durations, ascending, and from when on they could be had when last asked for. As
         # reservations only take room away, nobody who wants as much or more can have it any sooner.
         self._found: dict[int, tuple[list[float], list[float]]] = {}
+        if windows:
+            kept = [(max(window.start, now), -window.processors) for window in windows if window.end > now]
+            kept += [(window.end, window.processors) for window in windows if window.end > now]
+            releases = sorted([*releases, *kept])
         for time, processors in releases:
             free += processors
             if time <= self.times[-1]:

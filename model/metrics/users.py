@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, nan
 from typing import Literal
 
-from gridtune.model.job import CANCELLED, DONE, EXPIRED, REJECTED, RUNNING, Job
+from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED, REJECTED, RUNNING, Job
 from gridtune.model.metrics.fairness import Want, deserved_areas, free_time
 from gridtune.model.metrics.lost import SHORTEST, Reckoning, best_effort, left_over, lost, missing, progress
 from gridtune.model.record import Stay
@@ -116,7 +116,7 @@ def failed(job: Job, now: float) -> bool:
     state = job.state
     if state is DONE:
         return job.end > job.deadline
-    if state is REJECTED or state is CANCELLED:
+    if state in (REJECTED, CANCELLED, FAILED):
         return True
     if state is EXPIRED:
         return job.deadline < inf or lost(job)
@@ -273,6 +273,6 @@ def _until(job: Job, now: float) -> float:
     """When the owner of a job need not wait for it any longer, s."""
     if job.state is DONE:
         return job.end
-    if job.state is REJECTED or job.state is CANCELLED or job.state is EXPIRED:
+    if job.state in (REJECTED, CANCELLED, EXPIRED, FAILED):
         return max(job.end, min(job.deadline, now)) if job.deadline < inf else job.end
     return now

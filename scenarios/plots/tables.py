@@ -14,7 +14,7 @@ from gridtune.scenarios.plots.style import PlotError
 if TYPE_CHECKING:
     import pandas as pd
 
-LOST = ("killed", "expired", "cancelled")  # how an execution ends without a result
+LOST = ("killed", "expired", "cancelled", "failed")  # how an execution ends without a result
 ENDS = ("done", *LOST)
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
-from gridtune.model.job import CANCELLED, DONE, EXPIRED, REJECTED, RUNNING, Job
+from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED, REJECTED, RUNNING, Job
 from gridtune.model.metrics.lost import Reckoning
 from gridtune.model.metrics.registry import define
 from gridtune.model.vres import ClassRules, ShareError, SlotClass, slot_counts
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
-LOST = (REJECTED, CANCELLED, EXPIRED)
+LOST = (REJECTED, CANCELLED, EXPIRED, FAILED)
 
 define("sdj_rejection", "", "minimize", "jobs that a class without queue refused, over those offered to it")
 define(

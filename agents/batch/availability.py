@@ -1,0 +1,328 @@
+"""Which processors of a batch site its scheduler can use: nodes are lost or drained, others reserved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
+from typing import Any, NamedTuple
+
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.model.agenda import ARRIVAL
+from gridtune.model.batch.holds import KEYS, Hold, Window
+from gridtune.model.batch.nodes import Named
+from gridtune.model.job import Job
+from gridtune.model.metrics.registry import define
+
+define("node_failures", "failures", "minimize", "nodes that failed")
+define("killed_by_failure", "kills", "minimize", "executions that ended with their node")
+define("failed_jobs", "jobs", "minimize", "jobs lost with their node, as often requeued as may be")
+define("unavailable", "s", "minimize", "slot-seconds in which nodes were lost or drained", 1.0)
+define("reservation_shortfall", "s", "minimize", "slot-seconds that reservations lacked while on", 1.0)
+
+
+class AdvanceReservation(NamedTuple):
+    """Processors that are kept for some users, or for nobody, from a time on.
+
+    Attributes:
+        name: of the reservation.
+        start, end: s.
+        processors: how many.
+        users, groups: whose jobs may start on them; nobody's if there are none (maintenance).
+    """
+
+    name: str
+    start: float
+    end: float
+    processors: int
+    users: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+    def admits(self, job: Job) -> bool:
+        """Whether a job may start on its processors."""
+        return job.user in self.users or job.group in self.groups
+
+
+class Availability:
+    """The one place where processors are taken from the scheduler of a site, and given back.
+
+    A node is out as long as anything keeps it out, whatever comes and goes first. What is to happen is
+    entered by `at`; it happens after jobs have ended and come in at that time, before the scheduler is asked.
+    While a site is empty, it happens in passing, when somebody looks: nothing keeps a run from ending.
+
+    Args:
+        site: whose processors.
+        nodes: its nodes.
+
+    Attributes:
+        time: s up to which everything has happened.
+        failures: nodes that have failed.
+    """
+
+    def __init__(self, site: BatchSite, nodes: Named) -> None:
+        self.site = site
+        self.nodes = nodes
+        self.failures = 0
+        self._causes: dict[int, dict[str, float]] = {}  # by node; expected returns by cause, s
+        self._out: dict[int, Hold] = {}  # by node
+        self._planned: list[AdvanceReservation] = []
+        self._active: list[tuple[AdvanceReservation, Hold]] = []
+        self._due: list[tuple[float, int, Callable[[Any], object], Any]] = []
+        self._numbers = count(1)
+        self._at_start: list[Callable[[Any], object]] = []
+        self._event: tuple[float, int] | None = None
+        self._happening = False
+        self.time = 0.0
+        self._unavailable = self._shortfall = 0.0
+        site.keeper = self
+        record = site.grid.record
+        for counter in ("killed_by_failure", "failed_jobs"):
+            record.counters[counter] += 0
+        _add_measure(record.measures, "node_failures", lambda: self._read().failures)
+        _add_measure(record.measures, "unavailable", lambda: self._read()._unavailable)
+        _add_measure(record.measures, "reservation_shortfall", lambda: self._read()._shortfall)
+        record.probe(f"{site.name}.unavailable", lambda: self._read().out_slots)
+
+    @property
+    def out_slots(self) -> int:
+        """Slots of nodes that are lost or drained."""
+        return len(self._out) * self.nodes.slots_per_node
+
+    def at(self, time: float, action: Callable[[Any], object], argument: Any = None) -> None:
+        """Have something happen at a time (s); not before now."""
+        heappush(self._due, (time, next(self._numbers), action, argument))
+
+    def after(self, delay: float, action: Callable[[Any], object], argument: Any = None) -> None:
+        """Have something happen some time (s) after what happens now."""
+        self.at(self.time + delay, action, argument)
+
+    def catch_up(self) -> None:
+        """See `Keeper`."""
+        if self._happening:
+            return
+        self._happening = True
+        due, now = self._due, self.site.grid.now
+        while due and due[0][0] <= now:
+            time, _, action, argument = heappop(due)
+            self._account(time)
+            action(argument)
+        self._account(now)
+        self._happening = False
+
+    def when_job_starts(self, action: Callable[[Any], object]) -> None:
+        """Have something happen when the next job starts."""
+        self._at_start.append(action)
+
+    def started(self) -> None:
+        """See `Keeper`."""
+        if self._at_start:
+            self._account(self.site.grid.now)
+            waiting, self._at_start = self._at_start, []
+            for action in waiting:
+                action(None)
+            self._enter()
+
+    def work_came(self) -> None:
+        """See `Keeper`."""
+        self.catch_up()
+        self._enter()
+
+    def released(self, empty: bool) -> None:
+        """See `Keeper`."""
+        if empty:
+            if self._event is not None:
+                self.site.grid.agenda.cancel(self._event[1])
+                self._event = None
+        elif self._out or self._active:
+            self._account(self.site.grid.now)
+            self._reconcile()
+
+    # Nodes.
+
+    def lose(self, nodes: Iterable[int], cause: str, until: float = inf) -> None:
+        """Nodes fail: what runs there is lost, and they are out until `open`.
+
+        Args:
+            nodes: by number.
+            cause: which `open` names.
+            until: when the scheduler expects them back, s; infinite if it does not know.
+        """
+        lost = list(nodes)
+        self.failures += len(lost)
+        self._evict(lost)
+        then = [self.site.take_off(job) for job in self.site.jobs_on(self._slots(lost))]
+        self.shut(lost, cause, until)
+        for follow in then:
+            follow()
+
+    def shut(self, nodes: Iterable[int], cause: str, until: float = inf) -> None:
+        """Nothing starts on some nodes until `open`; jobs that run there go on; see `lose`.
+
+        Best-effort jobs leave at once.
+        """
+        for node in nodes:
+            causes = self._causes.setdefault(node, {})
+            causes[cause] = max(until, causes.get(cause, -inf))
+            self._give_back(node)
+            self._evict([node])
+            self._take(node, max(causes.values()))
+        self._reconcile()
+
+    def open(self, nodes: Iterable[int], cause: str) -> None:
+        """One of the causes for which nodes are out is over."""
+        for node in nodes:
+            causes = self._causes[node]
+            del causes[cause]
+            self._give_back(node)
+            if causes:
+                self._take(node, max(causes.values()))
+            else:
+                del self._causes[node]
+        self._reconcile()
+        self.site.processors_returned()
+
+    # Reservations.
+
+    def announce(self, reservation: AdvanceReservation) -> None:
+        """The scheduler learns of a reservation, which begins now or later."""
+        self._planned.append(reservation)
+        self.at(reservation.start, self._begin, reservation)
+        self._reconcile()
+
+    def starts(self, now: float) -> Sequence[tuple[Job, Hold]]:
+        """See `Keeper`: members' jobs in their order that fit and are promised to end in time."""
+        cluster = self.site.cluster
+        chosen: dict[int, tuple[Job, Hold]] = {}
+        if cluster.lendable:
+            for reservation, hold in self._active:
+                idle = hold.idle if hold.lends else 0
+                for job in cluster.in_order() if idle else ():
+                    fits = job.processors <= idle and now + cluster.duration(job) <= hold.until
+                    if fits and job.id not in chosen and reservation.admits(job):
+                        chosen[job.id] = job, hold
+                        idle -= job.processors
+        return list(chosen.values())
+
+    def _begin(self, reservation: AdvanceReservation) -> None:
+        self._planned.remove(reservation)
+        lends = bool(reservation.users or reservation.groups)
+        self._active.append((reservation, Hold(self._key(), reservation.end, lends)))
+        if reservation.end < inf:
+            self.at(reservation.end, self._end, reservation)
+        self._reconcile()
+        self.site.processors_returned()
+
+    def _end(self, reservation: AdvanceReservation) -> None:
+        place = next(k for k, (known, _) in enumerate(self._active) if known is reservation)
+        _, hold = self._active.pop(place)
+        self._free(hold)
+        self._reconcile()
+        self.site.processors_returned()
+
+    # How it is done.
+
+    def _key(self) -> int:
+        return KEYS - next(self._numbers)
+
+    def _slots(self, nodes: Iterable[int]) -> set[int]:
+        width = self.nodes.slots_per_node
+        return {slot for node in nodes for slot in range(node * width, (node + 1) * width)}
+
+    def _evict(self, nodes: Iterable[int]) -> None:
+        if self.site.best_effort is not None:
+            self.site.best_effort.evict(self._slots(nodes))
+
+    def _take(self, node: int, until: float) -> None:
+        """Keep the slots of a node from the scheduler, those that are busy once their jobs end."""
+        site, cluster = self.site, self.site.cluster
+        hold = self._out[node] = Hold(self._key(), until)
+        self.nodes.withdraw(node)
+        slots = self._slots([node])
+        for job in site.jobs_on(slots):
+            cluster.claim(hold, job, site.planned_end(job.id), site.slots_of(job, slots))
+        self._keep(hold, self.nodes.idle_on(node))
+
+    def _give_back(self, node: int) -> None:
+        """Let the scheduler have the slots of a node again, if it was out."""
+        if node in self._out:
+            self._free(self._out.pop(node))
+            self.nodes.readmit(node)
+
+    def _free(self, hold: Hold) -> None:
+        site = self.site
+        site.cluster.free_hold(hold, {job: site.planned_end(job) for job in hold.lent})
+
+    def _keep(self, hold: Hold, processors: int) -> None:
+        """Take processors for a node that is out: free ones, else those that others have been promised."""
+        site, cluster = self.site, self.site.cluster
+        while cluster.free < processors and site.undo_reservation():
+            pass
+        for _, reserved in reversed(self._active):
+            missing = processors - cluster.free
+            if missing <= 0:
+                break
+            cluster.keep(reserved, -min(missing, reserved.idle))
+        if processors:
+            cluster.keep(hold, processors)
+
+    def _reconcile(self) -> None:
+        """Take what came free for nodes that are out and for reservations; plan for what is still missing."""
+        cluster = self.site.cluster
+        for node, hold in self._out.items():
+            # A job that was planned to outlive the hold may end before.
+            missing = self.nodes.idle_on(node) - hold.idle
+            if missing > 0:
+                self._keep(hold, missing)
+        windows = []
+        for reservation, hold in self._active:
+            missing = min(reservation.processors - hold.processors, cluster.free)
+            if missing > 0:
+                cluster.keep(hold, missing)
+        for reservation, hold in self._active:
+            missing = reservation.processors - hold.processors
+            if missing > 0:
+                windows.append(Window(reservation.start, reservation.end, missing))
+        windows += [Window(one.start, one.end, one.processors) for one in self._planned]
+        if tuple(windows) != cluster.windows:
+            cluster.windows = tuple(windows)
+            cluster.disturbed = True
+        if self.site.best_effort is not None:
+            self.site.best_effort.make_room(0)
+
+    def _enter(self) -> None:
+        """Keep one event in the agenda, that of what is due first."""
+        agenda = self.site.grid.agenda
+        time = self._due[0][0] if self._due else inf
+        if self._event is not None:
+            if self._event[0] == time:
+                return
+            agenda.cancel(self._event[1])
+            self._event = None
+        if time < inf:
+            self._event = time, agenda.at(time, self._fire, None, ARRIVAL)
+
+    def _fire(self, _: object) -> None:
+        self._event = None
+        self.catch_up()
+        if not self.site.empty:
+            self._enter()
+
+    def _account(self, time: float) -> None:
+        """Count what was missing up to a time (s)."""
+        passed = time - self.time
+        if passed > 0:
+            self._unavailable += self.out_slots * passed
+            for reservation, hold in self._active:
+                self._shortfall += (reservation.processors - hold.processors) * passed
+        self.time = max(self.time, time)
+
+    def _read(self) -> Availability:
+        self.catch_up()
+        return self
+
+
+def _add_measure(measures: dict[str, Callable[[], float]], name: str, value: Callable[[], float]) -> None:
+    """Add what a site measures to what other sites measure under that name."""
+    before = measures.get(name)
+    measures[name] = value if before is None else lambda: before() + value()
