@@ -39,7 +39,7 @@ def policies(family: options.Family = None, format: options.Output = Format.tabl
     Example: gridtune policies --family discipline
     """
     from gridtune.scenarios.document.catalogue import policy_lines, policy_tree
-    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.results.json_text import to_json
 
     print(to_json(policy_tree(family)) if format is Format.json else "\n".join(policy_lines(family)))
 
@@ -62,7 +62,7 @@ def schema() -> None:
 
     Example: gridtune schema > gridtune.schema.json
     """
-    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.tables.schema import ScenarioSpec
 
     print(to_json(ScenarioSpec.model_json_schema()))
@@ -97,7 +97,7 @@ def run(
 
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
-    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.results.printing import print_metrics, print_table
     from gridtune.scenarios.simulation.classes import split
 
@@ -289,7 +289,7 @@ def explain(
     """
     from gridtune.optimize.api import open_study
     from gridtune.optimize.commands.kinds import KINDS, kinds_text
-    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.results.json_text import to_json
 
     if point == KINDS:
         json = format is Format.json
@@ -360,7 +360,7 @@ def calibrate(
     Example: gridtune calibrate KTH-SP2-1996-2.1-cln.swf.gz --out mine.toml
     """
     from gridtune.scenarios.commands.calibrate import run_calibration
-    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.results.json_text import to_json
 
     made, lines = run_calibration(trace, nodes, last, out)
     print(to_json(made) if format is Format.json else "\n".join(lines))

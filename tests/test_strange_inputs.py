@@ -19,7 +19,8 @@ from gridtune.optimize.study.study import load as load_study
 from gridtune.scenarios import ScenarioError, load, shipped_names
 from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.trace_files import find_trace
-from gridtune.scenarios.traces import summarise, summary_lines
+from gridtune.scenarios.traces.summary import summarise
+from gridtune.scenarios.traces.summary_text import summary_lines
 from search_toys import VARY, Interrupting, toy
 from tests import strange_inputs as strange
 from tests.processes import TESTS, environment

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridtune.scenarios.trace_files import TraceJob, read_trace
-from gridtune.scenarios.traces import embedded_jobs, sessions_from_jobs
+from gridtune.scenarios.traces.bursts import sessions_from_jobs
+from gridtune.scenarios.traces.embedded import embedded_jobs
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 

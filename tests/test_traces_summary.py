@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gridtune.scenarios.traces import summarise, summary_lines
+from gridtune.scenarios.traces.summary import summarise
+from gridtune.scenarios.traces.summary_text import summary_lines
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 real = pytest.mark.skipif(not DATA.is_dir(), reason="needs the logs in ../shared/data")

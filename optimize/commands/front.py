@@ -20,7 +20,7 @@ from gridtune.optimize.front.recommendations import grouped, recommend
 from gridtune.optimize.front.terminal import laid_out, table, terminal_width, wrapped
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.files import to_json
+from gridtune.scenarios.results.json_text import to_json
 
 
 def show_front(

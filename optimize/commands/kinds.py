@@ -11,7 +11,7 @@ from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.progress import progress_of
 from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.scenarios.execution.prepare import prepare, workers
-from gridtune.scenarios.results.files import to_json
+from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 KINDS = "kinds"

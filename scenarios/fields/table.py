@@ -23,7 +23,7 @@ class Table(BaseModel):
     Nothing is taken for something else: `true` is no number, and `"1"` neither; but 3.0 is a whole number.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
     endless: ClassVar[frozenset[str]] = (
         frozenset()
     )  # keys that may be infinite, beside those that are by default

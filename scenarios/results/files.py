@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.results.run import Run, notes
 
 if TYPE_CHECKING:
@@ -145,11 +144,6 @@ def write_json(path: Path, content: Any) -> None:
     replace(path, lambda part: part.write_text(to_json(content) + "\n", encoding="utf-8"))
 
 
-def to_json(content: Any) -> str:
-    """JSON text; what is not finite becomes null, which every reader of JSON understands."""
-    return json.dumps(_finite(content), indent=2, ensure_ascii=False)
-
-
 def replace(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file beside `path`, then give it its name.
 
@@ -175,16 +169,6 @@ def _stays(record: Record) -> pd.DataFrame:
 
 def _cell(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, float):
-        return content if isfinite(content) else None
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    return content
 
 
 def version_of(name: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from shutil import get_terminal_size
 from typing import Any
 
 from gridtune.scenarios.results.amounts import human
@@ -19,7 +20,7 @@ def print_result(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence
         columns: titles, in their order.
         json: which of the two.
     """
-    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.results.json_text import to_json
 
     if json:
         print(to_json(content))
@@ -28,17 +29,31 @@ def print_result(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence
 
 
 def print_table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
-    """Print rows below their column titles."""
+    """Print rows below their column titles; on a terminal that is too narrow, cells are folded."""
+    cells = [tuple(_cell(row.get(column)) for column in columns) for row in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    # Off a terminal nothing is cut to fit: the reader may be a pager or another program.
+    if sys.stdout.isatty() and sum(widths) + 3 * len(widths) > get_terminal_size().columns:
+        _print_folded(columns, cells)
+        return
+    lines = [_aligned(columns, widths), " " + "─" * (sum(widths) + 3 * len(widths) - 3)]
+    lines += [_aligned(row, widths) for row in cells]
+    print("", *(line.rstrip() for line in lines), "", sep="\n")
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    return " " + "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+
+
+def _print_folded(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
     for row in rows:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
-    # Off a terminal nothing is cut to fit: the reader may be a pager or another program.
-    console = Console(width=None if sys.stdout.isatty() else 10_000, markup=False, highlight=False)
-    console.print(table)
+        table.add_row(*row)
+    Console(markup=False, highlight=False).print(table)
 
 
 def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool) -> None:

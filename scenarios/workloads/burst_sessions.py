@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
-from gridtune.scenarios.traces import sessions_from_jobs
+from gridtune.scenarios.traces.bursts import sessions_from_jobs
 from gridtune.scenarios.workloads.default_trace import (
     AUTOMATIC,
     DEFAULT_TRACE,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gridtune.scenarios.trace_files import Trace, TraceError, TraceJob, find_trace, read_trace
-from gridtune.scenarios.traces import embedded_jobs
 from gridtune.scenarios.traces.differences import differences
+from gridtune.scenarios.traces.embedded import embedded_jobs
 
 AUTOMATIC = "auto"
 DEFAULT_TRACE = "excerpt-lpc-egee-busy-week.swf.gz"

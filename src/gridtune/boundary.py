@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import logging
 import os
 import platform
@@ -22,6 +23,7 @@ from typer.main import get_command
 REFUSED = 2
 CRASHED = 3
 INTERRUPTED = 130
+GARBAGE_ROUND = 300_000  # new objects between two rounds of the cyclic garbage collector
 MOST_LINES = 50  # of what is wrong with one document
 LONGEST = 2_100  # characters of a line; what is echoed of an option may be endless
 
@@ -35,6 +37,7 @@ _show_traceback = False
 
 def run(command: Callable[[], Any]) -> NoReturn:
     """Run a command of Typer's to the end of the process."""
+    gc.set_threshold(GARBAGE_ROUND)  # what imports make stays: it need not be looked through again and again
     signal.signal(signal.SIGTERM, _terminate)
     _make_output_writable()
     notes = _Notes()
@@ -50,6 +53,7 @@ def run(command: Callable[[], Any]) -> NoReturn:
         code = _end(error)
     finally:
         logger.removeHandler(notes)
+    gc.freeze()  # what is left ends with the process: nobody need look through it
     sys.exit(code)
 
 

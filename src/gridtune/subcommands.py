@@ -68,9 +68,10 @@ def trace_info(file: options.Trace, format: options.Output = Format.table) -> No
 
     Example: gridtune trace info LPC-EGEE-2004-1.2-cln.swf.gz
     """
-    from gridtune.scenarios.results.files import to_json
+    from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.trace_files import find_trace
-    from gridtune.scenarios.traces import summarise, summary_lines
+    from gridtune.scenarios.traces.summary import summarise
+    from gridtune.scenarios.traces.summary_text import summary_lines
 
     summary = summarise(find_trace(str(file)))
     print(to_json(summary.to_dict()) if format is Format.json else "\n".join(summary_lines(summary)))

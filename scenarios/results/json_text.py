@@ -1,0 +1,22 @@
+"""Results as JSON text that every reader of JSON understands."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import Any
+
+
+def to_json(content: Any) -> str:
+    """JSON text; what is not finite becomes null, which every reader of JSON understands."""
+    return json.dumps(_finite(content), indent=2, ensure_ascii=False)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, float):
+        return content if isfinite(content) else None
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return content

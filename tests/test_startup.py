@@ -1,0 +1,54 @@
+"""What a command imports before it does anything: to import all that some command needs takes seconds."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+# What takes tens of milliseconds or more to import. Mesa brings pandas, SciPy and PyArrow along.
+HEAVY = {
+    "mesa", "pandas", "scipy", "pyarrow", "optuna", "sqlalchemy", "alembic", "matplotlib", "seaborn", "pymoo",
+    "moocore", "SALib", "torch", "cmaes", "jinja2", "distributed", "numba", "solara", "rich",
+}  # fmt: skip
+SIMULATES = {"mesa", "pandas", "scipy", "pyarrow"}
+
+TELL = """
+import json, sys
+from gridtune.cli import main
+try:
+    main()
+except SystemExit as end:
+    print(json.dumps([end.code or 0, sorted({name.partition(".")[0] for name in sys.modules})]))
+"""
+TRACE = "; MaxProcs: 4\n1 0 -1 10 1 -1 -1 1 20 -1 1 1 1 -1 -1 -1 -1 -1\n"
+
+
+def imported(*arguments, folder):
+    environment = dict(os.environ, MPLCONFIGDIR=str(folder))
+    command = [sys.executable, "-c", TELL, *arguments]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env=environment, check=True, timeout=120
+    )
+    code, modules = json.loads(done.stdout.splitlines()[-1])
+    return code, HEAVY & set(modules)
+
+
+def test_a_trace_is_described_without_the_simulator(tmp_path):
+    (tmp_path / "few.swf").write_text(TRACE)
+    assert imported("trace", "info", "few.swf", folder=tmp_path) == (0, set())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("run", "diet/day-regular", "--set", "workload.count=2"), ("validate", "federation/small")],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_simulates_or_checks_imports_no_search_and_no_pictures(arguments, tmp_path):
+    assert imported(*arguments, folder=tmp_path) == (0, SIMULATES)
+
+
+def test_the_front_of_a_study_imports_nothing_that_proposes_or_draws(tmp_path):
+    code, modules = imported("front", "nowhere", folder=tmp_path)
+    assert (code, modules - SIMULATES) == (2, {"optuna"})
