@@ -12,15 +12,17 @@ import mesa
 
 from gridtune.agents.batch.keeper import Keeper
 from gridtune.agents.batch.preemption import PreemptibleJobs
+from gridtune.agents.infrastructure.network import Staged, Way
 from gridtune.agents.infrastructure.service import Service
 from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION
 from gridtune.model.batch.cluster import Cluster, Queue
-from gridtune.model.batch.file_system import FileSystem, Timer
+from gridtune.model.batch.file_system import FileSystem
 from gridtune.model.batch.holds import Hold
 from gridtune.model.batch.nodes import NodePool, Placement
 from gridtune.model.batch.policies import BatchPolicy
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.grid import Grid
+from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 
@@ -175,11 +177,13 @@ class BatchSite(mesa.Agent):
         self.rounds = rounds
         self.file_system = file_system
         self.timer: Timer = file_system.lane(io_share) if file_system is not None else grid.agenda
+        self.cut_short: Timer = self.timer  # of jobs that are killed at a limit
         self.best_effort: PreemptibleJobs | None = None
         self.head_node: Service | None = None
         self.keeper: Keeper | None = None
         self.requeues = requeues
         self._failures: Counter[int] = Counter()  # by job
+        self.way: Way | None = None  # that their data takes
         self._reservations: deque[Reservation] = deque()
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
@@ -261,6 +265,11 @@ class BatchSite(mesa.Agent):
             self.head_node.serve(self._received, (job, done))
         else:
             self._enter(job, done)
+
+    def stage(self, way: Way) -> None:
+        """From now on jobs with data hold their slots while it moves."""
+        self.way = way
+        self.timer, self.cut_short = Staged(way, self.timer), Staged(way, self.timer, output=False)
 
     def compute(self, job: Job, task: Job, then: Ended) -> None:
         """Have a running placeholder do a task, and call `then` with the task when that is done."""
@@ -438,6 +447,8 @@ class BatchSite(mesa.Agent):
         overhead = self.services.overhead() + cleaning
         # A placeholder does no work of its own: its life is not longer where the file system is slow.
         timer = self.timer if runtime < inf else self.grid.agenda
+        if limit < runtime < inf:
+            timer = self.cut_short
         event: int | None = None
         if runtime > limit:
             event = timer.after(overhead + limit, self._expire, job, COMPLETION)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from gridtune.agents.batch.batch_site import BatchSite, Delay, no_delay
 from gridtune.model.agenda import COMPLETION, DECISION
-from gridtune.model.batch.file_system import Timer
 from gridtune.model.batch.nodes import Placement
+from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import Job
 
 

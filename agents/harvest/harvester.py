@@ -8,10 +8,11 @@ import mesa
 
 from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest
 from gridtune.agents.harvest.bags import Bag, Bags
+from gridtune.agents.infrastructure.network import Staged
 from gridtune.model.agenda import DECISION
-from gridtune.model.batch.file_system import Timer
 from gridtune.model.grid import Grid
 from gridtune.model.harvest.control import Control, Decision, Memory, Reading
+from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import Job
 
 # Cycles in which nothing happens before a harvester gives up, or looks ahead to when something will.
@@ -198,6 +199,8 @@ class Harvester(mesa.Agent):
     def _submit(self, bag: Bag, job: Job, overhead: float) -> None:
         system = self.queue.site.file_system
         timer: Timer = self.grid.agenda if system is None else system.lane(bag.io_share)
+        if self.queue.site.way is not None:
+            timer = Staged(self.queue.site.way, timer)
         self.queue.submit(BestEffortRequest(job, timer, overhead, self.bags.started, self.bags.ended))
 
 

@@ -50,9 +50,11 @@ class Broker(Gateway):
         self.views = [self._measure(k) for k in range(len(members))]
         self._eligible: dict[tuple[int, frozenset[str] | None], list[int]] = {}
         self._everywhere = list(range(len(members)))
-        self._by_distance: dict[float, list[int]] = {}
+        self._by_distance: dict[tuple[float, int], list[int]] = {}
         for k, member in enumerate(members):
-            self._by_distance.setdefault(member.delay, []).append(k)
+            # What shares its way with others comes when it comes.
+            together = -1 if member.way is None else k
+            self._by_distance.setdefault((member.delay, together), []).append(k)
         self._least_limit = min(map(_least_limit, members), default=inf)
         self._promised = 0.0
         self._rng = grid.streams.stream("tie:broker")
@@ -95,7 +97,7 @@ class Broker(Gateway):
         chosen = self.routing.choose(views, task, self._promised / len(self.tasks), self._rng)
         self.views[chosen.site] = chosen._replace(sent=chosen.sent + 1)
         member = self.members[chosen.site]
-        self.channel.send("submit", member.delay, self._deliver, (member.site, task))
+        self.channel.send("submit", member, self._deliver, (member.site, task), task=task)
 
     def _deliver(self, what: tuple[SiteResource, Job]) -> None:
         site, task = what
@@ -123,9 +125,9 @@ class Broker(Gateway):
 
     def _report(self, _: object) -> None:
         """Every site sends its state; the news of those that are equally far arrives at once."""
-        for delay, sites in self._by_distance.items():
+        for sites in self._by_distance.values():
             news = list(map(self._measure, sites))
-            self.channel.send("information", delay, self._receive, news, len(sites))
+            self.channel.send("information", self.members[sites[0]], self._receive, news, len(sites))
 
     def _receive(self, views: Sequence[SiteView]) -> None:
         """Reports have come: each is news once the information system has taken it in."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
+from gridtune.agents.infrastructure.network import Network, Way
 from gridtune.agents.middleware.resource import SiteResource
 from gridtune.model.agenda import ARRIVAL, Action
 from gridtune.model.grid import Grid
+from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.middleware.matching import NOTHING, Resource, time_for
 
@@ -24,12 +26,14 @@ class MemberSite(NamedTuple):
         delay: s that a control message takes between the site and the central services.
         tags: properties of its nodes that tasks may require.
         limit: s that a job of one processor may run there; wider ones may have less, see `time_for`.
+        way: that messages share with others; None where they take the delay, whatever else is on its way.
     """
 
     site: SiteResource
     delay: float = 0.0
     tags: frozenset[str] = NOTHING
     limit: float = inf
+    way: Way | None = None
 
     @property
     def resource(self) -> Resource:
@@ -49,13 +53,16 @@ class MessageChannel:
     Args:
         grid: where it works.
         size: of a message, bytes (RR-5576, section 7: 30 KB).
+        network: that all share, if messages do.
 
     Attributes:
         sent: messages so far.
     """
 
-    def __init__(self, grid: Grid, size: float) -> None:
+    def __init__(self, grid: Grid, size: float, network: Network | None = None) -> None:
         self.grid = grid
+        self.size = size
+        self.network = network
         self.sent = 0
         self._agenda = grid.agenda
         self._record = grid.record
@@ -67,15 +74,35 @@ class MessageChannel:
         self.sent += count
         self._record.message("middleware", kind, self._agenda.now, count)
 
-    def send(self, kind: str, delay: float, action: Action, argument: Any, count: int = 1) -> None:
-        """Deliver a message: `action` is called with `argument` after `delay` seconds, at once if 0.
+    def send(
+        self,
+        kind: str,
+        member: MemberSite,
+        action: Action,
+        argument: Any,
+        count: int = 1,
+        task: Job | None = None,
+    ) -> None:
+        """Deliver a message: `action` is called with `argument` when it has come.
 
         Of several messages that travel together one call of `action` stands for all.
+
+        Args:
+            kind: of the message.
+            member: site that it comes from or goes to.
+            action, argument: what happens when it has come.
+            count: messages that travel together.
+            task: whose sandbox travels with it.
         """
         self.sent += count
         agenda = self._agenda
         self._record.message("middleware", kind, agenda.now, count)
-        if delay > 0:
+        delay = member.delay
+        if member.way is not None:
+            volume = None if task is None or self.network is None else self.network.volumes.get(task.id)
+            sandbox = 0.0 if volume is None else volume.sandbox
+            member.way.send(self.size * count + sandbox, action, argument)
+        elif delay > 0:
             agenda.after(delay, action, argument, ARRIVAL)
         else:
             action(argument)

@@ -140,7 +140,7 @@ class Pilot(mesa.Agent):
     def _ask(self, _: object) -> None:
         self._event = None
         self._asking = True
-        self.agent.channel.send("request", self.agent.member.delay, self._request, None)
+        self.agent.channel.send("request", self.agent.member, self._request, None)
 
     def _request(self, _: object) -> None:
         member = self.agent.member
@@ -151,7 +151,7 @@ class Pilot(mesa.Agent):
         self.agent.match_maker.request(Query(resource, self._reply, described))
 
     def _reply(self, task: Job | None) -> None:
-        self.agent.channel.send("answer", self.agent.member.delay, self._answered, task)
+        self.agent.channel.send("answer", self.agent.member, self._answered, task, task=task)
 
     def _answered(self, task: Job | None) -> None:
         """Run the task, and ask for one more beside it; without one give up, or ask again later."""
@@ -255,6 +255,10 @@ class PilotAgent(SiteAgent):
         limits = resource.limits
         time = resource.time if limits is None else min(resource.time, time_for(slots, limits))
         return time * resource.speed
+
+    def _carried(self, task: Job | None) -> Job | None:
+        """Nothing: the agent only hears of the task."""
+        return None
 
     def left_queue(self, slots: int) -> None:
         """A pilot of so many slots waits no longer."""

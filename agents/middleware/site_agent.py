@@ -61,13 +61,17 @@ class SiteAgent(mesa.Agent):
         """Ask, if there is room."""
         self._looking = self.available
         if self._looking:
-            self.channel.send("query", self.member.delay, self._ask, None)
+            self.channel.send("query", self.member, self._ask, None)
 
     def _ask(self, _: object) -> None:
         self.match_maker.probe(Query(self.resource, self._reply))
 
     def _reply(self, task: Job | None) -> None:
-        self.channel.send("answer", self.member.delay, self._answered, task)
+        self.channel.send("answer", self.member, self._answered, task, task=self._carried(task))
+
+    def _carried(self, task: Job | None) -> Job | None:
+        """The task that travels with an answer."""
+        return task
 
     def _answered(self, task: Job | None) -> None:
         """Submit a task locally, and look again once the local scheduler has had its say."""

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
-from math import exp, inf
-from typing import Any, NamedTuple, Protocol
+from math import exp
 
-from gridtune.model.agenda import COMPLETION, Action, Agenda
+from gridtune.model.agenda import Agenda
+from gridtune.model.infrastructure.lane import Lane, Timer
 from gridtune.model.job import Job
-
-
-class Timer(Protocol):
-    """Fires an action once work is done: the agenda itself where nothing slows work down."""
-
-    def after(self, delay: float, action: Action, argument: Any = None, order: int = COMPLETION) -> int:
-        """Fire after `delay` seconds of work; a handle for `cancel`."""
-
-    def cancel(self, handle: int) -> None:
-        """Take back what has not fired."""
 
 
 class FileSystem:
@@ -42,7 +31,7 @@ class FileSystem:
         self.threads = threads
         self.time_constant = time_constant
         self.slow_down = 1.0
-        self._lanes: list[Lane] = []
+        self._lanes: list[IoLane] = []
         self._in_io = 0.0
         self._load = 0.0
         self._since = 0.0
@@ -60,7 +49,7 @@ class FileSystem:
         for lane in self._lanes:
             if lane.share == share:
                 return lane
-        lane = Lane(self, share)
+        lane = IoLane(self, share)
         self._lanes.append(lane)
         return lane
 
@@ -96,79 +85,13 @@ class FileSystem:
         return slow
 
 
-class Entry(NamedTuple):
-    """Work in a lane: the progress at which it is done, an order among equals, and what to do then."""
-
-    end: float
-    handle: int
-    action: Action
-    job: Job
-    order: int
-
-
-class Lane:
-    """Jobs that all advance at one rate: progress is counted together, and only its first end is an event."""
+class IoLane(Lane):
+    """Jobs that spend the same share of their time in I/O, and so all advance at one rate."""
 
     def __init__(self, system: FileSystem, share: float) -> None:
-        self.system = system
+        super().__init__(system.agenda, system.changed)
         self.share = share
-        self.active = 0
-        self.rate = 1.0
-        self._anchor = (0.0, 0.0)  # time, progress
-        self._heap: list[Entry] = []
-        self._live: dict[int, Entry] = {}
-        self._handle = 0
-        self._event: tuple[float, int] | None = None
 
-    def after(self, delay: float, action: Action, argument: Any = None, order: int = COMPLETION) -> int:
-        """Let a job work for `delay` seconds of progress; all its processors use the file system."""
-        self._handle += 1
-        time, progress = self._anchor
-        end = progress + (self.system.agenda.now - time) * self.rate + delay
-        entry = Entry(end, self._handle, action, argument, order)
-        heappush(self._heap, entry)
-        self._live[self._handle] = entry
-        self._shift(argument.processors)
-        return self._handle
-
-    def cancel(self, handle: int) -> None:
-        """Take out a job that has not ended."""
-        self._shift(-self._live.pop(handle).job.processors)
-
-    def turn(self, rate: float) -> None:
-        """From now on, advance at another rate."""
-        now = self.system.agenda.now
-        time, progress = self._anchor
-        self._anchor = (now, progress + (now - time) * self.rate)
-        self.rate = rate
-        self._announce()
-
-    def _shift(self, processors: int) -> None:
-        self.active += processors
-        self.system.changed()
-        self._announce()
-
-    def _announce(self) -> None:
-        """Keep one event in the agenda, at the end of what ends first."""
-        heap, agenda = self._heap, self.system.agenda
-        while heap and heap[0].handle not in self._live:
-            heappop(heap)
-        if heap:
-            since, progress = self._anchor
-            time = max(agenda.now, since + (heap[0].end - progress) / self.rate)
-        else:
-            time = inf
-        if self._event is not None:
-            if self._event[0] == time:
-                return
-            agenda.cancel(self._event[1])
-            self._event = None
-        if heap:
-            self._event = (time, agenda.at(time, self._fire, None, heap[0].order))
-
-    def _fire(self, _: object) -> None:
-        self._event = None
-        entry = heappop(self._heap)
-        del self._live[entry.handle]
-        self._shift(-entry.job.processors)
-        entry.action(entry.job)
+    def weight(self, argument: Job) -> int:
+        """All processors of a job use the file system."""
+        return argument.processors

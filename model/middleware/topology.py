@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from math import hypot, inf
+from math import hypot
 
 import numpy as np
 
@@ -14,9 +14,20 @@ from gridtune.model.network import Link
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The links between two places, which a message crosses one after the other (store and forward)."""
+    """The links between two places, which a message crosses one after the other (store and forward).
+
+    Attributes:
+        links: on the way.
+        names: of each, by which it is known where several routes share it.
+    """
 
     links: tuple[Link, ...]
+    names: tuple[str, ...]
+
+    @property
+    def latency(self) -> float:
+        """Of all links together, s."""
+        return sum(link.latency for link in self.links)
 
     def delay(self, size: float = 0.0) -> float:
         """Seconds that a message of `size` bytes takes."""
@@ -41,8 +52,11 @@ def routes(
 
     Source: RR-5576, sections 4.1 and 5 (hierarchical topologies of the generator Tiers).
     """
-    hops = _hops(_network(rng.random((routers, 2)).tolist(), redundancy))
-    return [Route((wan,) * (hops[k % routers] + 1) + (lan,)) for k in range(sites)]
+    paths = _paths(_network(rng.random((routers, 2)).tolist(), redundancy))
+    return [
+        Route((wan,) * (len(paths[k % routers]) + 1) + (lan,), (*paths[k % routers], f"wan-{k}", f"lan-{k}"))
+        for k in range(sites)
+    ]
 
 
 def _network(places: Sequence[Sequence[float]], redundancy: int) -> list[set[int]]:
@@ -70,14 +84,15 @@ def _network(places: Sequence[Sequence[float]], redundancy: int) -> list[set[int
     return neighbours
 
 
-def _hops(neighbours: Sequence[set[int]]) -> list[int]:
-    """Links on the shortest way from the first router to each."""
-    hops = [inf] * len(neighbours)
-    queue: list[tuple[int, int]] = [(0, 0)]
+def _paths(neighbours: Sequence[set[int]]) -> list[tuple[str, ...]]:
+    """Links on a shortest way from the first router to each; of several, the one by the lowest numbers."""
+    found: dict[int, tuple[str, ...]] = {}
+    queue: list[tuple[int, int, int]] = [(0, -1, 0)]
     while queue:
-        steps, k = heappop(queue)
-        if steps < hops[k]:
-            hops[k] = steps
+        steps, before, k = heappop(queue)
+        if k not in found:
+            link = () if before < 0 else (f"routers-{min(before, k)}-{max(before, k)}",)
+            found[k] = (*found.get(before, ()), *link)
             for j in neighbours[k]:
-                heappush(queue, (steps + 1, j))
-    return [int(steps) for steps in hops]
+                heappush(queue, (steps + 1, k, j))
+    return [found[k] for k in range(len(neighbours))]

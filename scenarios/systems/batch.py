@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import merge
 from math import inf
 from operator import itemgetter
@@ -17,6 +17,7 @@ from gridtune.agents.batch.batch_site import (
     no_delay,
 )
 from gridtune.agents.batch.submitter import Submitter
+from gridtune.agents.infrastructure.network import Volume, network_of
 from gridtune.model.agenda import ARRIVAL, Action
 from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.file_system import FileSystem
@@ -101,6 +102,9 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         file_system=None if files is None else FileSystem(grid.agenda, files.threads, files.time_constant),
         io_share=0.0 if files is None else files.io_share,
     )
+    network = network_of(grid)
+    if network is not None:
+        site.stage(network.ways[spec.name])
     site.head_node = spec.head_node.place(grid, f"{spec.name}.head-node", lambda: site.depth)
     grid.record.probe(f"{spec.name}.running", lambda: site.running)
     grid.record.probe(f"{spec.name}.waiting", lambda: site.depth)
@@ -155,6 +159,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
     create, placeholder, role = grid.record.job, grid.record.placeholder, workload.role
     urgent = workload.bound is not None
     patience = workload.patience(inf)
+    expect = expected_data(grid, workload)
     requires = frozenset(workload.requires) or None
 
     def make(task: Task) -> Job:
@@ -165,7 +170,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             assert isinstance(receiver, BatchSite)  # see `check`
             grid.agenda.after(task.withdrawn, receiver.cancel, job, ARRIVAL)
             return job
-        return create(
+        job = create(
             task.user,
             task.submit,
             task.runtime,
@@ -177,9 +182,31 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             + (workload.patience(task.runtime / grid.mean_speed) if urgent else patience),
             data=requires,
         )
+        if expect is not None:
+            expect(job)
+        return job
 
     arrive = Submitter(grid, workload.name, make, receiver.submit).submit
     return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
+
+
+def expected_data(grid: Grid, workload: JobWorkload) -> Callable[[Job], None] | None:
+    """Draws the data of each job of a workload, in the order in which they come; None where there is none."""
+    network = network_of(grid)
+    if workload.data is None or network is None:
+        return None
+    volumes = map(
+        Volume,
+        *(
+            draws(getattr(workload.data, kind), grid.streams.stream(f"workload:{workload.name}:{kind}"))
+            for kind in Volume._fields
+        ),
+    )
+
+    def expect(job: Job) -> None:
+        network.volumes[job.id] = next(volumes)
+
+    return expect
 
 
 def delay(law: Law, grid: Grid, purpose: str) -> Delay:

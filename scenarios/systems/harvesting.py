@@ -17,7 +17,7 @@ from gridtune.model.metrics.lost import Reckoning, left_over
 from gridtune.model.metrics.registry import WORK, define
 from gridtune.model.metrics.users import mean
 from gridtune.scenarios.fields.laws import draws
-from gridtune.scenarios.systems.batch import delay, sites_of
+from gridtune.scenarios.systems.batch import delay, expected_data, sites_of
 from gridtune.scenarios.systems.destinations import workloads_for
 from gridtune.scenarios.tables.batch import FROM_LOG
 from gridtune.scenarios.tables.harvesting import HarvesterSpec
@@ -133,9 +133,10 @@ def _arrivals(
     # A stream of their own, drawn in order of arrival: what the controller does changes no overhead.
     overheads = draws(facts.overhead, grid.streams.stream(f"workload:{workload.name}:overhead"))
     known: dict[str, Bag] = {}
+    expect = expected_data(grid, workload)
 
     def make(task: Task) -> Job:
-        return grid.record.job(
+        job = grid.record.job(
             task.user,
             task.submit,
             task.runtime,
@@ -145,6 +146,9 @@ def _arrivals(
             estimate=task.estimate,
             group=task.group,
         )
+        if expect is not None:
+            expect(job)
+        return job
 
     def fill(job: Job) -> None:
         overhead = next(overheads)

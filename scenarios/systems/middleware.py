@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from gridtune.agents.infrastructure.network import network_of
 from gridtune.agents.middleware.broker import Broker
 from gridtune.agents.middleware.gateway import Gateway
 from gridtune.agents.middleware.matchmaker import MatchMaker
@@ -86,8 +87,15 @@ def members_of(grid: Grid, spec: ScenarioSpec) -> list[MemberSite]:
     if spec.platform is not None:
         tags.update((name, spec.platform.tags_of(k)) for k, name in enumerate(spec.platform.names))
     routes = routes_of(spec, grid.streams)
+    network = network_of(grid)
     return [
-        MemberSite(site, routes[name].delay(size), tags[name], limit)
+        MemberSite(
+            site,
+            routes[name].delay(size),
+            tags[name],
+            limit,
+            None if network is None else network.ways[name],
+        )
         for name, (site, limit) in resources.items()
         if name in routes
     ]
@@ -95,7 +103,7 @@ def members_of(grid: Grid, spec: ScenarioSpec) -> list[MemberSite]:
 
 def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> Gateway:
     """Put the actors of the chosen kind on the grid; whom tasks are handed in to."""
-    channel = MessageChannel(grid, spec.message_size)
+    channel = MessageChannel(grid, spec.message_size, network_of(grid))
     if spec.kind == "push":
         broker = Broker(grid, members, spec.routing, spec.update_period, channel)
         broker.service = spec.service.place(grid, "broker")

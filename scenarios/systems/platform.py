@@ -1,39 +1,68 @@
-"""Generated platforms: many sites, their nodes and the network between them (RR-5576, sections 4 and 5)."""
+"""The network between sites, and generated platforms: many sites and their nodes (RR-5576, sections 4, 5)."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from itertools import cycle, islice
+from itertools import accumulate, cycle, islice
+from typing import Any
 
 import numpy as np
 
 from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.infrastructure.network import Network
+from gridtune.model.agenda import Action
 from gridtune.model.grid import Grid
 from gridtune.model.middleware.topology import Route, routes
 from gridtune.model.network import Link
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import place
+from gridtune.scenarios.systems.destinations import site_names
 from gridtune.scenarios.tables.batch import QueueSpec, SiteSpec
+from gridtune.scenarios.tables.general import TransferSpec
 from gridtune.scenarios.tables.platform import OBSERVED, PlatformSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.workloads.jobs import JobWorkload
+
+BACKBONE = "backbone"  # the link that all cross
 
 
 def check(spec: ScenarioSpec) -> None:
-    """Whether the names of generated sites are free.
+    """Whether the names of generated sites are free, and what crosses shared links finds them.
 
     Raises:
-        ValueError: a [[site]] has one of them.
+        ValueError: a [[site]] has one of them; something moves data where links have constant delays, or goes
+            where there is no site.
     """
     if spec.platform is not None:
         taken = {site.name for site in spec.site} & set(spec.platform.names)
         if taken:
             raise ValueError(f"site: the platform has sites called {', '.join(sorted(taken))} too")
+    _check_transfers(spec)
+
+
+def _check_transfers(spec: ScenarioSpec) -> None:
+    """Whether what crosses links finds them shared, and every transfer has its site."""
+    shared = spec.network.sharing != "none"
+    moving = [
+        f"workload {one.name}: data" for one in spec.workload if isinstance(one, JobWorkload) and one.data
+    ]
+    moving += [f"transfer {one.name}" for one in spec.transfer]
+    if moving and not shared:
+        raise ValueError(f'{moving[0]}: crosses links that are shared; set network.sharing = "max-min"')
+    names = site_names(spec)
+    for transfer in spec.transfer:
+        if transfer.site not in names:
+            known = ", ".join(names) or "none"
+            raise ValueError(f"transfer {transfer.name}: site: no site {transfer.site!r}; there are {known}")
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
-    """Put the generated sites on the grid, if the scenario has any."""
+    """Put the network on the grid, if links are shared, and the generated sites, if there are any."""
+    if spec.network.sharing != "none":
+        _connect(grid, spec)
     platform = spec.platform
     if platform is None:
         return
@@ -53,6 +82,30 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             mu_send=platform.mu_send,
         )
         place(grid, site)
+
+
+def _connect(grid: Grid, spec: ScenarioSpec) -> None:
+    """Put the network on the grid, and have bulk transfers begin."""
+    bandwidth = {BACKBONE: spec.network.backbone}
+    own = {site.name: site.link_bandwidth for site in spec.site}
+    ways = {}
+    for name, route in routes_of(spec, grid.streams).items():
+        for link, called in zip(route.links, route.names, strict=True):
+            bandwidth[called] = own.get(name) or link.bandwidth
+        ways[name] = (BACKBONE, *route.names), route.latency
+    network = Network(grid, bandwidth, ways)
+    for transfer in spec.transfer:
+        grid.agenda.feed(_transfers(grid, network, transfer))
+    if spec.transfer:
+        network.measure_bulk()
+
+
+def _transfers(grid: Grid, network: Network, spec: TransferSpec) -> Iterator[tuple[float, Action, Any]]:
+    """The transfers of a table as a stream for the agenda."""
+    gaps = draws(spec.interval, grid.streams.stream(f"transfer:{spec.name}:interval"))
+    sizes = draws(spec.size, grid.streams.stream(f"transfer:{spec.name}:size"))
+    times = accumulate(islice(gaps, spec.count))
+    return ((time, lambda size: network.transfer(spec.site, size), next(sizes)) for time in times)
 
 
 def slots(platform: PlatformSpec, streams: Streams) -> list[int]:
@@ -123,7 +176,7 @@ def routes_of(spec: ScenarioSpec, streams: Streams) -> dict[str, Route]:
     """The way from the central services to each site, generated or declared."""
     network = spec.network
     link = Link(network.latency, network.bandwidth)
-    made = {site.name: Route((link,)) for site in spec.site}
+    made = {site.name: Route((link,), (f"site-{site.name}",)) for site in spec.site}
     if spec.platform is not None:
         topology = spec.platform.topology
         wan = Link(topology.wan_latency, topology.wan_bandwidth)

@@ -123,6 +123,11 @@ class SiteSpec(VresFields):
         description="what a submission, a cancellation and the kill of a best-effort job cost the head node",
     )
     file_system: FileSystemSpec | None = None
+    link_bandwidth: float | None = Field(
+        default=None,
+        gt=0,
+        description="bytes per s of its link where links are shared; that of [network] if left out",
+    )
 
     @model_validator(mode="after")
     def _speeds(self) -> SiteSpec:

@@ -1,4 +1,4 @@
-"""Tables that scenarios of every system have: the network, what is recorded, how metrics are read."""
+"""Tables that scenarios of every system have: network, transfers, what is recorded, how metrics are read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from gridtune.scenarios.fields.table import Table
+from gridtune.scenarios.fields.laws import Law
+from gridtune.scenarios.fields.table import Switchable, Table
 
 
 class NetworkSpec(Table):
@@ -14,6 +15,26 @@ class NetworkSpec(Table):
 
     latency: float = Field(default=0.0, ge=0, description="s that a message takes")
     bandwidth: float = Field(default=float("inf"), gt=0, description="bytes per second")
+    sharing: Literal["none", "max-min"] = Field(
+        default="none",
+        description="whether messages of a middleware and data of jobs have constant delays, or share the "
+        "links to and from sites with all that is on its way (max-min fair)",
+    )
+    backbone: float = Field(
+        default=float("inf"),
+        gt=0,
+        description="max-min: bytes per s of a link that all transfers cross, beside those of their site",
+    )
+
+
+class TransferSpec(Switchable):
+    """Bulk transfers that come again and again, and share the links of a site with all else."""
+
+    name: str = "transfer"
+    site: str = Field(description="name of the site from or to which they go")
+    size: Law = Field(description="bytes of each")
+    interval: Law = Field(description="s between the beginnings of two; the first begins after one")
+    count: int = Field(default=1, ge=1, description="how many")
 
 
 class RecordSpec(Table):

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
-from gridtune.scenarios.tables.general import MetricsSpec, NetworkSpec, RecordSpec
+from gridtune.scenarios.tables.general import MetricsSpec, NetworkSpec, RecordSpec, TransferSpec
 from gridtune.scenarios.tables.gridrpc import ClientSpec, HierarchySpec, SedSpec
 from gridtune.scenarios.tables.harvesting import BagsSpec, HarvesterSpec
 from gridtune.scenarios.tables.middleware import MiddlewareSpec
@@ -27,7 +27,7 @@ from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 from gridtune.scenarios.workloads.trace_tasks import TraceTasks
 
 TEXT = ("title", "source", "description")  # for people
-ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "workload")
+ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "transfer", "workload")
 
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
@@ -71,6 +71,7 @@ class ScenarioSpec(Table):
     wms: WmsSpec | None = None
     portal: PortalSpec | None = None
     overlay: Annotated[list[OverlaySpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    transfer: Annotated[list[TransferSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()

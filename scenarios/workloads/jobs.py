@@ -54,6 +54,24 @@ class BestEffortSpec(Table):
     weight: float = Field(default=1.0, gt=0, description="of its campaign where the harvest is shared")
 
 
+class DataSpec(Table):
+    """Data that each job of a workload moves between central storage and its site, bytes.
+
+    Input and output move at batch sites; at those with virtual reservations they count as nothing.
+    """
+
+    sandbox: Law = Field(
+        default=Constant(value=0.0), description="that a middleware sends with its submission"
+    )
+    input: Law = Field(
+        default=Constant(value=0.0),
+        description="brought to the site first, while the job holds its slots",
+    )
+    output: Law = Field(
+        default=Constant(value=0.0), description="brought away after it ran, before its slots come free"
+    )
+
+
 class ResponseBound(Table):
     """How long a job may take from submission to its end: max(least, factor x run time)."""
 
@@ -91,6 +109,10 @@ class JobWorkload(Switchable):
 
     best_effort: BestEffortSpec | None = Field(
         default=None, description="left out, its jobs are submitted to the site; else to a [[harvester]]"
+    )
+
+    data: DataSpec | None = Field(
+        default=None, description="that its jobs move, where links are shared; none if left out"
     )
 
     deadline: float | None = Field(

@@ -1,0 +1,229 @@
+"""The network that all share: messages, job data and bulk transfers cross links and slow each other down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any, NamedTuple
+
+import mesa
+
+from gridtune.model.agenda import ARRIVAL, COMPLETION, Action
+from gridtune.model.grid import Grid
+from gridtune.model.infrastructure.lane import Lane, Timer
+from gridtune.model.infrastructure.sharing import max_min_rates
+from gridtune.model.job import Job
+from gridtune.model.metrics.registry import define
+
+define("bytes_moved", "B", "minimize", "bytes that crossed the network: messages, job data, bulk transfers")
+define("staging_mean", "s", "minimize", "mean time that an execution held its slots while its data moved")
+define("bulk_transfer_mean", "s", "minimize", "mean duration of completed bulk transfers")
+
+UNLIMITED = 1e15  # bytes/s of a link without limit
+
+
+class Volume(NamedTuple):
+    """Data of a job, bytes.
+
+    Attributes:
+        sandbox: that travels with its submission.
+        input: that an execution needs before it begins.
+        output: that it leaves, and that has to be brought away before its slots come free.
+    """
+
+    sandbox: float = 0.0
+    input: float = 0.0
+    output: float = 0.0
+
+
+class Network(mesa.Agent):
+    """Links whose bandwidth concurrent transfers share, max-min fair, whichever way they go.
+
+    Args:
+        grid: where it lives.
+        bandwidth: of each link by name, bytes/s; may be infinite.
+        ways: of each site the links between it and the central services, by name, and the latency of all of
+            them together, s.
+
+    Attributes:
+        ways: by site.
+        volumes: data of jobs, by id.
+        bytes_moved: so far.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        bandwidth: Mapping[str, float],
+        ways: Mapping[str, tuple[Sequence[str], float]],
+    ) -> None:
+        super().__init__(grid)
+        self.agenda = grid.agenda
+        self.volumes: dict[int, Volume] = {}
+        self.bytes_moved = 0.0
+        self._index = {name: k for k, name in enumerate(bandwidth)}
+        self._bandwidth = [min(value, UNLIMITED) for value in bandwidth.values()]
+        self._capacity = list(self._bandwidth)
+        self._cuts = [0] * len(self._bandwidth)
+        self._routes: list[tuple[int, ...]] = []
+        self._lanes: list[Lane] = []
+        self.ways = {site: self._way(links, latency) for site, (links, latency) in ways.items()}
+        self._staged = [0, 0.0]  # executions, s
+        self._bulk = [0, 0.0]  # transfers, s
+        measures = grid.record.measures
+        measures["bytes_moved"] = lambda: self.bytes_moved
+        measures["staging_mean"] = lambda: _mean(self._staged)
+
+    def cut(self, link: str) -> None:
+        """Nothing crosses a link until it is mended as often as it was cut; what is on its way waits."""
+        self._cuts[self._index[link]] += 1
+        self._renew(link)
+
+    def mend(self, link: str) -> None:
+        """One of the cuts of a link is over."""
+        self._cuts[self._index[link]] -= 1
+        self._renew(link)
+
+    def transfer(self, site: str, size: float) -> None:
+        """Bring a bulk of data to a site, or away from it, beside all others."""
+        since = self.agenda.now
+        self.ways[site].send(size, self._arrived, since)
+
+    def note_staging(self, time: float, executions: int = 0) -> None:
+        """An execution has held its slots for so many s while its data moved."""
+        self._staged[0] += executions
+        self._staged[1] += time
+
+    def measure_bulk(self) -> None:
+        """Have the duration of bulk transfers measured."""
+        self.model.record.measures["bulk_transfer_mean"] = lambda: _mean(self._bulk)
+
+    def _arrived(self, since: float) -> None:
+        self._bulk[0] += 1
+        self._bulk[1] += self.agenda.now - since
+
+    def _way(self, links: Sequence[str], latency: float) -> Way:
+        route = tuple(self._index[name] for name in links)
+        if route not in self._routes:
+            self._routes.append(route)
+            self._lanes.append(Lane(self.agenda, self._share))
+        return Way(self, self._lanes[self._routes.index(route)], latency)
+
+    def _renew(self, link: str) -> None:
+        k = self._index[link]
+        self._capacity[k] = 0.0 if self._cuts[k] else self._bandwidth[k]
+        self._share()
+
+    def _share(self) -> None:
+        """Transfers have come or gone: divide the links anew."""
+        lanes = self._lanes
+        rates = max_min_rates(self._routes, [lane.active for lane in lanes], self._capacity)
+        for lane, rate in zip(lanes, rates, strict=True):
+            if not lane.active:
+                lane.rest()
+            elif rate != lane.rate:
+                lane.turn(rate)
+
+
+class Way:
+    """The way between a site and the central services.
+
+    Args:
+        network: that it is part of.
+        lane: in which all advance that go this way.
+        latency: s.
+    """
+
+    def __init__(self, network: Network, lane: Lane, latency: float) -> None:
+        self.network = network
+        self.lane = lane
+        self.latency = latency
+
+    def send(self, size: float, action: Action, argument: Any = None) -> None:
+        """Call `action` with `argument` when so many bytes have crossed; a cut holds up 0 bytes, too."""
+        self.network.bytes_moved += size
+        self.lane.after(size, self._crossed, (action, argument), ARRIVAL)
+
+    def _crossed(self, what: tuple[Action, Any]) -> None:
+        action, argument = what
+        if self.latency > 0:
+            self.network.agenda.after(self.latency, action, argument, ARRIVAL)
+        else:
+            action(argument)
+
+
+class Stage(NamedTuple):
+    """A stage of an execution: what times it, how long it is in the unit of that, and whether data moves."""
+
+    timer: Timer
+    amount: float
+    moves: bool
+
+
+class Staged:
+    """A timer of executions whose data moves first and last, while they hold their slots.
+
+    Args:
+        way: between the site and where data is kept.
+        inner: timer of the executions themselves.
+        output: whether they leave any: not where they are killed at a limit.
+    """
+
+    def __init__(self, way: Way, inner: Timer, *, output: bool = True) -> None:
+        self.way = way
+        self.inner = inner
+        self.output = output
+        self._handle = 0
+        self._live: dict[int, tuple[Timer, int]] = {}
+
+    def after(self, delay: float, action: Action, argument: Any = None, order: int = COMPLETION) -> int:
+        """Fire after so many seconds of work and all transfers of a job; a handle for `cancel`."""
+        self._handle += 1
+        network, agenda, lane, latency = (
+            self.way.network,
+            self.way.network.agenda,
+            self.way.lane,
+            self.way.latency,
+        )
+        volume = network.volumes.get(argument.id)
+        stages = [Stage(self.inner, delay, False)]
+        if volume is not None:
+            network.note_staging(0.0, 1)
+            if volume.input:
+                stages = [Stage(agenda, latency, True), Stage(lane, volume.input, True), *stages]
+            if volume.output and self.output:
+                stages += [Stage(lane, volume.output, True), Stage(agenda, latency, True)]
+        self._next(self._handle, stages, action, argument, order)
+        return self._handle
+
+    def cancel(self, handle: int) -> None:
+        """Take back what has not fired, wherever it is."""
+        timer, event = self._live.pop(handle)
+        timer.cancel(event)
+
+    def _next(self, handle: int, stages: list[Stage], action: Action, job: Job, order: int) -> None:
+        network = self.way.network
+        (stage, *left), since = stages, network.agenda.now
+        if stage.timer is self.way.lane:
+            network.bytes_moved += stage.amount
+
+        def over(job: Job) -> None:
+            del self._live[handle]
+            if stage.moves:
+                network.note_staging(network.agenda.now - since)
+            if left:
+                self._next(handle, left, action, job, order)
+            else:
+                action(job)
+
+        self._live[handle] = stage.timer, stage.timer.after(stage.amount, over, job, order)
+
+
+def network_of(grid: Grid) -> Network | None:
+    """The network that all of a grid share; None where links have constant delays."""
+    return next((agent for agent in grid.agents if isinstance(agent, Network)), None)
+
+
+def _mean(sums: Sequence[float]) -> float:
+    count, total = sums
+    return total / count if count else nan

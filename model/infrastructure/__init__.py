@@ -1,0 +1,1 @@
+"""What all systems share, without actors: how links are divided, and how shared work advances."""
