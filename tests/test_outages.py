@@ -1,6 +1,7 @@
 """Nodes that fail, are drained and come back, and reserved processors."""
 
 from math import inf
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,11 @@ from gridtune.model.batch.nodes import Named, hosts_in
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, FAILED, State
 from gridtune.model.policy import make
+from gridtune.scenarios import ScenarioError, simulate
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.plots.gantt import draw_gantt
+from gridtune.scenarios.plots.tables import run_tables
+from gridtune.scenarios.results.files import tables
 
 POLICIES = ["fcfs", "easy", "conservative", "fair-share", {"kind": "priority", "reservations": 2}]
 
@@ -214,3 +220,81 @@ def test_no_job_is_lost_and_no_node_runs_two_jobs_or_any_while_it_is_out(policy,
         for names, number in begun:
             if spans and jobs[number - 1].runtime:
                 assert not {f"n-{node:03}" for node in out} & set(hosts_in(names))
+
+
+MACHINE = {"name": "m", "nodes": 4, "policy": "easy"}
+WORK = {
+    "name": "work",
+    "kind": "generated",
+    "count": 120,
+    "interval": {"law": "exponential", "mean": 30.0},
+    "runtime": {"law": "uniform", "low": 1.0, "high": 90.0},
+    "processors": {"law": "uniform", "low": 0.0, "high": 4.0},
+}
+
+
+def scenario(base=Path(), **site):
+    return Scenario("test", {"title": "t", "site": [{**MACHINE, **site}], "workload": [WORK]}, base)
+
+
+def test_the_same_nodes_fail_at_the_same_times_under_every_policy():
+    laws = {"between": {"law": "exponential", "mean": 600.0}, "repair": 60.0, "together": 2}
+    told = {}
+    for policy in ("fcfs", "easy"):
+        run = simulate(scenario(failures=laws, policy=policy), keep_events=True)
+        assert run.metrics["completed"].value + run.metrics["failed_jobs"].value == 120
+        assert run.metrics["node_failures"].value > 4
+        told[policy] = [
+            row[:2] + row[4:] for row in run.record.journal if row[1] in ("node lost", "node back")
+        ]
+    fewer = min(len(rows) for rows in told.values())
+    assert told["fcfs"][:fewer] == told["easy"][:fewer]
+
+
+def test_a_file_lists_outages(tmp_path):
+    (tmp_path / "out.csv").write_text("node,start,end,drain\n1,100,200,0\n0,50,,1\n")
+    run = simulate(scenario(tmp_path, outages="out.csv"), keep_events=True)
+    told = [(time, event, node) for time, event, _, _, node in run.record.journal if event.startswith("node")]
+    assert told == [(50, "node drained", "m-000"), (100, "node lost", "m-001"), (200, "node back", "m-001")]
+    assert not [job for job in run.record.jobs if job.start >= 50 and "m-000" in hosts_in(job.node)]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("node,start\n", "no column end"),
+        ("node,start,end\n1,x,2\n", "out.csv:2: no outage"),
+        ("node,start,end\n1,5,2\n", "0 <= start < end"),
+        ("node,start,end\n4,1,2\n", "node 4; the nodes are 0 to 3"),
+    ],
+)
+def test_a_file_that_lists_no_outages_is_refused(tmp_path, text, fault):
+    (tmp_path / "out.csv").write_text(text)
+    with pytest.raises(ScenarioError, match=fault):
+        simulate(scenario(tmp_path, outages="out.csv"))
+
+
+@pytest.mark.parametrize(
+    ("site", "fault"),
+    [
+        ({"outage": {"start": 1.0, "nodes": [4]}}, "no node 4"),
+        ({"outage": {"start": 1.0, "nodes": [1, 1]}}, "different numbers"),
+        ({"reservation": {"name": "r", "start": 0.0, "duration": 1.0, "processors": 5}}, "the site has 4"),
+        (
+            {"reservation": {"name": "r", "start": 0.0, "duration": 9.0, "every": 5.0, "times": 2}},
+            "every: 5 s",
+        ),
+        ({"failures": {"between": inf, "repair": 1.0}}, "inf"),
+    ],
+)
+def test_what_a_site_does_not_have_is_refused(site, fault):
+    with pytest.raises(ScenarioError, match=fault):
+        scenario(**site).spec  # noqa: B018 (it is checked when it is asked for)
+
+
+def test_a_picture_shows_when_nodes_were_out():
+    run = simulate(scenario(outage={"start": 100.0, "end": 300.0, "nodes": [2]}), keep_events=True)
+    drawn = run_tables("test", [tables(run)])
+    assert drawn.outages == [("m-002", 100.0, 300.0)]
+    legend = draw_gantt(drawn).axes[0].get_legend()
+    assert "node out" in [text.get_text() for text in legend.get_texts()]

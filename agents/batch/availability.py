@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.model.agenda import ARRIVAL
 from gridtune.model.batch.holds import KEYS, Hold, Window
-from gridtune.model.batch.nodes import Named
+from gridtune.model.batch.nodes import Named, host_list
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
 
@@ -152,7 +152,7 @@ class Availability:
         self.failures += len(lost)
         self._evict(lost)
         then = [self.site.take_off(job) for job in self.site.jobs_on(self._slots(lost))]
-        self.shut(lost, cause, until)
+        self._shut(lost, cause, until, "node lost")
         for follow in then:
             follow()
 
@@ -161,7 +161,11 @@ class Availability:
 
         Best-effort jobs leave at once.
         """
+        self._shut(nodes, cause, until, "node drained")
+
+    def _shut(self, nodes: Iterable[int], cause: str, until: float, event: str) -> None:
         for node in nodes:
+            self._log(event, node)
             causes = self._causes.setdefault(node, {})
             causes[cause] = max(until, causes.get(cause, -inf))
             self._give_back(node)
@@ -179,6 +183,7 @@ class Availability:
                 self._take(node, max(causes.values()))
             else:
                 del self._causes[node]
+                self._log("node back", node)
         self._reconcile()
         self.site.processors_returned()
 
@@ -228,6 +233,9 @@ class Availability:
     def _slots(self, nodes: Iterable[int]) -> set[int]:
         width = self.nodes.slots_per_node
         return {slot for node in nodes for slot in range(node * width, (node + 1) * width)}
+
+    def _log(self, event: str, node: int) -> None:
+        self.site.grid.record.log(self.time, event, 0, self.site.name, host_list(self.nodes.site, [node]))
 
     def _evict(self, nodes: Iterable[int]) -> None:
         if self.site.best_effort is not None:

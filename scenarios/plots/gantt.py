@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST = 3000  # executions in one picture before a window is chosen
 SHOWN = 1500  # executions in a window that was chosen, at most
 EACH = 60  # of them for each that runs at a time
+OUT = "#D8D8D8"  # where a node was out
 ROWS = 40  # labels of places at most
 
 
@@ -48,7 +49,8 @@ def draw_gantt(run: RunTables, window: tuple[float, float] | None = None) -> Fig
     Intervals are half-open: an execution that starts when another ends shares its lane. Where nodes have no
     names, or hold several jobs at once, jobs are packed into lanes. Boxes have the colour of the kind of job,
     or of the user where all are of one kind; executions that ended without
-    a result are hatched (without events, those of jobs that were killed before as well).
+    a result are hatched (without events, those of jobs that were killed before as well). Where events were
+    kept, times in which a node was lost or drained are grey.
 
     Args:
         run: to draw.
@@ -88,8 +90,10 @@ def draw_gantt(run: RunTables, window: tuple[float, float] | None = None) -> Fig
                 alpha=0.75 if hatched else 1.0,
             )
         )
+    out = _shade(axes, run, offsets, boxes)
     _scales(axes, offsets, lanes, chosen)
-    _legend(axes, names, "lost" if run.events is not None else "lost, or killed before", bool(lost.any()))
+    what = "lost" if run.events is not None else "lost, or killed before"
+    _legend(axes, names, what if lost.any() else "", out)
     style.title(drawing, f"{run.title}: who ran where", f"{note}; {extra}" if extra else note)
     return drawing
 
@@ -204,11 +208,24 @@ def _scales(axes: Axes, offsets: Mapping[str, int], rows: int, window: tuple[flo
     style.time_axis(axes, *window)
 
 
-def _legend(axes: Axes, names: Mapping[str, str], lost: str, any_lost: bool) -> None:
+def _shade(axes: Axes, run: RunTables, offsets: Mapping[str, int], boxes: list[Box]) -> bool:
+    """Grey where nodes were out; whether any was."""
+    height: dict[str, int] = defaultdict(int)
+    for box in boxes:
+        height[box.place] = max(height[box.place], box.lane + box.lanes)
+    shown = [outage for outage in run.outages if outage[0] in offsets]
+    for node, start, end in shown:
+        axes.broken_barh([(start, end - start)], (offsets[node], height[node]), facecolor=OUT, zorder=0.5)
+    return bool(shown)
+
+
+def _legend(axes: Axes, names: Mapping[str, str], lost: str, out: bool) -> None:
     from matplotlib.patches import Patch
 
     handles = [Patch(color=colour, label=name) for name, colour in names.items()]
-    if any_lost:
+    if out:
+        handles.append(Patch(color=OUT, label="node out"))
+    if lost:
         handles.append(Patch(facecolor=GREY, edgecolor="black", hatch="/////", label=lost))
     if handles:
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.0, 1.0))

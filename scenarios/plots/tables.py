@@ -73,6 +73,20 @@ class RunTables:
         return made.sort_values(["start", "job"], kind="stable").reset_index(drop=True)
 
     @property
+    def outages(self) -> list[tuple[str, float, float]]:
+        """Nodes that were lost or drained, as node, start and end (s); none where events were not kept."""
+        out: dict[str, float] = {}
+        made: list[tuple[str, float, float]] = []
+        if self.events is not None:
+            told = self.events[self.events["event"].isin(("node lost", "node drained", "node back"))]
+            for time, event, node in zip(told["time"], told["event"], told["node"], strict=True):
+                if event != "node back":
+                    out.setdefault(str(node), float(time))
+                elif node in out:
+                    made.append((str(node), out.pop(str(node)), float(time)))
+        return made + [(node, start, self.span[1]) for node, start in out.items()]
+
+    @property
     def title(self) -> str:
         """Name of the scenario, and the replication if there are several."""
         number, count = self.replication

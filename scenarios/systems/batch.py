@@ -101,6 +101,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         ),
         file_system=None if files is None else FileSystem(grid.agenda, files.threads, files.time_constant),
         io_share=0.0 if files is None else files.io_share,
+        requeues=spec.requeues,
     )
     network = network_of(grid)
     if network is not None:
@@ -115,7 +116,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
 def _pool(site: SiteSpec) -> NodePool:
     if isinstance(site.speed, list):
         return Named(site.name, site.speed, site.slots)
-    if site.named_nodes:
+    if site.named_nodes or site.lives:
         return Named(site.name, [site.speed] * site.size, site.slots)
     return Counted(site.size * site.slots, site.speed)
 

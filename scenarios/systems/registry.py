@@ -10,6 +10,7 @@ from gridtune.scenarios.systems import (
     gridrpc,
     harvesting,
     middleware,
+    outages,
     overlay,
     platform,
     portal,
@@ -19,4 +20,17 @@ from gridtune.scenarios.systems import (
 
 # `check` refuses tables that do not fit together; `build` puts the actors of its tables on the grid. Their
 # order is the order of ties.
-SYSTEMS = (gridrpc, platform, batch, vres, harvesting, queueing, deadline, middleware, wms, portal, overlay)
+SYSTEMS = (
+    gridrpc,
+    platform,
+    batch,
+    vres,
+    harvesting,
+    queueing,
+    deadline,
+    middleware,
+    wms,
+    portal,
+    overlay,
+    outages,
+)

@@ -15,6 +15,7 @@ from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
 from gridtune.scenarios.fields.table import Table, one_or_more
+from gridtune.scenarios.tables.outages import LifeFields
 from gridtune.scenarios.tables.vres import VresFields
 
 
@@ -84,7 +85,7 @@ def _nodes(value: Any) -> Any:
     )
 
 
-class SiteSpec(VresFields):
+class SiteSpec(VresFields, LifeFields):
     """A site with a local batch scheduler."""
 
     name: str = "site"
@@ -97,7 +98,8 @@ class SiteSpec(VresFields):
         default=1.0, description="work per s (NCU/s if run times are lengths in NCU), of all nodes or of each"
     )
     named_nodes: bool = Field(
-        default=False, description="whether jobs are given nodes by name; always where speeds differ"
+        default=False,
+        description="whether jobs are given nodes by name; always where speeds differ, or nodes can be out",
     )
     policy: policy_of("batch")  # type: ignore[valid-type]
     queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
@@ -151,6 +153,8 @@ class SiteSpec(VresFields):
             raise ValueError("quota: is for sites with a batch scheduler; leave it out, or vres")
         if self.vres is not None and not self.head_node.free:
             raise ValueError("head_node: is for sites with a batch scheduler; leave it out, or vres")
+        if isinstance(self.nodes, int):
+            self.check_life(self.nodes, self.slots)
         names = [queue.name for queue in self.queue]
         if len(set(names)) < len(names):
             raise ValueError(f"the names of queues must differ, not {', '.join(names)}")

@@ -1,0 +1,94 @@
+"""The life of a machine put on the grid: failures, outages and reservations of a batch site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gridtune.agents.batch.availability import AdvanceReservation, Availability
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.outages import Failures, Outage, schedule_outages, schedule_reservation
+from gridtune.model.batch.nodes import Named
+from gridtune.model.grid import Grid
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.systems.batch import delay, sites_of
+from gridtune.scenarios.tables.batch import SiteSpec
+from gridtune.scenarios.tables.outages import chosen
+from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.trace_files.find import find_trace
+from gridtune.scenarios.trace_files.outages import read_outages
+from gridtune.scenarios.trace_files.records import TraceError
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether only sites with a batch scheduler have nodes that fail.
+
+    Raises:
+        ValueError: another has.
+    """
+    for site in spec.site:
+        if site.vres is not None and site.lives:
+            raise ValueError(
+                f"site.{site.name}: failures, outage, outages and reservation are for sites with a batch "
+                "scheduler; leave them out, or vres"
+            )
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Have nodes fail and be out, and processors be reserved, as the tables of the sites say.
+
+    Raises:
+        ScenarioError: a file of outages cannot be used, or a site is too small for what is said of it.
+    """
+    sites = sites_of(grid)
+    for part in spec.site:
+        if part.lives:
+            have_a_life(grid, part, sites[part.name])
+
+
+def have_a_life(grid: Grid, spec: SiteSpec, site: BatchSite) -> None:
+    """Have nodes of one site fail and be out, and processors be reserved."""
+    assert isinstance(site.nodes, Named)
+    try:
+        spec.check_life(spec.size, spec.slots)
+    except ValueError as error:
+        raise ScenarioError(f"site.{spec.name}.{error}") from None
+    availability = Availability(site, site.nodes)
+    schedule_outages(availability, _outages(spec))
+    for number, failures in enumerate(spec.failures, 1):
+        nodes = chosen(failures.nodes, spec.size)
+        for first in range(0, len(nodes), failures.together):
+            name = f"failures:{spec.name}:{number}:{nodes[first]}"
+            between = delay(failures.between, grid, f"{name}:between")
+            repair = delay(failures.repair, grid, f"{name}:repair")
+            Failures(availability, nodes[first : first + failures.together], name, between, repair)
+    for reservation in _reservations(spec):
+        schedule_reservation(availability, *reservation)
+
+
+def _outages(spec: SiteSpec) -> Iterator[Outage]:
+    for outage in spec.outage:
+        yield Outage(outage.start, outage.end, chosen(outage.nodes, spec.size), outage.drain)
+    if spec.outages is None:
+        return
+    try:
+        rows = read_outages(find_trace(spec.outages))
+    except TraceError as error:
+        raise ScenarioError(f"site.{spec.name}.outages: {error}") from None
+    for row in rows:
+        if row.node >= spec.size:
+            raise ScenarioError(
+                f"site.{spec.name}.outages: {spec.outages} has node {row.node}; the nodes are 0 to "
+                f"{spec.size - 1}"
+            )
+        yield Outage(row.start, row.end, (row.node,), row.drain)
+
+
+def _reservations(spec: SiteSpec) -> Iterator[tuple[AdvanceReservation, float]]:
+    """Each, and the s before its start that the scheduler learns of it."""
+    for table in spec.reservation:
+        processors = spec.size * spec.slots if table.processors == "all" else table.processors
+        for number in range(table.times):
+            start = table.start + (number * table.every if number else 0.0)
+            users, groups = frozenset(table.users), frozenset(table.groups)
+            made = AdvanceReservation(table.name, start, start + table.duration, processors, users, groups)
+            yield made, table.notice

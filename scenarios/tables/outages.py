@@ -1,0 +1,164 @@
+"""The life of a machine: nodes of a batch site that fail, are out or drained for a time, and reservations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from gridtune.scenarios.fields.laws import EndingLaw
+from gridtune.scenarios.fields.table import Table, one_or_more
+from gridtune.scenarios.workloads.trace_file import TraceFile
+
+ALL: Literal["all"] = "all"
+
+
+def _numbers(value: Any) -> Any:
+    """A list of numbers from 0, or the word for all; one sentence for whatever else it is."""
+    whole = isinstance(value, list) and all(
+        isinstance(number, int) and not isinstance(number, bool) and number >= 0 for number in value
+    )
+    if value == ALL or (whole and value and len(set(value)) == len(value)):
+        return value
+    raise ValueError('expected different numbers of nodes from 0, e.g. [0, 1], or "all"')
+
+
+Nodes = Annotated[list[int] | Literal["all"], BeforeValidator(_numbers)]
+
+
+def chosen(nodes: list[int] | Literal["all"], size: int) -> Sequence[int]:
+    """The numbers of the nodes that are meant.
+
+    Args:
+        nodes: as written.
+        size: nodes of the site.
+
+    Raises:
+        ValueError: the site has no such node.
+    """
+    if nodes == ALL:
+        return range(size)
+    if max(nodes) >= size:
+        raise ValueError(f"no node {max(nodes)}; the nodes are 0 to {size - 1}")
+    return nodes
+
+
+class FailuresSpec(Table):
+    """Nodes that fail again and again, whatever runs there (Schroeder and Gibson, DSN 2006: section 5)."""
+
+    between: EndingLaw = Field(
+        description="s that a node works from one failure to the next, at least 1; `weibull` with shape 0.7 "
+        "to 0.8, where scale is the mean / 1.266 to / 1.133"
+    )
+    repair: EndingLaw = Field(
+        description="s until it is back, at least 1; `lognormal`, e.g. median 3240, sigma 1.94 (mean 6 h)"
+    )
+    nodes: Nodes = Field(default=ALL, description="numbers of the nodes, from 0, or `all`")
+    together: int = Field(
+        default=1, ge=1, description="nodes that fail together, as those of a rack, in the order of numbers"
+    )
+
+
+class OutageSpec(Table):
+    """Nodes that are out for a time: jobs that run there are lost, unless the nodes are drained."""
+
+    endless = frozenset({"end"})
+
+    start: float = Field(ge=0, description="s at which nothing starts there any more")
+    end: float = Field(default=inf, gt=0, description="s at which the nodes are back")
+    nodes: Nodes = Field(default=ALL, description="numbers of the nodes, from 0, or `all`")
+    drain: bool = Field(
+        default=False, description="whether jobs that run there finish; the scheduler then knows `end`, too"
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> OutageSpec:
+        if self.end <= self.start:
+            raise ValueError(f"end ({self.end}) must be more than start ({self.start})")
+        return self
+
+
+class ReservationSpec(Table):
+    """Processors that are kept for some users, or for nobody: maintenance; jobs are planned around it."""
+
+    name: str
+    start: float = Field(ge=0, description="s")
+    duration: float = Field(gt=0, description="s")
+    processors: int | Literal["all"] = Field(default=ALL, description="how many, or `all` of the site")
+    users: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
+        default_factory=list,
+        description="whose jobs may start there if they are promised to end in time; nobody's if `groups` is "
+        "empty, too",
+    )
+    groups: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
+        default_factory=list, description="the same for groups"
+    )
+    notice: float = Field(
+        default=inf, ge=0, description="s before its start that the scheduler learns of it; infinite: always"
+    )
+    every: float = Field(default=inf, gt=0, description="s from one to the next, where it is repeated")
+    times: int = Field(default=1, ge=1, le=10_000, description="how often it takes place")
+
+    @model_validator(mode="after")
+    def _repeated(self) -> ReservationSpec:
+        if self.times > 1 and not self.duration <= self.every < inf:
+            raise ValueError(
+                f"every: {self.every:g} s: needs a number of at least the duration to be repeated"
+            )
+        if isinstance(self.processors, int) and self.processors < 1:
+            raise ValueError(f"processors: must be at least 1, not {self.processors}")
+        return self
+
+
+class LifeFields(Table):
+    """What happens to the nodes of a site with a batch scheduler."""
+
+    failures: Annotated[list[FailuresSpec], BeforeValidator(one_or_more)] = Field(
+        default_factory=list, description="of nodes, by laws"
+    )
+    outage: Annotated[list[OutageSpec], BeforeValidator(one_or_more)] = Field(
+        default_factory=list, description="nodes that are out or drained, one by one"
+    )
+    outages: TraceFile | None = Field(
+        default=None,
+        description="file in CSV with an outage of a node in each row: columns `node` (a number from 0), "
+        "`start`, `end` (s; empty: for ever) and, where some are drained, `drain` (0 or 1)",
+    )
+    requeues: int = Field(
+        default=5,
+        ge=0,
+        description="how often a job whose node failed runs again before it is lost (Slurm: 5)",
+    )
+    reservation: Annotated[list[ReservationSpec], BeforeValidator(one_or_more)] = Field(
+        default_factory=list, description="advance reservations and maintenance"
+    )
+
+    @property
+    def lives(self) -> bool:
+        """Whether nodes are ever out, or reserved."""
+        return bool(self.failures or self.outage or self.outages or self.reservation)
+
+    def check_life(self, size: int, slots: int) -> None:
+        """Whether the nodes and processors that are named exist.
+
+        Args:
+            size: nodes of the site.
+            slots: of each node.
+
+        Raises:
+            ValueError: they do not.
+        """
+        for key, tables in (("failures", self.failures), ("outage", self.outage)):
+            for table in tables:
+                try:
+                    chosen(table.nodes, size)
+                except ValueError as error:
+                    raise ValueError(f"{key}.nodes: {error}") from None
+        for reservation in self.reservation:
+            if isinstance(reservation.processors, int) and reservation.processors > size * slots:
+                raise ValueError(
+                    f"reservation.{reservation.name}.processors: {reservation.processors}; the site has "
+                    f"{size * slots}"
+                )
