@@ -372,6 +372,7 @@ def reproduce(
     list: options.ListPapers = False,
     replications: options.Replications = 10,
     seed: options.Seed = 1,
+    quick: options.Quick = False,
     jobs: options.AllJobs = None,
     out: options.FiguresOut = None,
     format: options.Output = Format.table,
@@ -386,7 +387,7 @@ def reproduce(
         rows = experiment_rows()
         _print(rows, rows, ("experiment", "title"), format)
         return
-    made = run_paper(paper, replications, seed, jobs or os.cpu_count() or 1, out)
+    made = run_paper(paper, replications, seed, jobs or os.cpu_count() or 1, out, quick=quick)
     columns = ("id", "experiment", "claim", "expected", "measured", "verdict")
     _print(made, made["claims"], columns, format)
     if format is Format.table:

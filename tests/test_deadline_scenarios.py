@@ -7,8 +7,6 @@ import pytest
 
 from gridtune.model.streams import Streams
 from gridtune.scenarios import ScenarioError, build, load, simulate
-from gridtune.scenarios.reproduction.catalogue import load_paper
-from gridtune.scenarios.reproduction.claims import Workbench
 from gridtune.scenarios.results.run import notes
 from gridtune.scenarios.workloads.trace_tasks import TraceTasks
 from tests.test_deadline import scenario
@@ -149,22 +147,3 @@ def test_courses_are_kept_within_sense(course, expected):
         assert 0.2 <= values[0] < 0.4
     else:
         assert values == expected
-
-
-@pytest.mark.parametrize("experiment", ["example", "fig4a"])
-def test_claims_of_the_paper_are_met_and_drawn(experiment, tmp_path, monkeypatch):
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-
-    def evaluate(scenario, points, replications):
-        made = []
-        for point in points:
-            runs = [simulate(scenario.override(point), 1, k).metrics for k in range(replications)]
-            made.append({name: [run[name].value for run in runs] for name in runs[0]})
-        return made
-
-    bench = Workbench(evaluate, 1, 1, tmp_path)
-    (chosen,) = (known for known in load_paper("deadline").experiments if known.name == experiment)
-    claims = chosen.run(bench)
-    assert claims
-    assert {claim.verdict for claim in claims} == {"met"}
-    assert all(path.stat().st_size > 5000 for path in bench.figures)

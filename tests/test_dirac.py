@@ -8,15 +8,13 @@ import pytest
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.reproduction.dirac.runs import (
     DEDICATED,
-    PERIODS,
     PULL,
     PUSH,
     SHARED,
     STRATEGIES,
-    crossover,
     deviations,
-    peak_running,
     service_runs,
+    time_at,
 )
 from gridtune.scenarios.simulation.simulate import simulate
 
@@ -84,13 +82,6 @@ def test_a_task_is_as_long_as_its_law_says():
     assert fmean(lengths) == pytest.approx(91430, rel=0.08)
 
 
-def test_crossover_lies_between_the_points_around_it():
-    waits = [10.0 * k for k in range(len(PERIODS))]
-    assert crossover(waits, 25.0) == PERIODS[2] + 0.5 * (PERIODS[3] - PERIODS[2])
-    assert crossover(waits, -1.0) == 0.0
-    assert crossover(waits, 1000.0) == inf
-
-
 def test_constant_service_times_are_nearer_to_drawn_ones_than_none():
     runs = service_runs(1, 2)
     errors = {name: fmean(map(fmean, deviations(runs, name))) for name in ("none", "constant")}
@@ -113,8 +104,9 @@ def test_every_shipped_search_varies_paths_that_exist():
                 scenario.override({path: value})
 
 
-def test_the_peak_of_running_tasks_is_counted_exactly():
+def test_the_time_at_which_tasks_run_together_is_counted_exactly():
     run = simulate(load(DEDICATED).override({"workload.count": 3, "workload.interval": 1.0}), 1)
-    assert peak_running(run) == 3
-    apart = simulate(load(DEDICATED).override({"workload.count": 3, "workload.interval": 9000.0}), 1)
-    assert peak_running(apart) == 1
+    starts, ends = (sorted(getattr(job, name) for job in run.record.jobs) for name in ("start", "end"))
+    assert time_at(run, 1) == pytest.approx(ends[-1] - starts[0])
+    assert time_at(run, 3) == pytest.approx(ends[0] - starts[-1])
+    assert time_at(run, 4) == 0

@@ -5,18 +5,8 @@ from pathlib import Path
 import pytest
 
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.reproduction.catalogue import load_paper
-from gridtune.scenarios.reproduction.claims import Workbench
 
 LOG = Path("../shared/data/LPC-EGEE-2004-1.2-cln.swf.gz")
-
-
-@pytest.mark.parametrize("name", ["vres-node", "vres-site", "itu", "geant4", "gptm3d"])
-def test_the_claims_hold(name, tmp_path):
-    experiment = next(known for known in load_paper("egee").experiments if known.name == name)
-    claims = experiment.run(Workbench(None, 1, 1, tmp_path))
-    assert claims
-    assert [claim for claim in claims if claim.verdict != "met"] == []
 
 
 def test_a_larger_share_rejects_fewer_short_jobs_and_slows_batch_jobs_more():

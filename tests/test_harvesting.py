@@ -17,7 +17,6 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import State
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.reproduction import Workbench, load_paper
 from gridtune.scenarios.reproduction.batcigri.measured import executions, quality, signals
 from gridtune.scenarios.simulation.identify import identify
 from gridtune.scenarios.trace_files.find import find_trace
@@ -346,26 +345,6 @@ def test_identification_needs_a_harvester_and_an_answer():
 def test_what_makes_no_sense_is_refused(values, message):
     with pytest.raises(ScenarioError, match=message):
         load("cigri/batcigri").override(values)
-
-
-def test_every_claim_of_batcigri_is_met(tmp_path):
-    paper = load_paper("batcigri")
-
-    def evaluate(scenario, points, replications):
-        raise AssertionError("its experiments run one seed")
-
-    bench = Workbench(evaluate, 1, 1, tmp_path)
-    claims = [claim for experiment in paper.experiments for claim in experiment.run(bench)]
-    assert {claim.id for claim in claims} == {f"G{k}" for k in range(1, 10)}
-    assert [claim.claim for claim in claims if claim.verdict != "met"] == []
-    assert {path.name for path in bench.figures} == {
-        "figure-3.png",
-        "figure-4.png",
-        "figure-5.png",
-        "controllers.png",
-    }
-    assert all(path.is_file() for path in bench.figures)
-    assert (tmp_path / "controllers.csv").read_text().count("\n") == 9
 
 
 def test_the_holes_of_a_real_cluster_are_harvested_unseen():

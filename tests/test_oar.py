@@ -2,9 +2,10 @@
 
 import pytest
 
-from gridtune.scenarios.reproduction.claims import Workbench
 from gridtune.scenarios.reproduction.oar.claims import compare, schedule_path, schedules
+from gridtune.scenarios.reproduction.workbench import Workbench
 from gridtune.scenarios.trace_files import TraceError
+from gridtune.scenarios.workers.pool import Pool
 
 
 @pytest.fixture(autouse=True)
@@ -15,10 +16,9 @@ def _needs_schedules():
         pytest.skip(str(error))
 
 
-def test_every_claim_is_met(tmp_path):
-    claims = schedules(Workbench(lambda *_: [], 1, 1, tmp_path))
-    assert [claim.id for claim in claims] == ["O1", "O2", "O3", "O4", "O5"]
-    assert {claim.verdict for claim in claims} == {"met"}, claims
+def test_ten_schedules_decide_three_claims(tmp_path):
+    verdicts = {claim.id: claim.verdict for claim in schedules(Workbench(Pool(), 1, 1, tmp_path))}
+    assert verdicts == {"O1": "met", "O2": "met", "O3": "undecided", "O4": "undecided", "O5": "met"}
 
 
 def test_without_start_overhead_waits_are_too_short():

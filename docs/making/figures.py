@@ -1,22 +1,18 @@
-"""Run every command that the pages show, keep the pictures they show, and fill in the tables of claims.
+"""Run every command that the pages show, and keep the pictures they show.
 
     python docs/making/figures.py [PAGE …]        e.g. knobs systems/dirac; left out, every page with pictures
 
-A picture that a command writes as `results/a/b.png` is kept as `docs/figures/a-b.png` if the page shows it. A
-table of claims stands between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->`. Commands run in
-`results/docs/PAGE`, beside the files that the page shows.
+A picture that a command writes as `results/a/b.png` is kept as `docs/figures/a-b.png` if the page shows
+it. Commands run in `results/docs/PAGE`, beside the files that the page shows.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from pages import DOCS, ROOT, commands, files, pages, pictures
 
@@ -31,7 +27,6 @@ def main(names: list[str]) -> None:
             folder = ROOT / "results" / "docs" / name
             run(page, folder)
             keep(page, folder)
-            fill(page, folder)
 
 
 def run(page: Path, folder: Path) -> None:
@@ -86,48 +81,6 @@ def shrink(source: Path, target: Path) -> None:
     small = plain.resize((round(plain.width * scale), round(plain.height * scale)), Image.Resampling.LANCZOS)
     target.parent.mkdir(parents=True, exist_ok=True)
     small.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
-
-
-def fill(page: Path, folder: Path) -> None:
-    """Fill in the tables of claims of a page."""
-    text = page.read_text(encoding="utf-8")
-
-    def table(found: re.Match[str]) -> str:
-        made = json.loads((folder / "results" / found[1] / "claims.json").read_text(encoding="utf-8"))
-        return f"<!-- claims {found[1]} -->\n{claims(made)}<!-- end of claims -->"
-
-    filled = re.sub(r"<!-- claims (\w+) -->\n.*?<!-- end of claims -->", table, text, flags=re.DOTALL)
-    if filled != text:
-        page.write_text(filled, encoding="utf-8")
-
-
-def claims(made: dict[str, Any]) -> str:
-    """A table of claims, and below it the reasons of those that need one."""
-    rows = [
-        "",
-        f"{made['replications']} replications, seed {made['seed']}.",
-        "",
-        "| id | claim | source | expected | measured | verdict |",
-        "|---|---|---|---|---|---|",
-    ]
-    for claim in made["claims"]:
-        verdict = claim["verdict"] if claim["verdict"] == "met" else f"**{claim['verdict']}**"
-        cells = [claim[key] for key in ("id", "claim", "source", "expected")] + [
-            _short(claim["measured"]),
-            verdict,
-        ]
-        rows.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
-    rows.append("")
-    reasons = [
-        f"- {claim['id']}, {claim['claim']}: *{claim['verdict']}*: {claim['reason']}."
-        for claim in made["claims"]
-        if claim["reason"]
-    ]
-    return "\n".join([*rows, *(reasons and ["Notes:", "", *reasons, ""])]) + "\n"
-
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

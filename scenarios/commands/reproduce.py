@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.replicate import Metrics, evaluate
 from gridtune.scenarios.reproduction.catalogue import PAPERS, load_paper
-from gridtune.scenarios.reproduction.claims import Experiment, Point, Values, Workbench
+from gridtune.scenarios.reproduction.claims import VERDICTS, Experiment
+from gridtune.scenarios.reproduction.workbench import Workbench
 from gridtune.scenarios.results.files import writable_folder, write_json
-from gridtune.scenarios.workers.pool import Outcome, Pool
+from gridtune.scenarios.workers.pool import Pool
 
 
-def run_paper(name: str, replications: int, seed: int, jobs: int, out: Path | None) -> dict[str, Any]:
+def run_paper(
+    name: str, replications: int, seed: int, jobs: int, out: Path | None, *, quick: bool = False
+) -> dict[str, Any]:
     """Run a paper's experiments.
 
     Args:
@@ -25,6 +26,7 @@ def run_paper(name: str, replications: int, seed: int, jobs: int, out: Path | No
         seed: of all runs.
         jobs: worker processes.
         out: folder for figures and `claims.json`; `results/PAPER` if left out.
+        quick: whether experiments are done at reduced size.
 
     Returns:
         What is printed as JSON.
@@ -38,22 +40,15 @@ def run_paper(name: str, replications: int, seed: int, jobs: int, out: Path | No
     # Figures are drawn to files: no display is needed, and none must be looked for.
     os.environ.setdefault("MPLBACKEND", "Agg")
     with Pool(jobs) as pool:
-
-        def run_points(scenario: Scenario, points: Sequence[Point], replications: int) -> list[Values]:
-            made: list[Values] = [{} for _ in points]
-            outcomes: Iterator[Outcome[list[Metrics]]]
-            outcomes = evaluate(scenario, points, seed, range(replications), pool)
-            for outcome in outcomes:
-                runs = outcome.value
-                made[outcome.index] = {key: [run[key].value for run in runs] for key in runs[0]}
-            return made
-
-        bench = Workbench(run_points, replications, seed, folder)
+        bench = Workbench(pool, replications, seed, folder, quick)
         claims = [claim.to_dict() for chosen in experiments for claim in chosen.run(bench)]
+    verdicts = [claim["verdict"] for claim in claims]
     made = {
         "paper": paper,
         "seed": seed,
         "replications": replications,
+        "quick": quick,
+        "counts": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
         "claims": claims,
         "figures": [str(figure) for figure in bench.figures],
     }
@@ -62,7 +57,8 @@ def run_paper(name: str, replications: int, seed: int, jobs: int, out: Path | No
 
 
 def remarks(made: dict[str, Any]) -> Iterator[str]:
-    """What to say below the table of claims: why some are not met, and where the figures are, a line each."""
+    """What to say below a table of claims: counts, why some are not met, where figures are; a line each."""
+    yield ", ".join(f"{count} {verdict}" for verdict, count in made["counts"].items() if count)
     for claim in made["claims"]:
         if claim["verdict"] != "met" and claim["reason"]:
             yield f"{claim['id']}, {claim['claim']}: {claim['verdict']}: {claim['reason']}"

@@ -1,15 +1,17 @@
-"""Claims of a paper, and what becomes of them when its experiments are run again."""
+"""Claims of a paper: hypotheses about measured numbers, and what becomes of them when it is run again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.reproduction.statistics import Finding, overall
+from gridtune.scenarios.reproduction.workbench import Workbench
 
-Verdict = Literal["met", "not met", "contradicted by the source"]
+Verdict = Literal["met", "not met", "undecided", "by definition", "contradicted by the source"]
+
+VERDICTS: tuple[Verdict, ...] = ("met", "not met", "undecided", "by definition", "contradicted by the source")
 
 
 @dataclass(frozen=True)
@@ -17,15 +19,17 @@ class Claim:
     """One checkable statement of a paper and its outcome.
 
     Attributes:
-        id: short name, e.g. `D4`.
+        id: short name, e.g. `D4a`; no two claims of one experiment share it.
         experiment: within the paper.
         claim: the statement, in our words.
         source: section, figure or table.
         expected: value or relation, with its tolerance.
-        measured: what came out.
-        verdict: whether it was met; `contradicted by the source` where the paper disagrees with itself or
-            with arithmetic, which `reason` then shows.
-        reason: why, where it was not met.
+        measured: what came out, with its interval.
+        verdict: what the intervals say; `by definition` where the model or a calibration leaves no other
+        outcome,
+            `contradicted by the source` where the paper's own numbers clash with each other.
+        reason: what a reader must know to judge it.
+        findings: statistic, value, interval, bounds and replications of each part.
     """
 
     id: str
@@ -33,54 +37,73 @@ class Claim:
     claim: str
     source: str
     expected: str
-    measured: str | float
+    measured: str
     verdict: Verdict
     reason: str = ""
+    findings: list[dict[str, Any]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """As the command line prints it."""
         return asdict(self)
 
 
-def verdict(holds: bool) -> Verdict:
-    """`met` or `not met`."""
-    return "met" if holds else "not met"
+def hypothesis(
+    id: str, experiment: str, claim: str, source: str, *findings: Finding, reason: str = ""
+) -> Claim:
+    """A claim that measurements decide: met if all findings are, not met if one is not."""
+    return _claim(id, experiment, claim, source, findings, overall(findings), reason)
 
 
-Point = Mapping[str, Any]
-Values = dict[str, list[float]]
+def definition(id: str, experiment: str, claim: str, source: str, *findings: Finding, reason: str) -> Claim:
+    """A claim that the model or a calibration makes true: shown, but not counted as met.
 
-
-class Evaluate(Protocol):
-    """Runs every point of a scenario several times, with common random numbers."""
-
-    def __call__(self, scenario: Scenario, points: Sequence[Point], replications: int) -> list[Values]:
-        """For each point, each metric's value in each replication."""
-
-
-@dataclass
-class Workbench:
-    """What an experiment works with.
-
-    Attributes:
-        evaluate: runs points, in parallel where asked.
-        replications: runs of each point where an experiment takes a mean or a median.
-        seed: of all runs.
-        out: folder for figures and tables; exists.
-        figures: files drawn so far.
+    Where it does not come out after all, the model does not do what it says, and the claim is not met.
     """
+    failed = overall(findings) == "not met"
+    return _claim(id, experiment, claim, source, findings, "not met" if failed else "by definition", reason)
 
-    evaluate: Evaluate
-    replications: int
-    seed: int
-    out: Path
-    figures: list[Path] = field(default_factory=list)
 
-    def figure(self, name: str) -> Path:
-        """Path of a figure to draw, remembered as drawn."""
-        path = self.out / f"{name}.png"
-        self.figures.append(path)
-        return path
+def contradiction(
+    id: str,
+    experiment: str,
+    claim: str,
+    source: str,
+    *findings: Finding,
+    clash: bool,
+    arithmetic: str,
+) -> Claim:
+    """A claim that clashes with other numbers of its own source.
+
+    Args:
+        id, experiment, claim, source: of the claim.
+        findings: what was measured, which decides where the source does not clash with itself.
+        clash: whether the source's numbers clash, computed from them.
+        arithmetic: the computation, in words.
+    """
+    verdict: Verdict = "contradicted by the source" if clash else overall(findings)
+    return _claim(id, experiment, claim, source, findings, verdict, arithmetic)
+
+
+def _claim(
+    id: str,
+    experiment: str,
+    claim: str,
+    source: str,
+    findings: Sequence[Finding],
+    verdict: Verdict,
+    reason: str,
+) -> Claim:
+    return Claim(
+        id,
+        experiment,
+        claim,
+        source,
+        "; ".join(finding.expected for finding in findings),
+        "; ".join(finding.measured for finding in findings),
+        verdict,
+        reason,
+        [finding.to_dict() for finding in findings],
+    )
 
 
 @dataclass(frozen=True)

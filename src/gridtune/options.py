@@ -175,6 +175,9 @@ TableOutput = Annotated[TableFormat, typer.Option("--format", help="What goes to
 FrontOutput = Annotated[FrontFormat, typer.Option("--format", help="What goes to standard output.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for results.")]
 FiguresOut = Annotated[Path | None, typer.Option(help="Folder for figures; results/PAPER by default.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Do it at reduced size: fewer points, smaller workloads.")
+]
 PictureOut = Annotated[Path | None, typer.Option(help="File to draw (png, svg, pdf).")]
 All = Annotated[bool, typer.Option("--all", help="Print every metric, by the part that it is about.")]
 Events = Annotated[bool, typer.Option("--events", help="Keep the event table.")]

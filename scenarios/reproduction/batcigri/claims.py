@@ -6,12 +6,12 @@ import csv
 import io
 from collections.abc import Mapping
 from statistics import fmean, stdev
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
 
-from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.reproduction.batcigri.figures import (
     draw_errors,
     draw_gantt,
@@ -19,7 +19,9 @@ from gridtune.scenarios.reproduction.batcigri.figures import (
     draw_signals,
 )
 from gridtune.scenarios.reproduction.batcigri.measured import Quality, executions, quality, signals
-from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, Workbench, verdict
+from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, definition, hypothesis
+from gridtune.scenarios.reproduction.statistics import Finding, always, difference, mean, quantile
+from gridtune.scenarios.reproduction.workbench import Values, Workbench
 from gridtune.scenarios.results.files import replace
 from gridtune.scenarios.results.run import Run
 from gridtune.scenarios.simulation.simulate import simulate
@@ -44,149 +46,222 @@ CONTROLLERS: dict[str, Mapping[str, Any]] = {
 
 def scenario(bench: Workbench) -> list[Claim]:
     """Section 4.1: signals and schedule of the simulated experiment, with and without OAR's rounds."""
-    began = perf_counter()
-    run = simulate(load(SCENARIO), bench.seed, keep_events=True)
-    seconds = perf_counter() - began
-    lagging = simulate(load(SCENARIO).override(ROUNDS), bench.seed, keep_events=True)
-    made, lagged = signals(run, HARVESTER), signals(lagging, HARVESTER)
+    chosen = load(SCENARIO)
+    made, lagging = bench.measure(chosen, [{}, ROUNDS], regulated, keep_events=True)
+    runs = [simulate(chosen.override(values), bench.seed, keep_events=True) for values in ({}, ROUNDS)]
     names = ("as simulated in the paper", "with scheduling rounds of 5 s")
-    draw_signals(bench.figure("figure-4"), dict(zip(names, (made, lagged), strict=True)), PRIORITY)
-    draw_gantt(bench.figure("figure-5"), {names[0]: executions(run), names[1]: executions(lagging)})
-    return [*_regulated(run), *_schedule(run, seconds), *_gaps(run, lagging)]
+    drawn = dict(zip(names, runs, strict=True))
+    draw_signals(
+        bench.figure("figure-4"), {name: signals(run, HARVESTER) for name, run in drawn.items()}, PRIORITY
+    )
+    draw_gantt(bench.figure("figure-5"), {name: executions(run) for name, run in drawn.items()})
+    return [*_regulated(made), *_schedule(made), *_gaps(made, lagging)]
 
 
-def _regulated(run: Run) -> list[Claim]:
-    made = signals(run, HARVESTER)
-    time, occupied = made["time"], made["waiting"] + made["used"]
-    mean = occupied[(time >= 600) & (time <= 3500)].mean()
-    during = occupied[(time >= PRIORITY[0]) & (time < PRIORITY[1])].mean()
-    full = quality(run, HARVESTER).full
+def regulated(run: Run) -> dict[str, float]:
+    """What the claims about the scenario need of a run."""
+    found = signals(run, HARVESTER)
+    time, occupied = found["time"], found["waiting"] + found["used"]
+    lost = [one for one in executions(run) if one.killed]
+    return quality(run, HARVESTER)._asdict() | {
+        "during": float(occupied[(time >= PRIORITY[0]) & (time < PRIORITY[1])].mean()),
+        "killed": len(lost),
+        "killed_then": sum(one.end == PRIORITY[0] for one in lost),
+        "done": sum(job.state == "done" for job in run.record.jobs if not job.mandatory),
+        "first": min(one.start for one in executions(run)),
+        "cpu": cpu_seconds(run),
+    }
+
+
+def cpu_seconds(run: Run) -> float:
+    """Processor time (s) that the run takes if it is done again without its journal."""
+    began = process_time()
+    simulate(run.scenario, run.seed, run.replication)
+    return process_time() - began
+
+
+def _regulated(made: Values) -> list[Claim]:
     return [
-        Claim(
-            "G1", "scenario", "waiting and running jobs are regulated around 64", "section 4.1, figure 4",
-            "mean of 60 to 68 from 600 to 3500 s", round(float(mean), 1), verdict(60 <= mean <= 68),
+        hypothesis(
+            "G1a",
+            "scenario",
+            "waiting and running jobs are regulated around 64",
+            "section 4.1, figure 4",
+            Finding("jobs from 600 to 3500 s", mean(made["mean"]), 60, 68),
         ),
-        Claim(
-            "G1", "scenario", "the regulation holds during the priority job", "figure 4",
-            "mean of 60 to 68 from 2000 to 3800 s", round(float(during), 1), verdict(60 <= during <= 68),
+        hypothesis(
+            "G1b",
+            "scenario",
+            "the regulation holds during the priority job",
+            "figure 4",
+            Finding("jobs from 2000 to 3800 s", mean(made["during"]), 60, 68),
         ),
-        Claim(
-            "G2", "scenario", "the simulated cluster is always full", "section 4.4",
-            "in at least 97 % of the cycles from the first start to the last submission", f"{full:.1%}",
-            verdict(full >= 0.97),
-            "jobs of equal length end together in waves, and the gains are not in the paper",
+        hypothesis(
+            "G2",
+            "scenario",
+            "the simulated cluster is always full",
+            "section 4.4",
+            Finding(
+                "share of cycles from the first start to the last submission", mean(made["full"]), low=0.97
+            ),
+            reason="jobs of equal length end together in waves, and the gains are not in the paper",
         ),
-    ]  # fmt: skip
+    ]
 
 
-def _schedule(run: Run, seconds: float) -> list[Claim]:
-    jobs = [job for job in run.record.jobs if not job.mandatory]
-    killed = sum(execution.killed for execution in executions(run))
-    at_once = all(2000 <= one.end <= 2000 for one in executions(run) if one.killed)
-    done = sum(job.state == "done" for job in jobs)
-    first = min(execution.start for execution in executions(run))
-    end = run.metrics["makespan"].value
+def _schedule(made: Values) -> list[Claim]:
     return [
-        Claim(
-            "G3", "scenario", "the priority job kills the jobs on half of the cluster, which run again",
-            "section 3.4, figure 5", "16 kills at 2000 s, 500 jobs done", f"{killed} kills, {done} done",
-            verdict(killed == 16 and at_once and done == 500),
+        hypothesis(
+            "G3",
+            "scenario",
+            "the priority job kills the jobs on half of the cluster, which run again",
+            "section 3.4, figure 5",
+            always(
+                "16 kills, all at 2000 s",
+                [all_ == then == 16 for all_, then in zip(made["killed"], made["killed_then"], strict=True)],
+            ),
+            always("500 jobs done", [done == 500 for done in made["done"]]),
         ),
-        Claim(
-            "G4", "scenario", "an execution of the scenario takes around 1 h 20", "section 4.3",
-            "4700 to 5050 s", round(end, 1), verdict(4700 <= end <= 5050),
+        hypothesis(
+            "G4",
+            "scenario",
+            "an execution of the scenario takes around 1 h 20",
+            "section 4.3",
+            Finding("makespan, s", mean(made["end"]), 4700, 5050),
         ),
-        Claim(
-            "G5", "scenario", "the first jobs start 90 s after the first submission", "section 3.6", "90 s",
-            first, verdict(first == 90.0),
+        definition(
+            "G5",
+            "scenario",
+            "the first jobs start 90 s after the first submission",
+            "section 3.6",
+            always("at 90 s", [first == 90 for first in made["first"]]),
+            reason="the model holds the jobs of the first three cycles back, as section 3.6 says",
         ),
-        Claim(
-            "G6", "scenario", "a simulation needs seconds", "section 4.3", "at most 2 s", f"{seconds:.2f} s",
-            verdict(seconds <= 2.0),
+        hypothesis(
+            "G6",
+            "scenario",
+            "a simulation needs 5.5e-4 CPU hours at most, 16,000 times less than the real experiment",
+            "section 4.3",
+            Finding("CPU hours", quantile([seconds / 3600 for seconds in made["cpu"]]), high=5.5e-4),
         ),
-    ]  # fmt: skip
+    ]
 
 
-def _gaps(run: Run, lagging: Run) -> list[Claim]:
-    ideal, real = quality(run, HARVESTER), quality(lagging, HARVESTER)
+def _gaps(made: Values, lagging: Values) -> list[Claim]:
     return [
-        Claim(
-            "G7", "scenario", "OAR's scheduling rounds make gaps in the schedule", "section 4.5, figure 5",
-            "full in 80 to 96 % of the cycles with rounds", f"{real.full:.1%} against {ideal.full:.1%}",
-            verdict(0.80 <= real.full <= 0.96 and real.full < ideal.full),
+        hypothesis(
+            "G7a",
+            "scenario",
+            "OAR's scheduling rounds make gaps in the schedule",
+            "section 4.5, figure 5",
+            Finding("share of cycles full, with rounds", mean(lagging["full"]), 0.80, 0.96),
+            Finding("less that without", difference(lagging["full"], made["full"]), high=0, strict=True),
         ),
-        Claim(
-            "G7", "scenario", "the gaps add a lag", "section 4.5", "ends 50 to 250 s later",
-            f"{real.end - ideal.end:.0f} s", verdict(50 <= real.end - ideal.end <= 250),
+        hypothesis(
+            "G7b",
+            "scenario",
+            "the gaps add a lag",
+            "section 4.5",
+            Finding("s by which it ends later", difference(lagging["end"], made["end"]), 50, 250),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def overhead(bench: Workbench) -> list[Claim]:
     """Figure 3: what OAR adds to every job."""
     mu, sigma = 1.04, 0.27
+    (made,) = bench.measure(load(SCENARIO), [{}], overheads_of)
     run = simulate(load(SCENARIO), bench.seed)
-    overheads = [job.end - job.start - job.runtime for job in run.record.jobs if not job.mandatory]
-    draw_overhead(bench.figure("figure-3"), overheads, mu, sigma)
-    logs = np.log(overheads).tolist()
-    share = fmean(2 <= value < 4 for value in overheads)
+    draw_overhead(bench.figure("figure-3"), overheads(run), mu, sigma)
     return [
-        Claim(
-            "G8", "overhead", "overheads follow a log-normal law", "section 3.6, figure 3",
-            "parameters 1.04 and 0.27, each within 0.04", f"{fmean(logs):.3f} and {stdev(logs):.3f}",
-            verdict(abs(fmean(logs) - mu) <= 0.04 and abs(stdev(logs) - sigma) <= 0.04),
+        definition(
+            "G8a",
+            "overhead",
+            "overheads follow a log-normal law",
+            "section 3.6, figure 3",
+            Finding("mean of logarithms", mean(made["mu"]), mu - 0.04, mu + 0.04),
+            Finding("their standard deviation", mean(made["sigma"]), sigma - 0.04, sigma + 0.04),
+            reason="they are drawn from it",
         ),
-        Claim(
-            "G8", "overhead", "most overheads are around 2 and 3 seconds", "figure 3",
-            "75 % or more from 2 up to 4 s", f"{share:.0%}", verdict(share >= 0.75),
+        definition(
+            "G8b",
+            "overhead",
+            "most overheads are around 2 and 3 seconds",
+            "figure 3",
+            Finding("share from 2 up to 4 s", mean(made["around"]), low=0.75),
+            reason="that much of the law lies there",
         ),
-    ]  # fmt: skip
+    ]
+
+
+def overheads(run: Run) -> list[float]:
+    """Seconds that each harvested job held its resource beyond its own work."""
+    return [job.end - job.start - job.runtime for job in run.record.jobs if not job.mandatory]
+
+
+def overheads_of(run: Run) -> dict[str, float]:
+    """Parameters of the law of a run's overheads, and their share around 2 and 3 s."""
+    values = overheads(run)
+    logs = np.log(values).tolist()
+    return {"mu": fmean(logs), "sigma": stdev(logs), "around": fmean(2 <= value < 4 for value in values)}
 
 
 def controllers(bench: Workbench) -> list[Claim]:
     """Section 2.2: the submission rules of CiGri against controllers, in the same scenario."""
-    made: dict[str, Quality] = {}
+    names = bench.choose(list(CONTROLLERS), ["PI, 10 cycles", "P, 0.3", "tap", "wait for the batch"])
+    found = bench.measure(load(SCENARIO), [CONTROLLERS[name] for name in names], quality_of)
+    made = dict(zip(names, found, strict=True))
     errors = {}
-    for name, values in CONTROLLERS.items():
-        run = simulate(_chosen(values), bench.seed)
-        made[name] = quality(run, HARVESTER)
-        found = signals(run, HARVESTER)
-        window = (found["time"] >= 600) & (found["time"] <= 3500)
-        errors[name] = 64.0 - (found["waiting"] + found["used"])[window]
+    for name in names:
+        series = signals(simulate(load(SCENARIO).override(CONTROLLERS[name]), bench.seed), HARVESTER)
+        window = (series["time"] >= 600) & (series["time"] <= 3500)
+        errors[name] = 64.0 - (series["waiting"] + series["used"])[window]
     draw_errors(bench.figure("controllers"), errors, 64.0)
     _write_table(bench, made)
     pi = made["PI, 10 cycles"]
-    claims = [_worse(pi, made[name], name) for name in ("tap", "wait for the batch")]
-    static = made["P, 0.3"].mean
     return [
-        *claims,
-        Claim(
-            "G9", "controllers", "a proportional controller alone keeps a static error",
-            "control theory: jobs that end are a constant disturbance", "mean below 60 with gain 0.3",
-            round(static, 1), verdict(static < 60),
+        *(
+            hypothesis(
+                known,
+                "controllers",
+                f"the rule '{name}' uses the cluster less than a PI controller",
+                "section 2.2",
+                Finding(
+                    "utilisation, less that of PI",
+                    difference(made[name]["utilisation"], pi["utilisation"]),
+                    high=0,
+                    strict=True,
+                ),
+                Finding(
+                    "s by which it ends later", difference(made[name]["end"], pi["end"]), low=0, strict=True
+                ),
+            )
+            for known, name in (("G9a", "tap"), ("G9b", "wait for the batch"))
         ),
-    ]  # fmt: skip
+        hypothesis(
+            "G9c",
+            "controllers",
+            "a proportional controller alone keeps a static error",
+            "control theory: jobs that end are a constant disturbance",
+            Finding("jobs from 600 to 3500 s, with gain 0.3", mean(made["P, 0.3"]["mean"]), high=60),
+        ),
+    ]
 
 
-def _chosen(values: Mapping[str, Any]) -> Scenario:
-    return load(SCENARIO).override(values)
+def quality_of(run: Run) -> dict[str, float]:
+    """How well the controller of a run did, by name."""
+    return quality(run, HARVESTER)._asdict()
 
 
-def _worse(pi: Quality, other: Quality, name: str) -> Claim:
-    return Claim(
-        "G9", "controllers", f"the rule '{name}' uses the cluster less than a PI controller", "section 2.2",
-        "lower utilisation and a later end",
-        f"{other.utilisation:.1%} against {pi.utilisation:.1%}, {other.end:.0f} s against {pi.end:.0f} s",
-        verdict(other.utilisation < pi.utilisation and other.end > pi.end),
-    )  # fmt: skip
-
-
-def _write_table(bench: Workbench, made: Mapping[str, Quality]) -> None:
-    """A line for each controller."""
+def _write_table(bench: Workbench, made: Mapping[str, Values]) -> None:
+    """A line for each controller: means over replications."""
     text = io.StringIO()
     table = csv.writer(text)
     table.writerow(["controller", *Quality._fields])
-    table.writerows([name, *(round(value, 4) for value in row)] for name, row in made.items())
+    table.writerows(
+        [name, *(round(fmean(values[field]), 4) for field in Quality._fields)]
+        for name, values in made.items()
+    )
     replace(bench.out / "controllers.csv", lambda part: part.write_text(text.getvalue(), encoding="utf-8"))
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gridtune.scenarios.reproduction.claims import Values
 from gridtune.scenarios.reproduction.figures import save
+from gridtune.scenarios.reproduction.workbench import Values
 
 if TYPE_CHECKING:
     from gridtune.scenarios.results.run import Run

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gridtune.scenarios.reproduction.claims import Values
 from gridtune.scenarios.reproduction.figures import save
+from gridtune.scenarios.reproduction.workbench import Values
 
 if TYPE_CHECKING:
     from gridtune.scenarios.results.run import Run
@@ -61,6 +61,25 @@ def group_load(run: Run) -> dict[str, NDArray[np.float64]]:
         "client node": busy["client-node"],
         "master agent": busy["master-agent"],
         "busiest SeD": servers.max(axis=0),
+    }
+
+
+def phases(run: Run) -> dict[str, float]:
+    """What figure 9 says in numbers: length of the set-up (s), rates and shares of CPU in each phase."""
+    load_of = group_load(run)
+    setup = max(stay.setup_end for stay in run.record.stays)
+    start, end = int(setup) + 2, 100
+    submitted = sum(
+        count
+        for (agent, kind, second), count in run.record.messages.items()
+        if agent == "client-node" and kind == "submit" and start <= second < end
+    )
+    return {
+        "setup": setup,
+        "submitted": submitted / (end - start),
+        "master": float(load_of["master agent"][start:end].max()),
+        "server": float(load_of["busiest SeD"].max()),
+        "clean_up": float(load_of["client node"][end : end + 3].max()),
     }
 
 

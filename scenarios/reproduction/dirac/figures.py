@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gridtune.scenarios.reproduction.claims import Values
 from gridtune.scenarios.reproduction.dirac.runs import (
     BIN,
     DEDICATED,
-    PERIODS,
     SERVICES,
     SHARED,
     deviations,
     queries,
 )
 from gridtune.scenarios.reproduction.figures import save
+from gridtune.scenarios.reproduction.workbench import Values
 
 if TYPE_CHECKING:
     from gridtune.scenarios.results.run import Run
@@ -146,14 +145,17 @@ def draw_evolution(path: Path, counts: Mapping[str, Counts]) -> None:
 
 
 def draw_periods(
-    path: Path, push: Mapping[str, Sequence[Values]], pull: Mapping[str, Mapping[str, Values]]
+    path: Path,
+    periods: Sequence[float],
+    push: Mapping[str, Sequence[Values]],
+    pull: Mapping[str, Mapping[str, Values]],
 ) -> None:
     """Figure 8: waiting time of push over the update period, all of it and beside DIRAC's levels."""
     plt, sns = _pictures()
     colours = sns.color_palette("colorblind")
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-    finite = [k for k, period in enumerate(PERIODS) if 0 < period < np.inf]
-    x = [PERIODS[k] for k in finite]
+    finite = [k for k, period in enumerate(periods) if 0 < period < np.inf]
+    x = [periods[k] for k in finite]
     metric = "meta_waiting_mean"
     for colour, name in zip(colours, (DEDICATED, SHARED), strict=False):
         values = np.array([push[name][k][metric] for k in finite])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import inf
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,8 @@ STRATEGIES: dict[str, dict[str, Any]] = {
 # s; the last but one lies beyond every arrival, with the last no site ever reports.
 PERIODS = (0.0, 15.0, 30.0, 45.0, 60.0, 80.0, 95.0, 120.0, 180.0, 300.0, 600.0, 1200.0, 3000.0, 40000.0, inf)
 
+QUICK_PERIODS = (0.0, 30.0, 45.0, 60.0, 120.0, 180.0, 600.0, 3000.0, 40000.0)
+
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 # Service times of the head node: of the cluster that is modelled, and of two models of it.
@@ -41,16 +42,51 @@ REALITY = {
 BIN = 500.0  # s; in which queries are counted
 
 
-def run_strategy(scenario: str, strategy: str, seed: int, replication: int = 0) -> Run:
+SAMPLED = {"record.sample_period": 20.0, "record.message_bin": BIN}
+
+
+def run_strategy(scenario: str, strategy: str, seed: int) -> Run:
     """One run of a strategy, with signals."""
-    values = STRATEGIES[strategy] | {"record.sample_period": 20.0, "record.message_bin": BIN}
-    return simulate(load(scenario).override(values), seed, replication)
+    return simulate(load(scenario).override(STRATEGIES[strategy] | SAMPLED), seed)
 
 
-def peak_running(run: Run) -> int:
-    """The most tasks that ran at once; exact, where samples would miss short peaks."""
+def settled(run: Run) -> dict[str, float]:
+    """Metrics of a run, and how busy and how even it was.
+
+    Further values: `saturated` (s during which 60 tasks ran), `most_queued` at all sites together,
+    `spread` (standard deviation over time of tasks queued at sites while 60 run; nan for less than two
+    samples) and `unevenness` of the match-maker's queries over time.
+    """
+    made = {name: metric.value for name, metric in run.metrics.items()}
+    queued, running = (_at_sites(run, suffix) for suffix in (".waiting", ".running"))
+    full = [queued[time] for time, count in running.items() if count >= 60]
+    asked = queries(run, "query", "request")
+    return made | {
+        "saturated": time_at(run, 60),
+        "most_queued": max(queued.values()),
+        "spread": float(np.std(full)) if len(full) > 1 else nan,
+        "unevenness": float(asked.std() / asked.mean()) if asked.any() else nan,
+    }
+
+
+def _at_sites(run: Run, suffix: str) -> dict[float, float]:
+    """A signal of all sites together, by time."""
+    made: dict[float, float] = {}
+    for time, name, value in run.record.signals:
+        if name.startswith("site-") and name.endswith(suffix):
+            made[time] = made.get(time, 0.0) + value
+    return made
+
+
+def time_at(run: Run, running: int) -> float:
+    """Seconds during which at least so many tasks ran; exact, where samples would miss short peaks."""
     changes = sorted(change for job in run.record.jobs for change in ((job.start, 1), (job.end, -1)))
-    return int(np.cumsum([change for _, change in changes]).max())
+    count, total, since = 0, 0.0, 0.0
+    for time, change in changes:
+        if count >= running:
+            total += time - since
+        count, since = count + change, time
+    return total
 
 
 def service_runs(seed: int, replications: int) -> dict[str, list[Run]]:
@@ -73,20 +109,6 @@ def deviations(runs: dict[str, list[Run]], model: str) -> list[list[float]]:
     ]
 
 
-def crossover(waits: Sequence[float], level: float) -> float:
-    """Update period at which the wait of push first exceeds a level, s (linear between points).
-
-    0 if it does so at once, infinity if it never does.
-    """
-    if waits[0] > level:
-        return 0.0
-    for k in range(1, len(waits)):
-        if waits[k] > level:
-            share = (level - waits[k - 1]) / (waits[k] - waits[k - 1])
-            return PERIODS[k - 1] + share * (min(PERIODS[k], PERIODS[-2]) - PERIODS[k - 1])
-    return inf
-
-
 def queries(run: Run, *kinds: str) -> NDArray[np.float64]:
     """Queries to the match-maker in each bin of time.
 
@@ -102,9 +124,3 @@ def queries(run: Run, *kinds: str) -> NDArray[np.float64]:
     for interval, count in counts.items():
         made[interval] = count
     return made
-
-
-def unevenness(run: Run, kind: str) -> float:
-    """Coefficient of variation over time of the queries of a kind."""
-    counts = queries(run, kind)
-    return float(counts.std() / counts.mean())

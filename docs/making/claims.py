@@ -1,0 +1,90 @@
+"""Write what became of the papers' claims (docs/data/claims) into the pages that show it.
+
+    python docs/making/claims.py
+
+The tables of a paper stand between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->` of some
+page; the counts of all papers between `<!-- counts of claims -->` and `<!-- end of counts -->`.
+`python -m tests.benchmarks.claims` makes the data.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parents[1]
+DATA = DOCS / "data" / "claims"
+SOURCES = {
+    "diet": ("RR-7959", "systems/diet.md"),
+    "dirac": ("RR-5576", "systems/dirac.md"),
+    "egee": ("Responsive Grids", "systems/egee.md"),
+    "batcigri": ("hal-04101015", "systems/cigri.md"),
+    "deadline": ("RR-5335", "systems/deadline.md"),
+    "oar": ("OAR on Grid'5000", "systems/batch.md"),
+}
+VERDICTS = ("met", "not met", "undecided", "by definition", "contradicted by the source")
+
+
+def outcome(paper: str) -> dict[str, Any]:
+    """What is kept of a paper."""
+    made: dict[str, Any] = json.loads((DATA / f"{paper}.json").read_text(encoding="utf-8"))
+    return made
+
+
+def claims(made: dict[str, Any]) -> str:
+    """A table of claims, and below it the reasons of those that need one."""
+    rows = [
+        "",
+        f"{made['replications']} replications, seed {made['seed']}; intervals of 95 % in brackets.",
+        "",
+        "| id | claim | source | expected | measured | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    for claim in made["claims"]:
+        verdict = claim["verdict"] if claim["verdict"] == "met" else f"**{claim['verdict']}**"
+        cells = [claim[key] for key in ("id", "claim", "source", "expected", "measured")] + [verdict]
+        rows.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    rows.append("")
+    reasons = [
+        f"- {claim['id']}, {claim['claim']}: *{claim['verdict']}*: {claim['reason']}."
+        for claim in made["claims"]
+        if claim["reason"]
+    ]
+    return "\n".join([*rows, *(reasons and ["Notes:", "", *reasons, ""])]) + "\n"
+
+
+def counts() -> str:
+    """A row for each paper: how many of its claims have which verdict."""
+    rows = ["", f"| source | {' | '.join(VERDICTS)} | table |", f"|---|{'---|' * len(VERDICTS)}---|"]
+    for paper, (source, page) in SOURCES.items():
+        verdicts = [claim["verdict"] for claim in outcome(paper)["claims"]]
+        numbers = " | ".join(str(verdicts.count(verdict)) for verdict in VERDICTS)
+        rows.append(f"| {source} | {numbers} | [{Path(page).stem}]({page}) |")
+    return "\n".join([*rows, ""]) + "\n"
+
+
+def written(page: str) -> str:
+    """A page with its tables as the data say."""
+
+    def table(found: re.Match[str]) -> str:
+        return f"<!-- claims {found[1]} -->\n{claims(outcome(found[1]))}<!-- end of claims -->"
+
+    page = re.sub(r"<!-- claims (\w+) -->\n.*?<!-- end of claims -->", table, page, flags=re.DOTALL)
+    return re.sub(
+        r"<!-- counts of claims -->\n.*?<!-- end of counts -->",
+        lambda _: f"<!-- counts of claims -->\n{counts()}<!-- end of counts -->",
+        page,
+        flags=re.DOTALL,
+    )
+
+
+def pages() -> list[Path]:
+    """The pages that show what became of claims."""
+    return [DOCS / "validation.md", *(DOCS / page for _, page in SOURCES.values())]
+
+
+if __name__ == "__main__":
+    for path in pages():
+        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,81 @@
+"""All claims of the papers in full: docs/data/claims, and whether mutants of the model lose them.
+
+    python -m tests.benchmarks.claims [--replications 20] [--minutes 10] [PAPER[/EXPERIMENT] …]
+    python -m tests.benchmarks.claims --mutants [PAPER …]
+
+The first runs the experiments whose outcome is not in docs/data/claims yet (or those named), one after the
+other, and keeps each; `python docs/making/claims.py` writes them into the pages. The second runs every
+mutant of `tests/claim_mutants.py` at reduced size and says which claims it takes from `met`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from gridtune.scenarios.commands.reproduce import run_paper
+from gridtune.scenarios.reproduction.catalogue import PAPERS, load_paper
+from gridtune.scenarios.results.files import write_json
+
+DATA = Path("docs/data/claims")
+
+
+def kept(paper: str) -> dict[str, Any]:
+    """What is known of a paper; empty if nothing is."""
+    path = DATA / f"{paper}.json"
+    if not path.exists():
+        return {"paper": paper, "seed": 1, "replications": 20, "claims": []}
+    made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return made
+
+
+def renew(paper: str, experiment: str, replications: int, seed: int) -> None:
+    """Run an experiment and put its claims in the place of those known."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = run_paper(f"{paper}/{experiment}", replications, seed, 1, Path(folder))
+    made = kept(paper)
+    rest = [claim for claim in made["claims"] if claim["experiment"] != experiment]
+    order = [known.name for known in load_paper(paper).experiments]
+    claims = sorted([*rest, *found["claims"]], key=lambda claim: order.index(claim["experiment"]))
+    write_json(
+        DATA / f"{paper}.json",
+        {"paper": paper, "seed": seed, "replications": replications, "claims": claims},
+    )
+
+
+def main() -> None:
+    """Run what is missing, or what is named."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--replications", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--mutants", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.mutants:
+        from tests.claim_mutants import try_all
+
+        try_all(chosen.names or list(PAPERS))
+        return
+    DATA.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    for paper in PAPERS:
+        known = {claim["experiment"] for claim in kept(paper)["claims"]}
+        for experiment in load_paper(paper).experiments:
+            name = f"{paper}/{experiment.name}"
+            if experiment.name in known if not chosen.names else not {paper, name} & set(chosen.names):
+                continue
+            if time.monotonic() - began > 60 * chosen.minutes:
+                print("time is up; the rest is left for another call")
+                return
+            start = time.process_time()
+            renew(paper, experiment.name, chosen.replications, chosen.seed)
+            print(f"{name}: {time.process_time() - start:.0f} s of CPU", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,382 @@
+"""Changes of the model, and the claims of papers that each of them makes fail: none may be vacuous."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.best_effort import BestEffortQueue
+from gridtune.agents.deadline.monitor import Monitor
+from gridtune.agents.gridrpc.sed import SeD
+from gridtune.agents.middleware.broker import Broker
+from gridtune.agents.middleware.pilot import Pilot
+from gridtune.agents.middleware.site_agent import SiteAgent
+from gridtune.agents.wms.overlay import Master
+from gridtune.model.batch.policies import Conservative
+from gridtune.model.batch.policies import Fcfs as FirstCome
+from gridtune.model.deadline.routing import PriorityRouting
+from gridtune.model.gridrpc.disciplines import Ethic, Fcfs, Priority, ServerQueue
+from gridtune.model.gridrpc.dispatch import EthicDispatch
+from gridtune.model.harvest.control import Decision, Feedback
+from gridtune.model.harvest.feedback import P
+from gridtune.model.harvest.submission import Tap, WaitBatch
+from gridtune.model.job import Job
+from gridtune.model.vres.processor_sharing import SharedProcessor
+from gridtune.scenarios.reproduction import Workbench, load_paper
+from gridtune.scenarios.reproduction.egee import claims as egee
+from gridtune.scenarios.workers.pool import Pool
+
+Patch = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of the model.
+
+    Attributes:
+        change: what is different, in words.
+        apply: makes the change, for as long as the patch lives.
+        claims: those that are met without it and not with it, as PAPER/EXPERIMENT/ID.
+    """
+
+    change: str
+    apply: Callable[[Patch], None]
+    claims: tuple[str, ...]
+
+
+def _front(
+    choose: Callable[[ServerQueue, Job | None], Job | None], *disciplines: type
+) -> Callable[[Patch], None]:
+    """Servers that run what `choose` says."""
+
+    def apply(patch: Patch) -> None:
+        for discipline in disciplines:
+            patch.setattr(discipline, "front", lambda self, queue, running, rng: choose(queue, running))
+
+    return apply
+
+
+def _by_user(queue: ServerQueue, running: Job | None) -> Job | None:
+    """What runs, else mandatory requests first, else those of the first user by name."""
+    if running is not None and (running.mandatory or not queue.mandatory):
+        return running
+    return next(iter(queue.mandatory.values()), None) or min(
+        queue.jobs(), key=lambda job: (job.user, job.id), default=None
+    )
+
+
+def _mandatory_last(queue: ServerQueue, running: Job | None) -> Job | None:
+    """What runs, else optional requests, else mandatory ones."""
+    return running or min(queue.jobs(), key=lambda job: (job.mandatory, job.id), default=None)
+
+
+def _mandatory_first(queue: ServerQueue, running: Job | None) -> Job | None:
+    """What runs, else mandatory requests first."""
+    return running or min(queue.jobs(), key=lambda job: (not job.mandatory, job.id), default=None)
+
+
+def _one_user(queue: ServerQueue, running: Job | None) -> Job | None:
+    """What runs, else the requests of the first user by name."""
+    return running or min(queue.jobs(), key=lambda job: (job.user, job.id), default=None)
+
+
+def _fair(queue: ServerQueue, running: Job | None) -> Job | None:
+    """What runs, else the requests of the user who had least."""
+    return running or min(queue.jobs(), key=lambda job: (queue.allocated[job.user], job.id), default=None)
+
+
+def _slow_servers(patch: Patch) -> None:
+    duration = SeD.duration
+    patch.setattr(SeD, "duration", lambda self, job: 1.2 * duration(self, job))
+
+
+def _set(owner: Any, name: str, value: Any) -> Callable[[Patch], None]:
+    return lambda patch: patch.setattr(owner, name, value)
+
+
+def _fresh_views(patch: Patch) -> None:
+    """The broker looks at every site before every task."""
+    submit = Broker.submit
+
+    def looking(self: Broker, task: Job) -> None:
+        self.views = [self._measure(k) for k in range(len(self.members))]
+        submit(self, task)
+
+    patch.setattr(Broker, "submit", looking)
+
+
+def _slow_processor(patch: Patch) -> None:
+    """Shared processors give each job as if one more ran there."""
+    count = SharedProcessor._count
+
+    def counted(self: SharedProcessor, active: int) -> None:
+        count(self, active)
+        self.rate = self.rate * 0.3
+
+    patch.setattr(SharedProcessor, "_count", counted)
+
+
+def _long_jobs(patch: Patch) -> None:
+    """Every job holds its processors 47 s longer."""
+    made = BatchSite.__init__
+
+    def init(self: BatchSite, *given: Any, **named: Any) -> None:
+        made(self, *given, **named)
+        overhead = self.services.overhead
+        self.services = self.services._replace(overhead=lambda: overhead() + 47.0)
+
+    patch.setattr(BatchSite, "__init__", init)
+
+
+def _no_rounds(patch: Patch) -> None:
+    """Schedulers act at once, whenever something has happened."""
+    made = BatchSite.__init__
+
+    def init(self: BatchSite, *given: Any, **named: Any) -> None:
+        named.pop("rounds", None)
+        made(self, *given, **named)
+
+    patch.setattr(BatchSite, "__init__", init)
+
+
+def _filling_rules(patch: Patch) -> None:
+    """Both rules of CiGri submit what is missing to 64 jobs."""
+    for rule in (Tap, WaitBatch):
+        patch.setattr(
+            rule, "decide",
+            lambda self, reading, memory: Decision(max(0, 64 - reading.waiting - reading.used), memory),
+        )  # fmt: skip
+
+
+def _lazy_workers(patch: Patch) -> None:
+    """A worker asks for its next task after 20,000 s."""
+    asks = Master._asks
+
+    def later(self: Master, worker: Any) -> None:
+        self.grid.agenda.after(20_000.0, lambda one: asks(self, one), worker)
+
+    patch.setattr(Master, "_asks", later)
+
+
+def _order_tasks(key: Callable[[Job], int]) -> Callable[[Patch], None]:
+    """Servers of tasks, and their agent, put the largest key first."""
+
+    def front(self: Priority, queue: ServerQueue, running: Job | None, rng: object) -> Job | None:
+        return running or max(queue.jobs(), key=lambda job: (key(job), -job.id), default=None)
+
+    def apply(patch: Patch) -> None:
+        patch.setattr(PriorityRouting, "precedence", lambda self, job: key(job))
+        patch.setattr(Priority, "front", front)
+
+    return apply
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        "servers put optional requests first",
+        _front(_mandatory_last, Ethic),
+        tuple(
+            f"diet/{name}/D1"
+            for name in (
+                "night-simultaneous",
+                "night-consecutive",
+                "day-regular",
+                "day-irregular",
+                "day-irregular-random",
+                "scalability",
+            )
+        ),
+    ),
+    Mutant(
+        "clients never replace a completed optional request",
+        _set(EthicDispatch, "completed", lambda self, demand, outstanding: 0),
+        (
+            "diet/night-simultaneous/D2a",
+            "diet/night-consecutive/D3e",
+            "diet/day-regular/D4b",
+            "diet/scalability/D7a",
+            "diet/overhead/D8b",
+            "diet/day-irregular/D6c",
+            "diet/day-irregular-random/D6c",
+        ),
+    ),
+    Mutant(
+        "servers serve one user after the other",
+        _front(_one_user, Fcfs, Ethic),
+        (
+            "diet/night-simultaneous/D2b",
+            "diet/night-consecutive/D3d",
+            "diet/day-regular/D4d",
+            "diet/scalability/D7b",
+        ),
+    ),
+    Mutant(
+        "executions take a fifth longer",
+        _slow_servers,
+        ("diet/night-consecutive/D3a", "diet/day-regular/D4a"),
+    ),
+    Mutant(
+        "legacy servers put mandatory requests first",
+        _front(_mandatory_first, Fcfs),
+        ("diet/night-consecutive/D3c", "diet/day-irregular/D6b", "diet/day-irregular-random/D6b"),
+    ),
+    Mutant(
+        "legacy servers put optional requests first",
+        _front(_mandatory_last, Fcfs),
+        ("diet/day-irregular/D6a", "diet/day-irregular-random/D6a"),
+    ),
+    Mutant(
+        "no running request is killed",
+        _front(_mandatory_first, Ethic),
+        ("diet/day-regular/D4c",),
+    ),
+    Mutant(
+        "legacy servers serve who had least",
+        _front(_fair, Fcfs),
+        ("diet/day-regular/D5a", "diet/day-regular/D5b"),
+    ),
+    Mutant(
+        "the broker always knows the sites as they are",
+        _fresh_views,
+        ("dirac/periods/P2a", "dirac/periods/P2b", "dirac/periods/P3"),
+    ),
+    Mutant(
+        "filling pilots run one task",
+        _set(Pilot, "_goes_on", lambda self: False),
+        ("dirac/strategies/P5a", "dirac/strategies/P7a"),
+    ),
+    Mutant(
+        "site agents never see room",
+        _set(SiteAgent, "_has_room", lambda self: self.grid.now > 2e4),
+        ("dirac/strategies/P6a", "dirac/strategies/P6b"),
+    ),
+    Mutant(
+        "controllers submit half of what they should",
+        lambda patch: patch.setattr(
+            Feedback,
+            "measure",
+            (lambda measure: lambda self, reading: 2 * measure(self, reading))(Feedback.measure),
+        ),
+        ("batcigri/scenario/G1a", "batcigri/scenario/G1b", "batcigri/scenario/G2"),
+    ),
+    Mutant(
+        "jobs of sites hold their processors 47 s longer",
+        _long_jobs,
+        ("batcigri/scenario/G4", "dirac/queue/P0a"),
+    ),
+    Mutant(
+        "schedulers need no time",
+        _no_rounds,
+        ("batcigri/scenario/G7a", "batcigri/scenario/G7b"),
+    ),
+    Mutant(
+        "the tap and batches keep the site's queue filled",
+        _filling_rules,
+        ("batcigri/controllers/G9a", "batcigri/controllers/G9b"),
+    ),
+    Mutant(
+        "a proportional controller adds what it missed before",
+        _set(P, "law", lambda self, error, reading, memory: (error, memory)),
+        ("batcigri/controllers/G9c",),
+    ),
+    Mutant(
+        "shared processors give every job less than its part",
+        _slow_processor,
+        ("egee/vres-node/R4", "egee/vres-node/R5", "egee/vres-site/R4", "egee/gptm3d/R8a", "egee/gptm3d/R8c"),
+    ),
+    Mutant(
+        "slots are dealt to the first processors",
+        _set(egee, "deal", lambda counts, processors: [[n] + [0] * (processors - 1) for n in counts]),
+        ("egee/slots/R5a",),
+    ),
+    Mutant(
+        "a worker asks for its next task after 20,000 s",
+        _lazy_workers,
+        ("egee/itu/R7a", "egee/itu/R7b", "egee/geant4/R9a", "egee/avian-flu/R9c"),
+    ),
+    Mutant(
+        "small numbers go first",
+        _order_tasks(lambda job: -job.priority),
+        ("deadline/example/P1a", "deadline/example/P1b", "deadline/example/P1c"),
+    ),
+    Mutant(
+        "priorities count for nothing",
+        _order_tasks(lambda job: 0),
+        (
+            "deadline/fig3/P2a",
+            "deadline/fig4b/P4a",
+            "deadline/fig4c/P4a",
+            "deadline/fig4d/P4a",
+            "deadline/fig4b/P4b",
+            "deadline/fig4c/P4b",
+            "deadline/fig4d/P4b",
+        ),
+    ),
+    Mutant(
+        "later tasks go first",
+        _order_tasks(lambda job: job.id),
+        ("deadline/fig4a/P3",),
+    ),
+    Mutant(
+        "forecasts are never corrected",
+        _set(Monitor, "factor", lambda self, server: 1.0),
+        ("deadline/forecast-error/P6a", "deadline/forecast-error/P6c", "deadline/forecast-error/P6d"),
+    ),
+    Mutant(
+        "sites plan first come, first served",
+        _set(Conservative, "starts", FirstCome.starts),
+        ("oar/schedules/O1", "oar/schedules/O2"),
+    ),
+    Mutant(
+        "a kill takes two victims too many",
+        lambda patch: patch.setattr(
+            BestEffortQueue,
+            "make_room",
+            (lambda make: lambda self, processors: make(self, processors + 2))(BestEffortQueue.make_room),
+        ),
+        ("batcigri/scenario/G3",),
+    ),
+)
+
+
+@contextmanager
+def mutated(mutant: Mutant | None) -> Iterator[None]:
+    """The model with a change, or as it is."""
+    with Patch.context() as patch:
+        if mutant is not None:
+            mutant.apply(patch)
+        yield
+
+
+def verdicts(experiment: str, mutant: Mutant | None = None, replications: int = 10) -> dict[str, str]:
+    """What becomes of the claims of PAPER/EXPERIMENT at reduced size, by PAPER/EXPERIMENT/ID."""
+    paper, _, name = experiment.partition("/")
+    (chosen,) = (known for known in load_paper(paper).experiments if known.name == name)
+    with tempfile.TemporaryDirectory() as folder, mutated(mutant):
+        claims = chosen.run(Workbench(Pool(), replications, 1, Path(folder), quick=True))
+    return {f"{experiment}/{claim.id}": claim.verdict for claim in claims}
+
+
+def try_all(papers: Sequence[str]) -> None:
+    """Run every mutant of some papers at reduced size, and say which claims it takes from `met`."""
+    known: dict[str, dict[str, str]] = {}
+    for mutant in MUTANTS:
+        for experiment in dict.fromkeys(claim.rpartition("/")[0] for claim in mutant.claims):
+            if experiment.partition("/")[0] not in papers:
+                continue
+            before = known.setdefault(experiment, verdicts(experiment))
+            try:
+                after = verdicts(experiment, mutant)
+            except Exception as error:  # a model that breaks down keeps no claim either
+                print(f"{experiment}: {mutant.change}: {error!r}", flush=True)
+                continue
+            for claim in (claim for claim in mutant.claims if claim.rpartition("/")[0] == experiment):
+                lost = "lost" if after[claim] == "not met" else "KEPT" if after[claim] == "met" else "lost?"
+                print(f"{claim}: {before[claim]} -> {after[claim]} ({lost}): {mutant.change}", flush=True)
