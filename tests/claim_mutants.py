@@ -330,6 +330,11 @@ MUTANTS: tuple[Mutant, ...] = (
         ("deadline/forecast-error/P6a", "deadline/forecast-error/P6c", "deadline/forecast-error/P6d"),
     ),
     Mutant(
+        "first come, first served sites backfill",
+        _set(FirstCome, "starts", Conservative.starts),
+        ("oar/schedules/O5",),
+    ),
+    Mutant(
         "sites plan first come, first served",
         _set(Conservative, "starts", FirstCome.starts),
         ("oar/schedules/O1", "oar/schedules/O2"),
