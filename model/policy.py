@@ -187,6 +187,16 @@ def spec(policy: Policy) -> dict[str, Any]:
     return {"kind": policy.kind, **dataclasses.asdict(policy)}  # type: ignore[call-overload]
 
 
+def misjudged(policy: Policy, what: str) -> PolicyError:
+    """The error of a policy that has decided what cannot be done.
+
+    Args:
+        policy: one of a plug-in, most likely.
+        what: it did, after its name: `starts more than there is room for`.
+    """
+    return PolicyError(f"the {policy.family} policy {policy.kind} {what}")
+
+
 @cache
 def load_installed() -> None:
     """Import the modules that installed packages announce as `gridtune.policies`."""

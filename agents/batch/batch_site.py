@@ -25,6 +25,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.policy import misjudged
 
 define("killed_by_limit", "jobs", "minimize", "jobs killed at a limit of run time")
 define("refused", "jobs", "minimize", "jobs that no queue of their site accepts")
@@ -388,6 +389,8 @@ class BatchSite(mesa.Agent):
                 for job, hold in self.keeper.starts(self.grid.now):
                     self._start(job, hold)
             starts = self.policy.starts(self.cluster, self.grid.now)
+            if not self.cluster.can_start(starts):
+                raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
             self.cluster.settle(self.grid.now)
             again = self.policy.next_pass(self.cluster, self.grid.now)
             if again < inf and again != self._next_pass:

@@ -15,6 +15,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.dispatch import Demand, Dispatch, Submission
 from gridtune.model.job import Job
 from gridtune.model.network import Link
+from gridtune.model.policy import misjudged
 from gridtune.model.record import Stay
 
 
@@ -128,6 +129,8 @@ class Client(mesa.Agent):
         found = [self.servers[vector.server] for vector in vectors]
         rng = self.grid.streams.stream(f"dispatch:{self.session.user}")
         plan = self._useful(self.habits.dispatch.setup(self._demand(), len(found), rng))
+        if not all(0 <= server < len(found) for server, _ in plan):
+            raise misjudged(self.habits.dispatch, f"sends to servers other than the {len(found)} there are")
         now, spacing = self.grid.now, self.habits.spacing
         for k, (server, mandatory) in enumerate(plan):
             self.grid.agenda.at(now + k * spacing, self._send, (found[server], mandatory), DECISION)

@@ -13,6 +13,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.policy import misjudged
 from gridtune.model.record import Stay
 
 define("killed_by_mandatory", "kills", "minimize", "optional executions displaced by mandatory arrivals")
@@ -154,7 +155,8 @@ class SeD(mesa.Agent):
 
     def _start(self, job: Job) -> None:
         grid = self.grid
-        self.queue.remove(job)
+        if not self.queue.remove(job):
+            raise misjudged(self.discipline, f"runs a request that does not wait at {self.name}")
         self.job = job
         job.begin(grid.now, self.name)
         self._completion = grid.agenda.after(self.duration(job), self._complete, job, COMPLETION)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, isclose, nan, sqrt
+from math import floor, isclose, isfinite, nan, sqrt
 
 import mesa
 
@@ -14,6 +14,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.harvest.control import Control, Decision, Memory, Reading
 from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import Job
+from gridtune.model.policy import misjudged
 
 # Cycles in which nothing happens before a harvester gives up, or looks ahead to when something will.
 PATIENCE = 100
@@ -105,6 +106,8 @@ class Harvester(mesa.Agent):
             decision = self.control.decide(reading, before)
             self._memory = decision.memory
             self._note_error(decision)
+            if not isfinite(decision.jobs):
+                raise misjudged(self.control, f"wants {decision.jobs} jobs")
         submitted = min(int(decision.jobs), bags.left)
         self._record(reading, decision)
         for _k in range(submitted):

@@ -12,6 +12,7 @@ from gridtune.agents.middleware.resource import SiteResource
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.middleware.routing import Routing, SiteView
+from gridtune.model.policy import misjudged
 
 
 class Broker(Gateway):
@@ -95,6 +96,8 @@ class Broker(Gateway):
                 self._refresh(k)
         views = self.views if len(sites) == len(self.views) else [self.views[k] for k in sites]
         chosen = self.routing.choose(views, task, self._promised / len(self.tasks), self._rng)
+        if chosen.site not in sites:
+            raise misjudged(self.routing, "chooses a site that does not accept the task")
         self.views[chosen.site] = chosen._replace(sent=chosen.sent + 1)
         member = self.members[chosen.site]
         self.channel.send("submit", member, self._deliver, (member.site, task), task=task)

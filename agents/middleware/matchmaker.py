@@ -12,6 +12,7 @@ from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.middleware.matching import Matching, Resource, TaskQueues
 from gridtune.model.middleware.pilots import PilotSlots
+from gridtune.model.policy import misjudged
 
 define("site_probes", "queries", "minimize", "queries of site agents to the match-maker")
 define("pilot_requests", "queries", "minimize", "queries of pilots to the match-maker")
@@ -129,6 +130,7 @@ class MatchMaker(Gateway):
             task = self._match(query.resource)
         else:
             task = query.slots.task(self.matching, self.queues, query.resource)
+            self._check(task, query.resource)
         if task is None:
             self._counters["empty_answers"] += 1
         else:
@@ -136,4 +138,10 @@ class MatchMaker(Gateway):
         query.reply(task)
 
     def _match(self, resource: Resource) -> Job | None:
-        return self.matching.match(self.queues, resource) if len(self.queues) else None
+        task = self.matching.match(self.queues, resource) if len(self.queues) else None
+        self._check(task, resource)
+        return task
+
+    def _check(self, task: Job | None, resource: Resource) -> None:
+        if task is not None and not (task in self.queues and resource.fits(task)):
+            raise misjudged(self.matching, "hands out a task that does not wait, or does not fit")

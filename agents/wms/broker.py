@@ -14,6 +14,7 @@ from gridtune.model.agenda import ARRIVAL, DECISION, OBSERVATION
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.policy import misjudged
 from gridtune.model.vres import SlotClass
 from gridtune.model.wms.expression import Formula
 from gridtune.model.wms.ranking import Advert, Ranking
@@ -149,6 +150,8 @@ class WmsBroker(mesa.Agent):
         ranks = [self.habits.ranking.rank(advert, job) for advert in adverts]
         best = max(ranks)
         among = [advert for advert, rank in zip(adverts, ranks, strict=True) if rank == best]
+        if not among:
+            raise misjudged(self.habits.ranking, f"ranks by {best}, which is no number")
         chosen = among[int(self._rng.random() * len(among))] if len(among) > 1 else among[0]
         self._note_sent(chosen, job)
         if self.habits.failure and self._rng.random() < self.habits.failure:

@@ -12,6 +12,7 @@ from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.policy import misjudged
 from gridtune.model.wms.arbitration import Arbitration, Claimant
 
 define("portal_refused", "offers", "minimize", "jobs of a portal for which sites had no slot at that moment")
@@ -107,7 +108,10 @@ class Portal(mesa.Agent):
         total = sum(
             account.weight for account in self.accounts.values() if account.queue or account.in_flight
         )
-        _, account = waiting[self.arbitration.choose(claimants, total, self.slots, now)]
+        chosen = self.arbitration.choose(claimants, total, self.slots, now)
+        if not 0 <= chosen < len(waiting):
+            raise misjudged(self.arbitration, "chooses none of those who wait")
+        _, account = waiting[chosen]
         job = account.queue[0]
         if self.in_flight + job.processors > self.slots:
             return False  # it waits for its slots, and nobody overtakes it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import inf
@@ -57,6 +57,9 @@ class Lane(NamedTuple):
     rank: float
     queue: int
     owner: str
+
+
+_NOWHERE = Lane(inf, -1, "")
 
 
 class PlannedEnd(NamedTuple):
@@ -215,6 +218,15 @@ class Cluster:
     def __contains__(self, job: Job) -> bool:
         """Whether the job waits or runs here."""
         return job.id in self._lane_of
+
+    def can_start(self, jobs: Sequence[Job]) -> bool:
+        """Whether the jobs wait here, each once, and fit together into the free processors."""
+        waiting = (job.id in self.lanes.get(self._lane_of.get(job.id, _NOWHERE), ()) for job in jobs)
+        return (
+            sum(job.processors for job in jobs) <= self.free
+            and len({job.id for job in jobs}) == len(jobs)
+            and all(waiting)
+        )
 
     def queue_of(self, job: Job) -> Queue:
         """The queue in which a job waits, or from which it was started."""

@@ -88,6 +88,10 @@ class TaskQueues:
     def __len__(self) -> int:
         return self._size
 
+    def __contains__(self, task: Job) -> bool:
+        """Whether a task waits here."""
+        return task.id in self.waiting.get(self._name(task), ())
+
     def push(self, task: Job) -> None:
         """Let a task wait."""
         name = self._name(task)

@@ -1,0 +1,81 @@
+"""What a policy cannot do is refused, so that no policy wins by breaking the laws of its grid."""
+
+import pytest
+
+from gridtune.model.batch.policies import Easy
+from gridtune.model.gridrpc.disciplines import Ethic
+from gridtune.model.gridrpc.dispatch import EthicDispatch, Submission
+from gridtune.model.harvest.control import Decision
+from gridtune.model.harvest.submission import Tap
+from gridtune.model.job import Job
+from gridtune.model.middleware.matching import RoundRobin
+from gridtune.model.middleware.routing import LeastDepth
+from gridtune.model.policy import PolicyError
+from gridtune.model.wms.arbitration import DeadlineFair
+from gridtune.model.wms.ranking import LeastTraversalTime
+from gridtune.scenarios import load, simulate
+
+PILOTS, PULL = {"middleware.kind": "pilot"}, {"middleware.kind": "pull"}
+
+
+def overbooked(self, cluster, now):
+    """All that waits, whether there is room or not."""
+    return list(cluster.in_order())
+
+
+def twice(self, cluster, now):
+    first = next(cluster.in_order())
+    return [first, first] if first.processors <= cluster.free // 2 else []
+
+
+def a_task_that_does_not_fit(self, queues, resource):
+    waiting = next(task for queue in queues.in_turn() for task in queue.values())
+    waiting.processors = 1000
+    return waiting
+
+
+def a_task_that_runs_already(self, queues, resource):
+    task = next((task for queue in queues.in_turn() for task in queue.values()), None)
+    if task is not None:
+        queues.remove(task)
+    return task
+
+
+def elsewhere(self, sites, task, mean_length, rng):
+    return sites[0]._replace(site=99)
+
+
+def another_servers_request(self, queue, running, rng):
+    return running or Job(-1, "stranger", 0.0, 1.0)
+
+
+def no_such_server(self, demand, servers, rng):
+    return [Submission(servers, True)] * demand.n_min
+
+
+def endless(self, reading, memory):
+    return Decision(float("inf"), memory)
+
+
+CASES = [
+    (Easy, "starts", overbooked, "batch/replay", {"workload.log.last": 300}, "do not fit together"),
+    (Easy, "starts", twice, "batch/replay", {"workload.log.last": 300}, "do not wait"),
+    (RoundRobin, "match", a_task_that_does_not_fit, "dirac/dedicated", PILOTS, "does not fit"),
+    (RoundRobin, "match", a_task_that_runs_already, "dirac/dedicated", PILOTS, "does not wait"),
+    (RoundRobin, "match", a_task_that_runs_already, "dirac/dedicated", PULL, "does not wait"),
+    (LeastDepth, "choose", elsewhere, "dirac/dedicated", {"middleware.kind": "push"}, "does not accept"),
+    (Ethic, "front", another_servers_request, "diet/day-regular", {"workload.count": 2}, "does not wait at"),
+    (EthicDispatch, "setup", no_such_server, "diet/day-regular", {"workload.count": 2}, "other than the"),
+    (LeastTraversalTime, "rank", lambda *_: float("nan"), "egee/plain", {}, "ranks by nan"),
+    (DeadlineFair, "choose", lambda *_: -1, "egee/portal", {}, "none of those who wait"),
+    (Tap, "decide", endless, "cigri/search", {"harvester.controller": "tap"}, "wants inf jobs"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("policy", "method", "wrong", "name", "values", "message"), CASES)
+def test_a_policy_that_decides_what_cannot_be_done_is_named(
+    monkeypatch, policy, method, wrong, name, values, message
+):
+    monkeypatch.setattr(policy, method, wrong)
+    with pytest.raises(PolicyError, match=rf"the {policy.family} policy {policy.kind} .*{message}"):
+        simulate(load(name).override(values))
