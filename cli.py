@@ -150,7 +150,10 @@ def sweep(
 @app.command()
 def search(
     scenario: options.Scenario,
-    budget: options.Budget = 100,
+    budget: options.Budget = None,
+    runs: options.RunBudget = None,
+    time: options.TimeBudget = None,
+    converged: options.Converged = False,
     sampler: options.Sampler = "auto",
     replications: options.FirstReplications = None,
     max_replications: options.MostReplications = None,
@@ -188,7 +191,8 @@ def search(
         return
     found = run_search(
         _scenario(scenario, set),
-        budget=budget, sampler=sampler, replications=replications, max_replications=max_replications,
+        budget=budget, runs=runs, time=time, converged=converged,
+        sampler=sampler, replications=replications, max_replications=max_replications,
         jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
         objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
         assignments=set or [], seeds=seeds, robust=robust, allow_loss=allow_loss,

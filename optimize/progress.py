@@ -68,7 +68,8 @@ class Heartbeat(Progress):
             began, first = self._timed
             seconds = (now - began) / (self._done - first) * (self._total - self._done)
             left = f", {_duration(seconds)} left"
-        print(f"{self._phase}: {self._done}/{self._total}{self._rest}{left}", file=self._stream, flush=True)
+        part = f"{self._done}/{self._total}" if self._total else str(self._done)
+        print(f"{self._phase}: {part}{self._rest}{left}", file=self._stream, flush=True)
         self._said = now
 
 
@@ -106,7 +107,7 @@ class Bar(Progress):
             TimeRemainingColumn(),
             console=Console(file=self._stream),
         )
-        self._task = self._bar.add_task(phase, total=total, completed=done, details="")
+        self._task = self._bar.add_task(phase, total=total or None, completed=done, details="")
         self._bar.start()
 
     def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:

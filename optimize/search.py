@@ -7,11 +7,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gridtune.optimize.budget import Budget, Meter
+from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.exploration import Exploration
+from gridtune.optimize.held_out import HeldOut
 from gridtune.optimize.records.evaluations import Archive, Failed, Value
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
-from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
@@ -52,7 +54,7 @@ class SearchResult:
 def search(
     scenario: Scenario,
     *,
-    budget: int = 200,
+    budget: Budget | int | None = None,
     sampler: str = "auto",
     replications: int | None = None,
     max_replications: int | None = None,
@@ -82,7 +84,8 @@ def search(
 
     Args:
         scenario: what to search.
-        budget: points to evaluate in all, today's setting and earlier parts of a resumed search included.
+        budget: what it may take in all; a number is one of points to evaluate, today's setting and earlier
+            parts of a resumed search included.
         sampler: `auto` or a name of `optimize.samplers.samplers`.
         replications: runs of every point at first, with the same random streams for all points; if left out
             what the scenario says, else 1.
@@ -124,7 +127,8 @@ def search(
         KeyboardInterrupt: by Ctrl-C or SIGTERM; what was finished is kept.
     """
     least, most = _replications(scenario, replications, max_replications)
-    _check_counts(budget=budget, replications=least, jobs=jobs, batch=batch or 1)
+    budget = budget if isinstance(budget, Budget) else Budget.of(budget)
+    _check_counts(replications=least, jobs=jobs, batch=batch or 1)
     if most < least:
         raise ScenarioError(f"max_replications {most}: at least the {least} replications of every point")
     if not 0 <= seed < 2**32:
@@ -149,7 +153,8 @@ def search(
     earlier = stored_choice(where, name, resume=resume) if where is not None else None
     raced = (work is metrics_of if today is None else today) if earlier is None else earlier.today
     standing = today_of(scenario, space, problem.cases)
-    kind = find(sampler, budget - (raced and not standing.point), space)
+    expected = budget.expected(least, most, len(problem.cases) or 1)
+    kind = find(sampler, expected - (raced and not standing.point), space)
     notes = list(problem.notes)
     if raced and standing.notes:
         notes.append(f"today's setting is no point of the space: {'; '.join(standing.notes)}")
@@ -161,7 +166,7 @@ def search(
         kind = samplers().get(earlier.sampler, kind) if sampler == "auto" else kind
         batch = batch or earlier.batch
         starts = starts or {key(point): point for point in earlier.starts}
-    batch = batch or kind.batch_for(budget)
+    batch = batch or kind.batch_for(expected)
     settings = Settings(
         scenario, space, chosen, kind.name, batch, seed, least,
         problem.cases, problem.robust, constraints, most,
@@ -170,21 +175,26 @@ def search(
     proposer = kind(space, chosen, seed, batch)
     fresh = max(5, least) if validation_replications is None else validation_replications
     fresh_most = max(2 * fresh, most) if settings.adaptive else fresh
-    store = Store(settings, name, budget)
+    store = Store(settings, name, budget.points)
     held = holding or ExitStack()
     if where is not None:
         with _directory(out, held):
-            store = StudyStore(settings, name, budget, where, resume=resume)
+            store = StudyStore(settings, name, budget.points, where, resume=resume)
     workers = pool or Pool(jobs)
     progress = progress or Progress()
-    running = Exploration(settings, store, proposer, workers, progress, work)
+    meter = Meter(budget)
+    running = Evaluator(settings, store, workers, progress, work)
     for note in (*lucky, *notes):
         running.note(f"note: {note}")
     interrupted = False
     try:
         with sigterm_as_interrupt():
-            running.explore()
-            running.validate(FRESH, fresh, fresh_most)
+            exploration = Exploration(running, proposer, meter)
+            exploration.explore()
+            held_out = HeldOut(running, meter, running.spent(exploration.race), fresh, fresh_most)
+            held_out.validate()
+            held_out.transplant()
+            held_out.level()
     except BaseException as error:
         workers.abort()
         interrupted = isinstance(error, KeyboardInterrupt)
@@ -199,16 +209,16 @@ def search(
             if holding is None:
                 held.close()
         if interrupted:
-            running.note(_going_on(len(store.known), budget, out or storage))
+            running.note(_going_on(len(store.known), str(budget), out or storage))
     failures = tuple(entry for entry in store.entries() if isinstance(entry, Failed))
     return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated, settings)
 
 
-def _going_on(count: int, budget: int, where: Path | str | None) -> str:
+def _going_on(count: int, budget: str, where: Path | str | None) -> str:
     """Where the results of an interrupted search are, and how to go on."""
     if where is None:
         return "note: nothing is kept of a search without --out or --storage"
-    kept = f"note: {count} of {budget} evaluations are kept in {shown(where)}"
+    kept = f"note: {count} of {budget} are kept in {shown(where)}"
     return f"{kept}; the same command with --resume goes on"
 
 

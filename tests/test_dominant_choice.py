@@ -69,6 +69,8 @@ def test_the_nearest_loser_and_what_beats_it_are_named():
                     "beaten_by": 0,
                     "fresh": False,
                     "tested": False,
+                    "verdict": "undecided",
+                    "transplants": [],
                 }
             ],
         }

@@ -3,7 +3,9 @@ import pytest
 
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication.compare import estimate_of
-from gridtune.optimize.replication.posterior import ENOUGH, chances_of, fit
+from gridtune.optimize.replication.judgement import ENOUGH, judgement_of
+from gridtune.optimize.replication.posterior import fit
+from gridtune.optimize.replication.reliability import reliability
 from gridtune.optimize.replication.response_surface import coordinates_of
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
@@ -97,11 +99,11 @@ def test_directions_are_heeded_and_few_points_say_nothing():
     rng = np.random.default_rng(6)
     known = points(ENOUGH, rng)
     values = runs(known, [5] * ENOUGH, rng, luck=0.02)
-    found = chances_of(evaluations(values, known), OBJECTIVES)
+    found = judgement_of(evaluations(values, known), OBJECTIVES).chances
     cheapest = min(range(ENOUGH), key=lambda at: worth(known[at])[0])
     assert found[cheapest] > 0.8
     assert max(found[at] for at in range(ENOUGH) if known[at]["kind"] == "b" and at != cheapest) < 0.7
-    assert chances_of(evaluations(values, known)[1:], OBJECTIVES) is None
+    assert judgement_of(evaluations(values, known)[1:], OBJECTIVES) is None
 
 
 def test_an_objective_without_luck_ties():
@@ -125,5 +127,58 @@ def test_equal_seeds_give_equal_chances():
     rng = np.random.default_rng(8)
     known = points(25, rng)
     values = runs(known, [2] * 25, rng)
-    one, other = (chances_of(evaluations(values, known), OBJECTIVES, seed=3) for _ in range(2))
+    one, other = (judgement_of(evaluations(values, known), OBJECTIVES, seed=3).chances for _ in range(2))
     assert one == other
+
+
+def judged(seed, luck=0.1, counts=4):
+    rng = np.random.default_rng([11, seed])
+    known = points(50, rng)
+    values = runs(known, [counts] * 50, rng, luck=luck)
+    return known, judgement_of(evaluations(values, known), OBJECTIVES)
+
+
+def test_the_loss_of_a_point_is_by_how_much_it_is_beaten():
+    losses = []
+    for seed in range(6):
+        known, found = judged(seed)
+        truth = np.array([worth(point) for point in known])
+        best = truth[[not ((truth <= row).all(1) & (truth < row).any(1)).any() for row in truth]]
+        scaled = truth / np.ptp(best, axis=0)
+        beaten = (scaled[:, None] - scaled[None]).min(axis=2).max(axis=1).clip(0)
+        said = found.losses(range(50))
+        losses += [(beaten[at], said[at].expected, said[at].probability) for at in range(50)]
+    true, expected, probability = np.array(losses).T
+    assert np.abs(true - expected).mean() < 0.02
+    assert np.corrcoef(true, expected)[0, 1] > 0.95
+    assert np.mean(true[probability <= 0.1] > 0.02) <= 0.05
+    assert np.mean(true[probability >= 0.9] > 0.02) >= 0.9
+
+
+def test_an_objective_that_is_all_luck_tells_nothing():
+    rng = np.random.default_rng(12)
+    streams = rng.normal(0, 5, 6)
+    said = [reliability(streams + rng.normal(0, 1, (8, 6))).tells for _ in range(200)]
+    assert 0.01 <= np.mean(said) <= 0.1
+    clear = reliability(streams + np.arange(8)[:, None] + rng.normal(0, 1, (8, 6)))
+    assert clear.tells
+    assert clear.share == pytest.approx(1 - (1 / 6) / (6 + 1 / 6), abs=0.05)
+    assert reliability([[1.0, 2.0]]) is None
+    assert reliability([[1.0, 2.0], [3.0, 4.0]]) is None, "no chance at work"
+
+
+def test_a_difference_is_better_known_from_all_runs_than_from_those_of_the_pair():
+    covered, widths = [], []
+    for seed in range(4):
+        known, found = judged(seed, counts=3)
+        for to, start in np.random.default_rng(seed).integers(0, 50, (60, 2)):
+            if to == start:
+                continue
+            for column, (objective, sign) in enumerate(zip(OBJECTIVES, (1, -1), strict=True)):
+                gap = found.difference(int(to), int(start), objective)
+                true = sign * (worth(known[to]) - worth(known[start]))[column]
+                covered.append(gap.low - 1e-9 <= true <= gap.high + 1e-9)
+                widths.append(gap.high - gap.low)
+    assert 0.9 <= np.mean(covered) <= 0.995
+    paired = 2 * 4.303 * 0.1 * (2 / 3) ** 0.5  # Student's t with two degrees of freedom
+    assert np.mean(widths) < 0.4 * paired

@@ -1,6 +1,7 @@
 """Kinds of systems are compared in the same place: alternatives put into points of the front."""
 
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -87,3 +88,62 @@ def test_a_front_of_one_kind_that_was_tried_alone_has_nothing_to_test(tmp_path, 
     search(load("diet/day-regular"), budget=4, vary=VARY, work=toy, out=tmp_path, require=["completed>=0"])
     text = kinds_text(str(tmp_path), replications=2, jobs=1, dask=None, json=answer == "json")
     assert "nothing to test" in text or '"kinds"' in text
+
+
+def searched(work):
+    """A search whose random points are few, so that a kind may be missing from its front by chance."""
+    return search(
+        load("diet/day-regular"), budget=60, vary=VARY, sampler="random", work=work, seed=3,
+        objectives=["unfairness", "completed"], replications=2,
+    )  # fmt: skip
+
+
+def test_a_search_says_that_a_kind_is_worse_only_where_it_was_put_in_the_others_place():
+    archive = searched(worse).archive
+    grafted = [one for one in archive.evaluations if one.host is not None]
+    hosts = {one.number: one for one in archive.evaluations}
+    assert len(grafted) >= 3
+    assert all(one.validated for one in grafted)
+    for one in grafted:
+        host = hosts[one.host]
+        assert (host.values["client.dispatch"], one.values["client.dispatch"]) == ("ethic", "legacy")
+        assert host.values["sed.speed"] == one.values["sed.speed"]
+    (said,) = dominant_choices(front(archive))
+    assert str(said).startswith(
+        "All points of the front have client.dispatch ethic: legacy, put in its place"
+    )
+    assert str(said).endswith("is worse beyond noise.")
+    spent = sum(one.replications + one.fresh_replications for one in grafted)
+    assert spent <= 0.2 * sum(one.replications + one.fresh_replications for one in archive.evaluations)
+    bare = replace(archive, evaluations=tuple(one for one in archive.evaluations if one.host is None))
+    (untested,) = dominant_choices(front(bare))
+    assert str(untested).startswith("Undecided")
+
+
+def test_a_kind_that_is_no_worse_in_the_others_place_is_not_said_to_be():
+    def better_where_it_was_not_tried(task):
+        return kinds(task, -0.5 if 49 < task.values.get("client.n_submit", 0) < 52 else 1.0)
+
+    archive = searched(better_where_it_was_not_tried).archive
+    proposed = replace(archive, evaluations=tuple(one for one in archive.evaluations if one.host is None))
+    assert [one.value for one in dominant_choices(front(proposed))] == ["ethic"]
+    for said in dominant_choices(front(archive)):
+        assert "worse beyond noise" not in str(said)
+    kept = front(archive).kept
+    assert any(member.evaluation.host is not None for member in kept), "what no other beats joins the front"
+
+
+def test_a_resumed_search_makes_the_same_transplants(tmp_path):
+    def go(budget=60, **more):
+        return search(
+            load("diet/day-regular"), budget=budget, vary=VARY, sampler="random", work=worse, seed=3,
+            objectives=["unfairness", "completed"], replications=2, out=tmp_path, **more,
+        )  # fmt: skip
+
+    first = go()
+    again = go(resume=True)
+    assert again.evaluated == 0
+    assert again.archive.evaluations == first.archive.evaluations
+    more = go(64, resume=True)
+    assert sum(one.host is None for one in more.archive.evaluations) == 64
+    assert not any("not proposed again" in note for note in more.notes)

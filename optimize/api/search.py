@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.optimize.api.search_result import Study
+from gridtune.optimize.budget import Budget, seconds_of
 from gridtune.optimize.progress import progress_of
 from gridtune.optimize.search import search as search_space
 from gridtune.optimize.study.study import load
@@ -21,7 +22,10 @@ from gridtune.scenarios.execution.variations import Variations, as_texts
 def search(
     scenario: documents.Scenario | str | Path,
     *,
-    budget: int = 100,
+    budget: int | None = None,
+    runs: int | None = None,
+    time: float | str | None = None,
+    converged: bool = False,
     vary: Variations = (),
     objectives: Sequence[str] = (),
     require: Sequence[str] = (),
@@ -46,7 +50,11 @@ def search(
 
     Args:
         scenario: what `load` gave, or the name or file of a scenario.
-        budget: points to evaluate, today's setting and earlier parts of a resumed search included.
+        budget: points to evaluate, today's setting and earlier parts of a resumed search included; 100 if
+            nothing else says where the search ends. Of several limits the first that is met counts.
+        runs: simulations in all, those on fresh seeds included.
+        time: how long it may take, in seconds or as text (`10m`, `1.5h`).
+        converged: whether it ends when nothing changes, see `optimize.convergence`.
         vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, added to the
             scenario's own search space or put in its place. Or texts as on the command line.
         objectives: metrics to trade off, one's own included; those of the scenario if left out.
@@ -84,14 +92,15 @@ def search(
     found, further = Scenario.of(scenario), [Scenario.of(other) for other in others]
     texts = as_texts(vary)
     processes = jobs or os.cpu_count() or 1
-    check_counts(budget=budget, jobs=processes)
+    check_counts(jobs=processes)
+    limits = Budget.of(budget, runs, seconds_of(time) if isinstance(time, str) else time, converged)
     for one in (found, *further):
         prepare(one)
     folder = None if out is None else Path(out)
     with ExitStack() as holding, workers(processes, dask, found, *further) as pool:
         result = search_space(
             found,
-            budget=budget,
+            budget=limits,
             sampler=sampler,
             replications=replications,
             max_replications=max_replications,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
 from gridtune.optimize import api
+from gridtune.optimize.budget import POINTS
 from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.samplers import samplers
@@ -21,32 +22,23 @@ from gridtune.scenarios.execution.size import tell_size
 def run_search(
     scenario: Scenario,
     *,
-    budget: int,
-    sampler: str,
-    replications: int | None,
-    max_replications: int | None,
-    jobs: int,
-    seed: int,
-    storage: str | None,
-    study: str | None,
-    resume: bool,
-    objectives: Sequence[str],
-    vary: Sequence[str],
-    require: Sequence[str],
     others: Sequence[str],
     assignments: Sequence[str],
     seeds: str | None,
-    robust: str | None,
-    allow_loss: bool | None,
-    start_from: Sequence[str] = (),
-    out: Path | None,
-    dask: str | None = None,
+    start_from: Sequence[str],
+    vary: Sequence[str],
+    jobs: int,
+    **asked: Any,
 ) -> Front:
-    """Search a scenario as the command line asks for it; see `optimize.studies.search`.
+    """Search a scenario as the command line asks for it.
 
-    Further scenarios come as on the command line (see
-    `optimize.search_space.cases.other_scenario`), with the assignments `PATH=VALUE` that the first has
-    already.
+    Args:
+        scenario: what to search.
+        others: further scenarios, as on the command line (see `optimize.search_space.cases.other_scenario`).
+        assignments: `PATH=VALUE` for these; the first scenario has them already.
+        seeds: of workloads, parted by commas.
+        start_from: scenarios and studies whose settings are evaluated after today's.
+        vary, jobs, asked: see `optimize.api.search.search`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is computed or written.
@@ -56,29 +48,18 @@ def run_search(
     check_not_set(Space.of(scenario, vary), scenario, values)
     start = [one for text in start_from for one in settings_of(text, Space.of(scenario, vary))]
     further = [other_scenario(text, values) for text in others]
-    tell_size(scenario, budget * (max_replications or replications or 1) * (1 + len(further)), jobs)
+    most = asked["max_replications"] or asked["replications"] or 1
+    points = asked["budget"] or (0 if asked["runs"] else POINTS)
+    tell_size(scenario, asked["runs"] or points * most * (1 + len(further)), jobs)
     made = api.search(
         scenario,
-        budget=budget,
-        sampler=sampler,
-        replications=replications,
-        max_replications=max_replications,
-        seed=seed,
-        objectives=objectives,
-        vary=vary,
-        require=require,
         others=further,
         seeds=seeds_of(seeds),
-        robust=robust,
-        allow_loss=allow_loss,
         start=start,
+        vary=vary,
         jobs=jobs,
-        dask=dask,
-        out=out,
-        storage=storage,
-        study=study,
-        resume=resume,
         progress=True,
+        **asked,
     )
     return made.details
 

@@ -8,12 +8,11 @@ streams that nothing was chosen by. Only that can show that the front's kind is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
 
-from gridtune.optimize.front.changes import Change, changes
+from gridtune.optimize.front.changes import changes
 from gridtune.optimize.front.dominant_choice import DominantChoice
 from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.kind_test import Tested, Transplant
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.validation import FRESH, Fresh, FreshRuns
 from gridtune.optimize.search_space.space import Point, Space, key
@@ -22,112 +21,7 @@ HOSTS = 3  # points of the front that alternatives are put into, at most
 DESIGN = (0.5, 0.2, 0.8)  # where in their ranges an alternative's own parameters are tried
 APART = 500_000  # replications between those of the validation and those of this test
 LEAST = 10  # runs of each point
-ERROR = 0.05  # probability of a wrong statement about a kind
-
-Verdict = Literal["worse", "better", "level", "undecided", "failed"]
-
-
-@dataclass(frozen=True)
-class Transplant:
-    """An alternative in the place of the front's kind in one point.
-
-    Attributes:
-        host: number of the point of the front.
-        values: what was run.
-        changes: from the host to it, in each objective; empty if it failed.
-        failure: why it could not be run.
-        tests: comparisons that the statement about its kind rests on.
-    """
-
-    host: int
-    values: Point
-    changes: tuple[Change, ...]
-    failure: str = ""
-    tests: int = 1
-
-    @property
-    def verdict(self) -> Verdict:
-        """Surely `worse` in an objective and better in none, `better`, `level` in all, or `undecided`."""
-        if self.failure:
-            return "failed"
-        sure = [one for one in self.changes if _sure(one, self.tests)]
-        if any(one.better for one in sure):
-            return "better"
-        if sure:
-            return "worse"
-        return "level" if all(one.difference.verdict == "equal" for one in self.changes) else "undecided"
-
-
-@dataclass(frozen=True)
-class Tested:
-    """What became of one alternative.
-
-    Attributes:
-        path, kind: the parameter, and the value that all of the front has.
-        value: the alternative.
-        transplants: of it.
-        runs: of each point.
-    """
-
-    path: str
-    kind: Value
-    value: Value
-    transplants: tuple[Transplant, ...]
-    runs: int
-
-    @property
-    def count(self) -> Mapping[Verdict, int]:
-        """How many transplants had each verdict."""
-        verdicts = [one.verdict for one in self.transplants]
-        return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
-
-    @property
-    def verdict(self) -> Verdict:
-        """`worse` if every transplant is, `better` if any is, else `undecided`."""
-        count = self.count
-        if count.get("better"):
-            return "better"
-        ran = len(self.transplants) - count.get("failed", 0)
-        return "worse" if ran and count.get("worse", 0) == ran else "undecided"
-
-    def as_json(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "path": self.path,
-            "front": self.kind,
-            "value": self.value,
-            "verdict": self.verdict,
-            "runs": self.runs,
-            "transplants": [
-                {
-                    "host": one.host,
-                    "values": one.values,
-                    "verdict": one.verdict,
-                    "failure": one.failure or None,
-                    "changes": [change.as_json() for change in one.changes],
-                }
-                for one in self.transplants
-            ],
-        }
-
-    def __str__(self) -> str:
-        count = self.count
-        parts = ", ".join(f"{verdict} in {number}" for verdict, number in count.items())
-        hosts = len({one.host for one in self.transplants})
-        base = (
-            f"{self.path} {self.value} in the place of {self.kind}, {len(self.transplants)} variants in "
-            f"{hosts} point{'s' if hosts > 1 else ''} of the front, {self.runs} paired runs each: {parts}."
-        )
-        if self.verdict == "worse":
-            return f"{base} {self.kind} is better than {self.value} on this front."
-        if self.verdict == "better":
-            return f"{base} {self.value} beats {self.kind} in some objective there: {self._best()}."
-        return f"{base} Undecided."
-
-    def _best(self) -> str:
-        first = next(one for one in self.transplants if one.verdict == "better")
-        settings = ", ".join(f"{path}={value}" for path, value in first.values.items())
-        return f"for one, {settings} (from point {first.host})"
+VARIANTS = 3  # of an alternative that must have lost before it is said to
 
 
 def tested(front: Front, space: Space, choices: Sequence[DominantChoice], fresh: FreshRuns) -> list[Tested]:
@@ -172,10 +66,34 @@ def _transplant(
     return Transplant(number, point, changes(front.objectives, base.values, outcome.values), "", tests)
 
 
-def _sure(one: Change, tests: int) -> bool:
-    """Whether an objective differs, at a rate of errors shared by all tests (Bonferroni)."""
-    gap = one.difference
-    return bool(gap.mean) and gap.confidence is not None and (1 - gap.confidence) * tests <= ERROR
+def variants(
+    front: Front, space: Space, choices: Sequence[DominantChoice], room: int
+) -> list[tuple[int, Point]]:
+    """Alternatives in the place of what all of a front has, with the numbers of their hosts.
+
+    Of those that there are, as many as may be run: each alternative in turn, first with the settings of its
+    nearest point. None at all if not every alternative can be tried in `VARIANTS` forms.
+
+    Args:
+        front: of the search.
+        space: what was searched.
+        choices: that all points of the front share.
+        room: points that may be run.
+    """
+    hosts = _spread(front.kept)
+    ranked = [
+        (rank + row, host.evaluation.number, point)
+        for choice in choices
+        for one in choice.alternatives
+        for row, host in enumerate(hosts)
+        for rank, point in enumerate(
+            _variants(host, choice.path, one.value, dict(one.nearest.values) if one.nearest else {}, space)
+        )
+    ]
+    if room < VARIANTS * sum(len(choice.alternatives) for choice in choices):
+        return []
+    ranked.sort(key=lambda one: one[0])
+    return [(number, point) for _, number, point in ranked[:room]]
 
 
 def _spread(kept: Sequence[Member]) -> list[Member]:

@@ -1,13 +1,14 @@
 """What points change against today's setting, how surely, and which of them are worth a change.
 
-Everything is paired over the streams that a point and today's setting have in common: on fresh seeds where
-both have them, else on those of the search, which flatter the points of the front.
+By all runs of the search together where these are enough to learn from. Else everything is paired over the
+streams that a point and today's setting have in common: on fresh seeds where both have them, else on those of
+the search, which flatter the points of the front.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.front.front import Front, Member
@@ -63,10 +64,30 @@ def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
     today = todays(front)
     if today is None or today.number == evaluation.number:
         return ()
-    start, to = today.objectives, evaluation.objectives
-    if today.validated and evaluation.validated:
-        start, to = today.validated, evaluation.validated
-    return tuple(change(o, start[o.name].values, to[o.name].values) for o in front.objectives)
+    return between(front, today, evaluation)
+
+
+def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
+    """What happens to each objective from one point to another.
+
+    By all runs of the search together where these can tell (`optimize.replication.judgement`), except for
+    what is equal in every run; else paired over the streams that both have.
+    """
+    before, after = start.objectives, to.objectives
+    if start.validated and to.validated:
+        before, after = start.validated, to.validated
+    paired = [change(o, before[o.name].values, after[o.name].values) for o in front.objectives]
+    judged = front.judgement
+    if judged is None or start.number not in judged or to.number not in judged:
+        return tuple(paired)
+    return tuple(
+        one
+        if one.difference.verdict == "equal" and one.difference.pairs > 1
+        else replace(
+            one, difference=judged.difference(to.number, start.number, one.metric, one.difference.pairs)
+        )
+        for one in paired
+    )
 
 
 def worth_it(front: Front, members: Sequence[Member]) -> list[Member]:

@@ -2,16 +2,19 @@
 
 That all points agree on a kind does not show that the others are worse: they were tried with other settings,
 and the luck of a few runs decides who is near. Only runs of the others in the place of the kind, in points of
-the front, can show that; without them it is undecided, and said to be.
+the front, can show that. A search makes them as far as its runs allow (`optimize.held_out`); without them, or
+where they leave it open, it is undecided, and said to be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gridtune.optimize.front.against_today import between
 from gridtune.optimize.front.front import Front, comparable
+from gridtune.optimize.front.kind_test import Tested, Transplant
 from gridtune.optimize.front.recommendations import balance
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
 from gridtune.optimize.replication.compare import costs
@@ -30,6 +33,8 @@ class Alternative:
         winner: what beats it; None if nothing does, as searched, and there are no fresh seeds to tell.
         fresh: whether that is so on fresh seeds; else both are as searched.
         text: what the winner gains, in words.
+        tested: what became of it in the place of the front's value, in points of the front; None if it was
+            never put there.
     """
 
     value: Value
@@ -38,6 +43,7 @@ class Alternative:
     winner: Evaluation | None = None
     fresh: bool = False
     text: str = ""
+    tested: Tested | None = None
 
 
 @dataclass(frozen=True)
@@ -66,13 +72,18 @@ class DominantChoice:
                     "nearest": one.nearest.number if one.nearest else None,
                     "beaten_by": one.winner.number if one.winner else None,
                     "fresh": one.fresh,
-                    "tested": False,
+                    "tested": one.tested is not None,
+                    "verdict": one.tested.verdict if one.tested else "undecided",
+                    "transplants": one.tested.as_json()["transplants"] if one.tested else [],
                 }
                 for one in self.alternatives
             ],
         }
 
     def __str__(self) -> str:
+        tested = [one.tested for one in self.alternatives if one.tested]
+        if len(tested) == len(self.alternatives):
+            return self._told(tested)
         tried = ", ".join(f"{one.value} ({one.evaluations})" for one in self.alternatives)
         several = len(self.alternatives) > 1
         return (
@@ -80,6 +91,23 @@ class DominantChoice:
             f"{tried} with settings of {'their' if several else 'its'} own, but never in the place of "
             f"{self.value} in a point of the front; `gridtune explain STUDY kinds` tests that."
         )
+
+    def _told(self, tested: Sequence[Tested]) -> str:
+        """The statement, where every alternative was put into points of the front."""
+        worse = [one.value for one in tested if one.verdict == "worse"]
+        others = [one for one in tested if one.verdict != "worse"]
+        base = f"All points of the front have {self.path} {self.value}"
+        runs = min(one.runs for one in tested)
+        variants = sum(len(one.transplants) for one in tested)
+        how = f"put in its place in points of the front ({variants} variants, {runs} fresh runs each)"
+        if not others:
+            return f"{base}: {_listed(worse)}, {how}, {'are' if len(worse) > 1 else 'is'} worse beyond noise."
+        open_ = "; ".join(
+            f"{one.value} {', '.join(f'{verdict} in {count}' for verdict, count in one.count.items())}"
+            for one in others
+        )
+        lost = f" {_listed(worse)} {'are' if len(worse) > 1 else 'is'} worse." if worse else ""
+        return f"{base}. Undecided whether others, {how}, are worse: {open_}.{lost}"
 
 
 def dominant_choices(front: Front) -> list[DominantChoice]:
@@ -97,9 +125,40 @@ def dominant_choices(front: Front) -> list[DominantChoice]:
         if len(values) == 1 and None not in values and others:
             (value,) = values
             assert value is not None
-            losers = [_alternative(front, tried, path, other) for other in sorted(others, key=str)]
+            losers = [
+                replace(
+                    _alternative(front, tried, path, other), tested=_tested(front, tried, path, value, other)
+                )
+                for other in sorted(others, key=str)
+            ]
             found.append(DominantChoice(path, value, tuple(losers)))
     return found
+
+
+def _tested(front: Front, tried: Sequence[Evaluation], path: str, kind: Value, value: Value) -> Tested | None:
+    """What became of an alternative that the search has put into points of the front."""
+    known = {one.number: one for one in tried}
+    pairs = [
+        (known[one.host], one)
+        for one in tried
+        if one.host in known
+        and one.validated
+        and known[one.host].validated
+        and one.values.get(path) == value
+        and known[one.host].values.get(path) == kind
+    ]
+    if not pairs:
+        return None
+    tests = len(pairs) * len(front.objectives)
+    made = tuple(
+        Transplant(host.number, dict(one.values), between(front, host, one), "", tests) for host, one in pairs
+    )
+    return Tested(path, kind, value, made, min(one.fresh_replications for _, one in pairs))
+
+
+def _listed(values: Sequence[Value]) -> str:
+    texts = [str(value) for value in values]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def _choices(tried: Sequence[Evaluation]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell, estimated, plain
 from gridtune.optimize.front.recommendations import Recommendation, recommend
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
+from gridtune.optimize.replication.reliability import Reliability, reliability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,10 @@ def to_dict(front: Front, *, order: Sequence[str] | None = None) -> dict[str, An
             _advice(item) | _differences(front, item.member.evaluation) | _settings(front, item)
             for item in recommend(front, order=order)
         ],
+        "reliability": {
+            name: {"share": known.share, "p": known.doubt} if known else None
+            for name, known in reliabilities(front).items()
+        },
         "settled": [one.as_json() for one in dominant_choices(front)],
         **_today(front),
         **totals(front),
@@ -175,9 +180,28 @@ def summary(front: Front) -> list[str]:
     if front.unvalidated:
         said.append(f"{front.unvalidated} more looked non-dominated in the search but have no fresh seeds.")
     said += map(str, dominant_choices(front))
+    said += _unreliable(front)
     if todays(front) is not None and not recommend(front):
         said.append(NOTHING)
     return said
+
+
+def reliabilities(front: Front) -> dict[str, Reliability | None]:
+    """How far each objective tells the points of the front apart, on the values that the front rests on."""
+    return {
+        o.name: reliability([member.estimates[o.name].values for member in front.kept])
+        for o in front.objectives
+    }
+
+
+def _unreliable(front: Front) -> Iterator[str]:
+    """Objectives that do not tell the points of the front apart."""
+    for name, known in reliabilities(front).items():
+        if known is not None and not known.tells:
+            yield (
+                f"On this front {name.replace('_', ' ')} tells points apart no better than chance: equal "
+                f"points would differ as much with a probability of {known.doubt:.2f}."
+            )
 
 
 def _luck(front: Front) -> str:
@@ -272,6 +296,8 @@ def _advice(item: Recommendation) -> dict[str, Any]:
         "number": evaluation.number,
         "values": dict(evaluation.values),
         "reason": item.reason,
+        "expected_loss": item.loss.expected if item.loss else None,
+        "probability_beaten": item.loss.probability if item.loss else None,
     }
 
 

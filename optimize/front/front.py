@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import RESAMPLES, chances, probability_non_dominated
 from gridtune.optimize.replication.compare import costs, non_dominated, signs
-from gridtune.optimize.replication.posterior import chances_of
+from gridtune.optimize.replication.judgement import Judgement, judgement_of
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
 
@@ -84,6 +84,8 @@ class Front:
         hypervolume_levelled: the same, each objective moved by what it changed by over the members on
             average: without the luck that they share, be it that the workloads of the search were kind to
             all points, or that the members were chosen for theirs (the optimiser's curse).
+        judgement: what all runs together say of the points; None where these are too few, or no chance is
+            at work.
     """
 
     archive: Archive
@@ -94,6 +96,7 @@ class Front:
     hypervolume: float
     hypervolume_searched: float
     hypervolume_levelled: float
+    judgement: Judgement | None = None
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
@@ -129,7 +132,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     Args:
         archive: the search, with at least one objective.
         reference: of the hypervolume, one value per objective in its unit; see `reference_point`.
-        resamples: bootstrap samples behind `probability_non_dominated`.
+        resamples: bootstrap samples behind `probability_non_dominated`; 0 for no probabilities.
 
     Raises:
         ScenarioError: no objective, or a reference of the wrong length.
@@ -150,15 +153,20 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         return Front(archive, (), False, 0, point, 0.0, 0.0, 0.0)
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
-    members = _judged(members, _without_equals([*shortlist, *allowed], objectives)[0], archive)
+    rivals = _without_equals([*shortlist, *allowed], objectives)[0]
+    chancy = resamples > 0 and not all(_certain(one) for one in rivals)
+    judgement = _judgement(archive, rivals) if chancy else None
+    members = _judged(members, rivals, judgement)
     members = tuple(m for m in members if m.non_dominated or m.evaluation.number != archive.today)
     keeping = [member for member in members if member.feasible]
     true = costs([member.estimates for member in keeping], objectives)
     believed = costs([member.evaluation.objectives for member in keeping], objectives)
     shared = (true - believed).mean(axis=0) if keeping else 0.0
-    volumes = (hypervolume(rows, objectives, point) for rows in (true, believed, believed + shared))
+    now, then, levelled = (
+        hypervolume(rows, objectives, point) for rows in (true, believed, believed + shared)
+    )
     left = sum(e.validated is None for e in searched) if tested else 0
-    return Front(archive, members, bool(tested), left, point, *volumes)
+    return Front(archive, members, bool(tested), left, point, now, then, levelled, judgement)
 
 
 def _members(
@@ -183,20 +191,33 @@ def _members(
     )
 
 
+def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | None:
+    """What all runs say of the points that may be on the front, and of today's setting."""
+    known = {one.number: one for one in rivals}
+    known |= {one.number: one for one in comparable(archive) if one.number == archive.today}
+    outside = {n: archive.present for n, one in known.items() if n == archive.today and not one.values}
+    return judgement_of(
+        [known[number] for number in sorted(known)],
+        archive.objectives,
+        archive.seed,
+        rivals={one.number for one in rivals},
+        values=outside,
+    )
+
+
 def _judged(
-    members: Sequence[Member], evaluations: Sequence[Evaluation], archive: Archive
+    members: Sequence[Member], rivals: Sequence[Evaluation], judgement: Judgement | None
 ) -> tuple[Member, ...]:
     """The members, with their chances against all evaluated points that keep the constraints."""
-    if all(_certain(evaluation) for evaluation in evaluations):
+    if all(_certain(one) for one in rivals):
         # Replications that repeat each other are no sample: they say nothing of chance.
         return tuple(replace(member, probability_non_dominated=None) for member in members)
-    known = chances_of(evaluations, archive.objectives, archive.seed)
-    if known is None:
+    if judgement is None:
         return tuple(members)
     return tuple(
         replace(
             member,
-            probability_non_dominated=known[member.evaluation.number]
+            probability_non_dominated=judgement.chances.get(member.evaluation.number, 0.0)
             * (1.0 if member.probability_feasible is None else member.probability_feasible),
         )
         for member in members

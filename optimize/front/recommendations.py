@@ -10,10 +10,12 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import estimated, measured, spoken, with_unit
 from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.replication.judgement import Loss
 from gridtune.optimize.replication.paired import Difference, difference
 from gridtune.scenarios.errors import ScenarioError
 
 TOLERANCE = 1.0
+RISK = 0.05  # probability that a recommended point is beaten by a loss that matters
 Estimates = Mapping[str, Estimate]
 ONLY = "The only point that no other beats."
 
@@ -26,11 +28,13 @@ class Recommendation:
         name: `lexicographic`, `compromise` or `best OBJECTIVE`.
         member: the point.
         reason: one or two sentences: why this point, and what it gains and loses against another.
+        loss: what it may cost that another point beats it in truth; None where nothing can be said of that.
     """
 
     name: str
     member: Member
     reason: str
+    loss: Loss | None = None
 
     def __repr__(self) -> str:
         return f"Recommendation({self.name!r}, point {self.member.evaluation.number})"
@@ -49,7 +53,8 @@ def recommend(
     """The lexicographic choice, the compromise and the best of each objective.
 
     Only members that stay non-dominated and are better than today's setting in some objective beyond noise
-    are candidates; see `optimize.front.against_today.worth_it`.
+    are candidates; see `optimize.front.against_today.worth_it`. Of these, where there are any, those that are
+    beaten by a loss that matters with a probability of no more than `RISK`.
 
     Args:
         front: what to choose from; without a candidate there is no recommendation.
@@ -61,9 +66,11 @@ def recommend(
     """
     objectives = ordered(front.objectives, order)
     kept = [member for member in front.kept if member.evaluation.number != front.archive.today]
-    candidates = worth_it(front, kept)
+    candidates: Sequence[Member] = worth_it(front, kept)
     if not candidates:
         return []
+    losses = {} if front.judgement is None else front.judgement.losses(_numbers(candidates))
+    candidates = _unbeaten(candidates, losses)
     choices = [
         _lexicographic_choice(candidates, objectives, tolerance),
         _compromise_choice(candidates, objectives),
@@ -73,10 +80,27 @@ def recommend(
         choices = choices[-1:]
     return [
         Recommendation(
-            choice.name, choice.member, f"{choice.why} {_contrast(choice, choices, candidates, objectives)}"
+            choice.name,
+            choice.member,
+            f"{choice.why} {_contrast(choice, choices, candidates, objectives)}",
+            losses.get(choice.member.evaluation.number),
         )
         for choice in choices
     ]
+
+
+def _unbeaten(candidates: Sequence[Member], losses: Mapping[int, Loss]) -> Sequence[Member]:
+    """Candidates that hardly anything beats by much, as far as there are any."""
+    sure = [
+        member
+        for member in candidates
+        if (loss := losses.get(member.evaluation.number)) is not None and loss.probability <= RISK
+    ]
+    return sure or candidates
+
+
+def _numbers(members: Sequence[Member]) -> list[int]:
+    return [member.evaluation.number for member in members]
 
 
 def grouped(advice: Sequence[Recommendation]) -> list[list[Recommendation]]:

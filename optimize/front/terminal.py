@@ -13,9 +13,9 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gridtune.optimize.front.against_today import gains, todays
+from gridtune.optimize.front.against_today import between, gains, todays
 from gridtune.optimize.front.breakdown import constraint_cells, constraint_titles, number
-from gridtune.optimize.front.changes import Change, change
+from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell, estimated, spoken
 from gridtune.optimize.records.evaluations import Estimate, Objective, Value
@@ -79,9 +79,7 @@ def merged(front: Front) -> list[Group]:
 def _alike(front: Front, one: Member, other: Member) -> bool:
     if front.archive.today in (one.evaluation.number, other.evaluation.number):
         return False
-    for objective in front.objectives:
-        values = [member.estimates[objective.name].values for member in (one, other)]
-        gap = change(objective, *values).difference
+    for gap in (one.difference for one in between(front, one.evaluation, other.evaluation)):
         if gap.verdict == "equal":
             continue
         if gap.low is None or gap.high is None or not gap.low <= 0 <= gap.high:

@@ -91,6 +91,8 @@ class Evaluation:
         cases: estimates by name of the case, then by metric: the objectives and what is constrained. Empty
             where there is one case and no constraint.
         validated_cases: the same on fresh seeds.
+        host: number of the point of the front in which the kind of a system was exchanged to get this one;
+            None if it was proposed.
     """
 
     number: int
@@ -100,6 +102,7 @@ class Evaluation:
     validated: dict[str, Estimate] | None = None
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     validated_cases: dict[str, dict[str, Estimate]] | None = None
+    host: int | None = None
 
     @property
     def replications(self) -> int:
@@ -125,6 +128,7 @@ class Failed:
         values: what was set, by path.
         reason: in one line.
         objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
+        host: see `Evaluation`.
     """
 
     number: int
@@ -132,6 +136,7 @@ class Failed:
     reason: str
     objectives: dict[str, Estimate] = field(default_factory=dict)
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+    host: int | None = None
 
     def __repr__(self) -> str:
         return f"Failed({self.number}, {len(self.values)} values: {self.reason})"

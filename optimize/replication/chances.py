@@ -65,7 +65,7 @@ def chances(
         constraints: what is to be kept, in every case.
         cases: of each point, estimates of the constrained metrics by case.
         seed: of the samples drawn.
-        resamples: number of samples.
+        resamples: number of samples; none of 0 say nothing.
 
     Returns:
         Shares of the samples per point; None for all if there are fewer than two common replications.
@@ -76,7 +76,7 @@ def chances(
     import numpy as np
 
     counts = np.array([replications(row) for row in estimates])
-    if not len(counts) or counts.min() < 2:
+    if not len(counts) or counts.min() < 2 or not resamples:
         return [Chance(None, None)] * len(estimates)
     columns, bounds = _constrained(constraints, cases[0])
     rows = [row | _by_column(case) for row, case in zip(estimates, cases, strict=True)]

@@ -7,7 +7,7 @@ class Progress:
     """Hears how a search goes; this one keeps it to itself."""
 
     def start(self, phase: str, total: int, done: int = 0) -> None:
-        """A phase begins, of which something may be done already."""
+        """A phase begins, of which something may be done already; a total of 0 is not known."""
 
     def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
         """So much of the phase is done."""

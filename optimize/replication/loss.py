@@ -62,7 +62,7 @@ class TodaysRuns:
     """
 
     def __init__(self, settings: Settings, pool: Pool, work: Callable[[Task], Metrics]) -> None:
-        self._guarded = NO_MORE_LOSS in settings.constraints
+        self.guarded = NO_MORE_LOSS in settings.constraints
         self._cases, self._pool, self._work = settings.run_in, pool, work
         self._known: dict[tuple[int, int], Metrics] = {}
         self._failed: dict[tuple[int, int], Failure] = {}
@@ -74,7 +74,7 @@ class TodaysRuns:
             replications: their numbers.
             asked: whether its runs are wanted, even if no loss is measured against them.
         """
-        if not (self._guarded or asked):
+        if not (self.guarded or asked):
             return
         places = [(case, k) for case in range(len(self._cases)) for k in sorted(set(replications))]
         lacking = [place for place in places if place not in self._known]
@@ -106,7 +106,7 @@ class TodaysRuns:
             runs: by case, then by replication.
             replications: their numbers; `prepare` was called with them.
         """
-        if not self._guarded:
+        if not self.guarded:
             return list(runs)
         places = [(case, k) for case in range(len(self._cases)) for k in replications]
         return [

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
 DRAWS = 1000
-ENOUGH = 20  # points below which nothing can be learned from similar ones
+LOSS_DRAWS = 400  # of these for expected losses
+REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 800  # points that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
 
@@ -46,21 +47,71 @@ class Posterior:
             once is uncertain in the same draws.
         streams: what each stream does to all points, streams x objectives.
         unit: difference of each objective that is a tie.
+        replays: what `draws` would be had the points been worth `means` exactly and the same runs been done
+            anew, for several such studies: studies x draws x points x objectives.
     """
 
     means: Array
     draws: Array
     streams: Array
     unit: Array
+    replays: Array
 
-    def non_dominated(self) -> Array:
-        """How probably no other point beats each: a number in [0, 1] per point."""
+    def non_dominated(self, rivals: Array | None = None) -> Array:
+        """How probably no other point beats each: a number in [0, 1] per point.
+
+        The share of draws alone says too little: what is uncertain blurs the trade-off that points lie on,
+        so that more of them are beaten in a draw than in truth. By how much is seen where the truth is known,
+        in the replays; all odds are raised by the same factor.
+
+        Args:
+            rivals: positions of the points that are compared; the chance of any other is 0. All if left out.
+
+        Source: J. Platt, Probabilistic Outputs for Support Vector Machines, 1999 (calibration by a logistic
+            curve; here its intercept alone, learned from a parametric bootstrap).
+        """
+        import numpy as np
+
+        which = np.arange(len(self.means)) if rivals is None else rivals
+        found = np.zeros(len(self.means))
+        shares = self._shares(self.draws[:, which])
+        said = np.concatenate([self._shares(draws[:, which]) for draws in self.replays])
+        true = np.tile(self._shares(self.means[None, which]), len(self.replays))
+        found[which] = _raised(shares, _missing_odds(said, true, len(self.replays[0])), len(self.draws))
+        return found
+
+    def _shares(self, draws: Array) -> Array:
+        """Shares of the draws in which no other point beats each."""
         import moocore
         import numpy as np
 
-        draws = np.round(self.draws / self.unit)
-        won = sum(moocore.is_nondominated(values, keep_weakly=True).astype(float) for values in draws)
+        levelled = np.round(draws / self.unit)
+        won = sum(moocore.is_nondominated(values, keep_weakly=True).astype(float) for values in levelled)
         return np.asarray(won / len(draws))
+
+    def losses(self, points: Array, rivals: Array) -> Array:
+        """By how much points are beaten in each draw, draws x points; 0 where they are not.
+
+        That is the most that another point is better by in every objective at once, as shares of the span of
+        the front by the expected values (the additive epsilon indicator).
+
+        Args:
+            points: their positions.
+            rivals: positions of all that are compared.
+
+        Source: E. Zitzler et al., Performance Assessment of Multiobjective Optimizers, 2003.
+        """
+        import numpy as np
+
+        best = self.means[rivals][non_dominated(np.round(self.means[rivals] / self.unit))]
+        span = np.ptp(best, axis=0)
+        wide = span > 0
+        found = np.zeros((min(LOSS_DRAWS, len(self.draws)), len(points)))
+        if wide.any():
+            scaled = self.draws[: len(found), :, wide] / span[wide]
+            for one, draw in zip(found, scaled, strict=True):
+                one[:] = (draw[points, None] - draw[None, rivals]).min(axis=2).max(axis=1).clip(0.0)
+        return found
 
     def difference(self, to: int, start: int, share: float = 0.95) -> tuple[Array, Array, Array]:
         """Mean and interval of what changes from one point to another, an entry per objective.
@@ -76,31 +127,19 @@ class Posterior:
         return self.means[to] - self.means[start], low, high
 
 
-def chances_of(
-    evaluations: Sequence[Evaluation], objectives: Sequence[Objective], seed: int = 1
-) -> dict[int, float] | None:
-    """How probably each evaluation is beaten by no other, by number; None where that cannot be told.
-
-    That takes `ENOUGH` points, and one that was run twice.
-
-    Args:
-        evaluations: all that there are, each point once.
-        objectives: what is traded off.
-        seed: of the samples drawn.
-    """
+def worth_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
+    """What the model expects of each point, to be minimised; means where it cannot tell luck from worth."""
     import numpy as np
 
-    if len(evaluations) < ENOUGH:
-        return None
     values = runs_of(evaluations, objectives)
-    chosen = _best(np.nanmean(values, axis=2))
-    found = fit(values[chosen], [evaluations[at].values for at in chosen], seed=seed)
-    if found is None:
-        return None
-    known = dict.fromkeys((evaluation.number for evaluation in evaluations), 0.0)
-    for at, chance in zip(chosen, found.non_dominated(), strict=True):
-        known[evaluations[at].number] = float(chance)
-    return known
+    means = _levelled(values)
+    chosen = best_layers(values)
+    found = fit(values[chosen], [evaluations[at].values for at in chosen], draws=1)
+    if found is not None:
+        # Those that are left out are as far from the front as they look.
+        means += found.means[0] - means[chosen[0]]
+        means[chosen] = found.means
+    return np.asarray(means)
 
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
@@ -120,15 +159,30 @@ def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) 
     return np.asarray(values * signs(objectives)[:, None])
 
 
-def _best(means: Array) -> list[int]:
-    """Positions of the points that may be on the front, at most `JOINT`: layer after layer of the front."""
-    left = list(range(len(means)))
-    chosen: list[int] = []
+def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
+    """Positions of the points that may be on the front, at most `JOINT`: layer after layer of the front.
+
+    Args:
+        runs: see `runs_of`.
+        always: positions of points that are among them anyway.
+    """
+    means = _levelled(runs)
+    chosen = set(always)
+    left = [at for at in range(len(means)) if at not in chosen]
     while left and len(chosen) < JOINT:
-        layer = {left[at] for at in non_dominated(means[left])}
-        chosen += sorted(layer)
-        left = [at for at in left if at not in layer]
-    return sorted(chosen[:JOINT])
+        layer = [left[at] for at in non_dominated(means[left])]
+        chosen.update(layer[: JOINT - len(chosen)])
+        left = [at for at in left if at not in chosen]
+    return sorted(chosen)
+
+
+def _levelled(runs: Array) -> Array:
+    """Means of points, points x objectives, without what each stream did to all."""
+    import numpy as np
+
+    seen = np.asarray(np.isfinite(runs).all(axis=1))
+    filled = np.where(seen[:, None, :], runs, 0.0)
+    return _point_means(filled, seen, _two_way(filled, seen))
 
 
 def fit(
@@ -165,9 +219,46 @@ def fit(
         left = np.where(seen[:, None, :], turned - means[:, :, None], 0.0) / factors[:, None, None]
         streams = left.sum(axis=0).T / (seen / factors[:, None]).sum(axis=0)[:, None]
     least = 1e-9 * float(np.trace(surface.covariance)) / means.size
-    samples = _sample(covariance, least, draws, np.random.default_rng([seed, *means.shape]))
-    samples = np.moveaxis(samples.reshape(draws, *means.T.shape), 1, 2) + means
-    return Posterior(means @ root.T, samples @ root.T, streams @ root.T, _unit(plain))
+    rng = np.random.default_rng([seed, *means.shape])
+    rest = np.moveaxis(_sample(covariance, least, draws, rng).reshape(draws, *means.T.shape), 1, 2)
+    luck = np.sqrt(variance)[:, None] * rng.normal(size=(REPLAYS, *means.shape))
+    seen_anew = np.moveaxis(means - surface.means + luck, 2, 1).reshape(REPLAYS, -1).T
+    found = surface.covariance @ _solved(surface.covariance, seen_anew, variance)
+    anew = np.moveaxis(found.T.reshape(REPLAYS, *means.T.shape), 1, 2) + surface.means
+    replays = rest[:REPLAYED] + anew[:, None]
+    return Posterior(
+        means @ root.T, (rest + means) @ root.T, streams @ root.T, _unit(plain), replays @ root.T
+    )
+
+
+def _missing_odds(said: Array, true: Array, draws: int) -> float:
+    """Logarithm of the factor that brings odds as said to those that are true, by maximum likelihood."""
+    import numpy as np
+    from scipy.optimize import minimize_scalar
+
+    odds = _odds(said, draws)
+
+    def misfit(shift: float) -> float:
+        # A weak prior keeps the factor finite where all or none are true.
+        return float(np.sum(np.logaddexp(0, odds + shift) - true * (odds + shift)) + shift**2 / 2)
+
+    return float(minimize_scalar(misfit, bounds=(-5, 5), method="bounded").x)
+
+
+def _raised(shares: Array, shift: float, draws: int) -> Array:
+    """Shares of draws with their odds raised; what never or always happens stays so."""
+    import numpy as np
+
+    raised = 1 / (1 + np.exp(-(_odds(shares, draws) + shift)))
+    return np.where((shares == 0) | (shares == 1), shares, raised)
+
+
+def _odds(shares: Array, draws: int) -> Array:
+    """Logarithms of odds, of shares of so many draws."""
+    import numpy as np
+
+    inside = shares.clip(0.5 / draws, 1 - 0.5 / draws)
+    return np.asarray(np.log(inside / (1 - inside)))
 
 
 def _unit(means: Array) -> Array:
@@ -176,6 +267,15 @@ def _unit(means: Array) -> Array:
 
     span, size = np.ptp(means, axis=0), np.abs(means).max(axis=0)
     return np.where(span > 1e-9 * size, ALIKE * span, np.inf)
+
+
+def _solved(covariance: Array, off: Array, variance: Array) -> Array:
+    """What was seen under noise, times the inverse of its covariance."""
+    import numpy as np
+    from scipy.linalg import cho_factor, cho_solve
+
+    noise = np.tile(variance, len(covariance) // len(variance))
+    return np.asarray(cho_solve(cho_factor(covariance + np.diag(noise), lower=True), off))
 
 
 def _condition(covariance: Array, off: Array, noise: Array) -> tuple[Array, Array]:

@@ -60,7 +60,7 @@ def joined(entry: Evaluation, further: ExtraRuns) -> Evaluation | Failed:
             validated_cases=cases or None,
         )
     if isinstance(part, Failed):
-        return Failed(entry.number, entry.values, part.reason, entry.objectives, entry.cases)
+        return Failed(entry.number, entry.values, part.reason, entry.objectives, entry.cases, entry.host)
     had, more = entry.replications, part.replications
     metrics = {
         name: (entry.metrics.get(name, nan) * had + part.metrics.get(name, nan) * more) / (had + more)

@@ -11,21 +11,26 @@ from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, 
 
 def entry_as_json(entry: Evaluation | Failed) -> dict[str, Any]:
     """For storing, beside number and values: what the replications gave, or why there are none."""
+    host = {} if entry.host is None else {"host": entry.host}
     if isinstance(entry, Failed):
-        return {"failure": entry.reason}
-    stored = {"objectives": estimates_as_json(entry.objectives), "metrics": _means_as_json(entry.metrics)}
+        return {"failure": entry.reason, **host}
+    stored: dict[str, Any] = {
+        "objectives": estimates_as_json(entry.objectives),
+        "metrics": _means_as_json(entry.metrics),
+    }
     if entry.cases:
         stored["cases"] = {name: estimates_as_json(estimates) for name, estimates in entry.cases.items()}
-    return stored
+    return stored | host
 
 
 def entry_of(number: int, values: dict[str, Value], stored: Mapping[str, Any]) -> Evaluation | Failed:
     """What `entry_as_json` has stored."""
+    host = stored.get("host")
     if "failure" in stored:
-        return Failed(number, values, stored["failure"])
+        return Failed(number, values, stored["failure"], host=host)
     cases = {name: estimates_of(estimates) for name, estimates in stored.get("cases", {}).items()}
     estimates, metrics = estimates_of(stored["objectives"]), _means_of(stored["metrics"])
-    return Evaluation(number, values, estimates, metrics, cases=cases)
+    return Evaluation(number, values, estimates, metrics, cases=cases, host=host)
 
 
 def estimates_as_json(estimates: Mapping[str, Estimate]) -> dict[str, Any]:

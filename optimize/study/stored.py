@@ -72,12 +72,14 @@ class StoredEvaluation(Stored):
     objectives: Annotated[Estimates, Field(min_length=1)]
     metrics: dict[str, float | None]
     cases: dict[str, Estimates] = {}
+    host: Number | None = None
 
 
 class StoredFailure(Stored):
     """See `optimize.records.evaluations.Failed`."""
 
     failure: str
+    host: Number | None = None
 
 
 class Part(Stored):

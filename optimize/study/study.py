@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from gridtune import limits
 from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed, Objective
 from gridtune.optimize.search_space.cases import MEAN
 from gridtune.optimize.search_space.constraints import excesses
@@ -232,8 +233,9 @@ def load(study: str | Path, name: str | None = None, *, salvage: bool = False) -
     stored = found.settings
     notes = [f"note: {shown(study)}: passed over: {problem}" for problem in found.faults]
     if found.identity and not found.closed and not salvage:
+        of = f"of {stored['budget']} " if stored["budget"] < limits.BUDGET else ""
         notes.append(
-            f"note: the search has not ended: {len(found.entries)} of {stored['budget']} evaluations are "
+            f"note: the search has not ended: {len(found.entries)} {of}evaluations are "
             "kept; it is under way, or was killed and goes on with --resume"
         )
     entries = [found.entries[number] for number in sorted(found.entries)]

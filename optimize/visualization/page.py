@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+from gridtune import limits
 from gridtune.optimize.front.against_today import NOTHING, gains, in_words, settings_changed, todays
 from gridtune.optimize.front.breakdown import number, scenario_header, scenario_rows
 from gridtune.optimize.front.changes import Change
@@ -61,7 +62,8 @@ def page(front: Front) -> str:
 
 def _facts(front: Front) -> str:
     archive = front.archive
-    facts = [f"{len(archive.evaluations)} of {archive.budget} evaluations"] if archive.budget else []
+    counted = 0 < archive.budget < limits.BUDGET
+    facts = [f"{len(archive.evaluations)} of {archive.budget} evaluations"] if counted else []
     facts.append(archive.each)
     facts += [f"sampler {archive.sampler}"] if archive.sampler else []
     seeds = "values on fresh seeds" if front.validated else "values as searched, which flatter the points"

@@ -123,7 +123,10 @@ AllJobs = Annotated[int | None, _count("Worker processes; all cores by default."
 Dask = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to run on instead.")]
 
 # What a search is to find, and where it is kept.
-Budget = Annotated[int, _count("Evaluations (points, each with its replications).", limits.BUDGET)]
+Budget = Annotated[int | None, _count("Points to evaluate; 100 without another limit.", limits.BUDGET)]
+RunBudget = Annotated[int | None, _count("Simulations in all, fresh ones included.", limits.BUDGET)]
+TimeBudget = Annotated[str | None, typer.Option(metavar="DURATION", help="How long: 90s, 10m, 1.5h.")]
+Converged = Annotated[bool, typer.Option("--converged", help="End when the front stops growing.")]
 Sampler = Annotated[
     str,
     typer.Option(help="auto, or a name; `--sampler list` prints them.", autocompletion=completion.samplers),

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from functools import cache
 from math import log
 
 import numpy as np
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.search_space.space import key
+from gridtune.optimize.search_space.space import Space, key
+from gridtune.optimize.search_space.today import today_of
+from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.execution.replicate import Task
 
 OBJECTIVES = ("unhappy_users", "unfairness", "completed_work")
@@ -92,12 +95,20 @@ def truth(values: Mapping[str, object]) -> np.ndarray:
     return np.array([unhappy, unfair, work])
 
 
+@cache
+def today() -> dict[str, object]:
+    """The settings that stand in the scenario."""
+    scenario = load("federation/small")
+    return dict(today_of(scenario, Space.of(scenario)).point)
+
+
 def run(task: Task) -> dict[str, Metric]:
     """One run: the truth, what the stream does to all points, and luck of the point's own."""
+    point = task.values or today()
     shared = np.random.default_rng([task.seed, task.replication]).normal(size=3) * SHARED
-    own = np.random.default_rng([zlib.crc32(key(task.values).encode()), task.seed, task.replication])
-    scale = 1.4 if task.values["middleware.kind"] == "pilot" else 0.9
-    values = truth(task.values) + shared + scale * OWN * own.normal(size=3)
+    own = np.random.default_rng([zlib.crc32(key(point).encode()), task.seed, task.replication])
+    scale = 1.4 if point["middleware.kind"] == "pilot" else 0.9
+    values = truth(point) + shared + scale * OWN * own.normal(size=3)
     return {
         name: Metric(float(value), unit) for name, unit, value in zip(OBJECTIVES, UNITS, values, strict=True)
     }

@@ -71,7 +71,8 @@ def watched(clock: Clock, draw: bool) -> None:
     """In a child: let the search say what phase it is in, and perhaps draw nothing."""
     from gridtune.optimize import visualization
     from gridtune.optimize.api import search_result
-    from gridtune.optimize.exploration import Exploration
+    from gridtune.optimize.evaluator import Evaluator
+    from gridtune.optimize.held_out import HeldOut
     from gridtune.optimize.samplers import samplers
 
     def during(owner: Any, name: str, phase: str) -> None:
@@ -89,8 +90,8 @@ def watched(clock: Clock, draw: bool) -> None:
 
     during(samplers()["nsga2"], "ask", "proposal")
     during(samplers()["nsga2"], "tell", "proposal")
-    during(Exploration, "_evaluate", "runs")
-    during(Exploration, "validate", "validation")
+    during(Evaluator, "evaluate", "runs")
+    during(HeldOut, "validate", "validation")
     during(search_result.Study, "save", "pictures")
     if not draw:
         visualization.save = lambda *_: None

@@ -27,6 +27,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gridtune.optimize.budget import Budget, Meter
+from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.front.front import costs
 from gridtune.optimize.records.evaluations import Estimate, Evaluation
@@ -115,7 +117,8 @@ def explore(
     )
     store = Store(settings, "benchmark", budget)
     sampler = Timed(kind(case.space, case.goals, seed, batch))
-    Exploration(settings, store, sampler, Pool(1), Progress(), judge.runs).explore()
+    evaluator = Evaluator(settings, store, Pool(1), Progress(), judge.runs)
+    Exploration(evaluator, sampler, Meter(Budget(budget))).explore()
     return [entry for entry in store.entries() if isinstance(entry, Evaluation)], sampler
 
 

@@ -1,0 +1,114 @@
+"""Where a search ends: after so many points, runs or seconds, or when nothing changes; any first."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+
+from gridtune import limits
+from gridtune.scenarios.errors import ScenarioError
+
+POINTS = 100  # evaluations of a search of which nothing is said
+SEARCH, VALIDATION = 0.7, 0.9  # shares of runs and time after which search and validation end
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may take.
+
+    Attributes:
+        points: to evaluate, today's setting included.
+        runs: simulations in all, those on fresh seeds included; None for any number.
+        seconds: that it may take, from its start; None for any number.
+        converged: whether it ends when nothing changes, see `optimize.convergence`.
+    """
+
+    points: int = POINTS
+    runs: int | None = None
+    seconds: float | None = None
+    converged: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        points: int | None,
+        runs: int | None = None,
+        seconds: float | None = None,
+        converged: bool = False,
+    ) -> Budget:
+        """What was asked for; `POINTS` points where nothing was, any number of them where something else was.
+
+        Raises:
+            ScenarioError: nothing can be done with so little.
+        """
+        for name, value in (("budget", points), ("runs", runs)):
+            if value is not None and value < 1:
+                raise ScenarioError(f"{name} {value}: at least 1 is needed")
+        if seconds is not None and not 0 < seconds < limits.NUMBER:
+            raise ScenarioError(f"time {seconds:g}: expected a number of seconds above 0")
+        unlimited = POINTS if runs is None and seconds is None and not converged else limits.BUDGET
+        return cls(unlimited if points is None else points, runs, seconds, converged)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the number of points is limited."""
+        return self.points < limits.BUDGET
+
+    def expected(self, least: int, most: int, cases: int) -> int:
+        """About how many points there will be: what suits a sampler depends on it.
+
+        Args:
+            least, most: runs of a point in each case.
+            cases: in which each point is run.
+        """
+        if self.runs is None:
+            return self.points if self.counted else POINTS
+        each = sqrt(least * most) * cases
+        return max(1, min(self.points, round(SEARCH * self.runs / each)))
+
+    def __str__(self) -> str:
+        parts = [f"{self.points} evaluations"] if self.counted else []
+        parts += [] if self.runs is None else [f"{self.runs} runs"]
+        parts += [] if self.seconds is None else [f"{self.seconds:g} s"]
+        return " or ".join([*parts, *(["until nothing changes"] if self.converged else [])])
+
+
+class Meter:
+    """What is left of a budget.
+
+    Args:
+        budget: of the search, which begins now.
+        clock: seconds, as `time.monotonic`.
+    """
+
+    def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
+        self.budget = budget
+        self._clock, self._began = clock, clock()
+
+    def late(self, share: float = 1.0) -> bool:
+        """Whether a share of the time is over."""
+        seconds = self.budget.seconds
+        return seconds is not None and self._clock() - self._began >= share * seconds
+
+    def left(self, spent: int, share: float = 1.0) -> int:
+        """Runs left of a share of them, once some are spent; 0 where that share of the time is over."""
+        if self.late(share):
+            return 0
+        return limits.WHOLE if self.budget.runs is None else max(0, int(share * self.budget.runs) - spent)
+
+
+def seconds_of(text: str) -> float:
+    """A duration as it is written, e.g. `90`, `90s`, `10m`, `1.5h` or `1h30m`, in seconds.
+
+    Raises:
+        ScenarioError: it is none.
+    """
+    parts = re.findall(r"([0-9]+\.?[0-9]*)\s*([a-z]*)\s*", text.strip().lower())
+    whole = re.sub(r"\s", "", text.lower()) == "".join(number + unit for number, unit in parts)
+    if not parts or not whole or any(unit not in UNITS for _, unit in parts):
+        raise ScenarioError(f"--time {text[:60]}: expected a duration such as 90s, 10m or 1.5h")
+    return sum(float(number) * UNITS[unit] for number, unit in parts)

@@ -1,0 +1,132 @@
+"""The front run again under streams that the search never used, and what might have been on it.
+
+Where all points of the front share a kind of system (a middleware, a controller) although others were tried,
+the others are put in its place in points of the front, and these variants are run as members are: what no
+other beats joins the front. So nothing is said of kinds that was not tried in the same place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gridtune.optimize.budget import VALIDATION, Meter
+from gridtune.optimize.evaluator import Evaluator
+from gridtune.optimize.explanation.transplants import variants
+from gridtune.optimize.front.dominant_choice import dominant_choices
+from gridtune.optimize.front.front import front
+from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
+from gridtune.optimize.replication.compare import first_of
+from gridtune.optimize.replication.refine import Refinement
+from gridtune.optimize.replication.shortlist import LIMIT, shortlist
+from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.search_space.constraints import Cases, feasible
+from gridtune.optimize.search_space.space import key
+
+TRANSPLANTS = 0.2  # of the runs so far: what variants of members may take
+
+
+class HeldOut:
+    """Runs the front of a search again, the same streams for all members.
+
+    What is known of members already is not run again. Today's setting gets as many replications as any
+    member: all are compared with it.
+
+    Args:
+        evaluator: runs points; its store says what is known.
+        meter: says what is left of the budget.
+        spent: runs of the search before.
+        least: replications of every member; 0 for none.
+        most: replications of those that remain uncertain.
+    """
+
+    def __init__(self, evaluator: Evaluator, meter: Meter, spent: int, least: int, most: int) -> None:
+        self._evaluator, self._meter, self._searched = evaluator, meter, spent
+        self._least, self._most = least, most
+        settings = evaluator.settings
+        self._race = Refinement(
+            settings.objectives, most, self._fresh, settings.constraints, self._fresh_cases
+        )
+
+    def validate(self) -> None:
+        """Run the shortlist of the search."""
+        evaluator, settings = self._evaluator, self._evaluator.settings
+        candidates = [
+            entry
+            for entry in evaluator.store.entries()
+            if isinstance(entry, Evaluation) and entry.host is None and feasible(entry, settings.constraints)
+        ]
+        raced = isinstance(evaluator.store.known.get(evaluator.today), Evaluation)
+        each = self._least * len(settings.run_in)
+        room = self._left(VALIDATION) // each - raced if self._least else 0
+        members = shortlist(candidates, settings.objectives, min(LIMIT, room)) if room > 0 else []
+        if not members:
+            return
+        wanted = {key(member.values): self._least for member in members}
+        if raced:
+            wanted[evaluator.today] = self._least
+        evaluator.extend(wanted, self._race, "front on fresh seeds", FRESH)
+        self._settle("uncertain members on fresh seeds", VALIDATION)
+
+    def transplant(self) -> None:
+        """Try other kinds of systems in members, as far as runs allow."""
+        evaluator, settings = self._evaluator, self._evaluator.settings
+        if not self._race.counts:
+            return
+        found = front(self._archive(), resamples=0)
+        choices = dominant_choices(found)
+        if not choices:
+            return
+        each = (settings.replications + self._least) * len(settings.run_in)
+        spent = self._searched + evaluator.spent(self._race)
+        room = min(self._left(), int(TRANSPLANTS * spent)) // each
+        made = variants(found, settings.space, choices, room)
+        new = {key(point): (host, point) for host, point in made if key(point) not in evaluator.store.known}
+        if new:
+            evaluator.progress.start("other kinds in members of the front", len(new))
+            evaluator.evaluate([point for _, point in new.values()], [host for host, _ in new.values()])
+        usable = {
+            key(point): self._least
+            for _, point in made
+            if isinstance(evaluator.store.known[key(point)], Evaluation)
+        }
+        evaluator.extend(usable, self._race, "other kinds on fresh seeds", FRESH)
+        self._settle("uncertain members on fresh seeds")
+
+    def level(self) -> None:
+        """Give today's setting as many replications as any member."""
+        if self._evaluator.today in self._race.counts:
+            most = max(self._race.counts.values())
+            self._evaluator.extend(
+                {self._evaluator.today: most}, self._race, "today's setting on fresh seeds", FRESH
+            )
+
+    def _archive(self) -> Archive:
+        """The search with what counts so far, be more known from an earlier part of it."""
+        archive, counts = self._evaluator.store.archive(), self._race.counts
+        entries = []
+        for entry in archive.evaluations:
+            count = counts.get(key(entry.values), 0)
+            if entry.host is None and count:
+                again = first_of(entry.validated or {}, count)
+                cases = {
+                    case: first_of(known, count) for case, known in (entry.validated_cases or {}).items()
+                }
+                entries.append(replace(entry, validated=again or None, validated_cases=cases or None))
+            elif entry.host is None:
+                entries.append(replace(entry, validated=None, validated_cases=None))
+        return replace(archive, evaluations=tuple(entries))
+
+    def _settle(self, phase: str, share: float = 1.0) -> None:
+        if self._most > self._least:
+            self._evaluator.settle(self._race, lambda: self._left(share), phase, FRESH)
+
+    def _left(self, share: float = 1.0) -> int:
+        return self._meter.left(self._searched + self._evaluator.spent(self._race), share)
+
+    def _fresh(self, name: str) -> dict[str, Estimate]:
+        entry = self._evaluator.store.known[name]
+        return (entry.validated or {}) if isinstance(entry, Evaluation) else {}
+
+    def _fresh_cases(self, name: str) -> Cases:
+        entry = self._evaluator.store.known[name]
+        return (entry.validated_cases or {}) if isinstance(entry, Evaluation) else {}

@@ -1,0 +1,129 @@
+"""What the model of all runs says of a search's points, by their numbers: the source of every statement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.replication.paired import INTERVAL, Difference
+from gridtune.optimize.replication.posterior import Posterior, best_layers, fit, runs_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+ENOUGH = 20  # points below which nothing can be learned from similar ones
+MATTERS = 0.02  # of the front's span: a loss that matters
+
+
+@dataclass(frozen=True)
+class Loss:
+    """By how much a point is beaten in truth, in all objectives at once, as a share of the front's span.
+
+    Attributes:
+        expected: mean over what is possible.
+        probability: that it is more than `MATTERS`.
+    """
+
+    expected: float
+    probability: float
+
+
+class Judgement:
+    """What is known of points, with what is not.
+
+    Args:
+        posterior: of all points.
+        numbers: of the evaluations that it is about, in its order.
+        rivals: numbers of those that may be on the front.
+        objectives: what is traded off.
+    """
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        numbers: Sequence[int],
+        rivals: Collection[int],
+        objectives: Sequence[Objective],
+    ) -> None:
+        import numpy as np
+
+        self._posterior, self._objectives = posterior, tuple(objectives)
+        self._at = {number: at for at, number in enumerate(numbers)}
+        self._rivals = np.array([at for number, at in self._at.items() if number in rivals], dtype=int)
+        chances = posterior.non_dominated(self._rivals)
+        self.chances = {number: float(chances[at]) for number, at in self._at.items()}
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._at
+
+    def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
+        """What changes from one point to another in an objective, in its unit.
+
+        Args:
+            to, start: numbers of the points.
+            objective: one of the search's.
+            pairs: replications that both have; for what is told of it.
+        """
+        import numpy as np
+        from scipy.special import ndtr, ndtri
+
+        column = self._objectives.index(objective)
+        sign = float(signs([objective])[0])
+        posterior, a, b = self._posterior, self._at[to], self._at[start]
+        mean = sign * float(posterior.means[a, column] - posterior.means[b, column])
+        gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
+        error = float(np.std(gaps))
+        if error == 0 or not isfinite(posterior.unit[column]):
+            return Difference(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
+        half = float(ndtri(0.5 + INTERVAL / 2)) * error
+        confidence = 1 - 2 * float(ndtr(-abs(mean) / error))
+        return Difference(mean, error, mean - half, mean + half, confidence, pairs)
+
+    def losses(self, numbers: Sequence[int]) -> dict[int, Loss]:
+        """What it may cost to take a point rather than one that beats it, by number."""
+        import numpy as np
+
+        known = [number for number in numbers if number in self._at]
+        points = np.array([self._at[number] for number in known], dtype=int)
+        found = self._posterior.losses(points, self._rivals)
+        return {
+            number: Loss(float(column.mean()), float((column > MATTERS).mean()))
+            for number, column in zip(known, found.T, strict=True)
+        }
+
+
+def judgement_of(
+    evaluations: Sequence[Evaluation],
+    objectives: Sequence[Objective],
+    seed: int = 1,
+    *,
+    rivals: Collection[int] | None = None,
+    values: Mapping[int, Mapping[str, Value]] | None = None,
+) -> Judgement | None:
+    """What all runs of a search say of its points; None where that cannot be told.
+
+    That takes `ENOUGH` points, and one that was run twice. Of very many points the hopeless are left out.
+
+    Args:
+        evaluations: all that there are, each point once.
+        objectives: what is traded off.
+        seed: of the samples drawn.
+        rivals: numbers of those that may be on the front; all if left out.
+        values: settings by number, of points whose evaluation does not hold them.
+    """
+    if len(evaluations) < ENOUGH:
+        return None
+    runs = runs_of(evaluations, objectives)
+    chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated])
+    points = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
+    found = fit(runs[chosen], points, seed=seed)
+    if found is None:
+        return None
+    numbers = [evaluations[at].number for at in chosen]
+    return Judgement(found, numbers, numbers if rivals is None else rivals, objectives)
