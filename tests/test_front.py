@@ -207,6 +207,7 @@ def test_golden_json():
         "hypervolume_levelled": pytest.approx(0.1 * 0.5),
         "reference": {"unfairness": pytest.approx(0.35), "completed": 4.5},
         "replications": {"at_first": 2, "at_most": 2, "runs": 2, "fixed_runs": 2, "saved": 0.0},
+        "reliability": {"unfairness": None, "completed": None},
         "settled": [],
         "front": [
             {
