@@ -43,6 +43,10 @@ def test_best_effort_jobs_make_way_for_whatever_happens_to_nodes(life, grace, ro
         job = grid.record.job("harvest", submit, runtime + 5.0, mandatory=False)
         again(job, 0.0)
 
+    def look(_):
+        assert site.cluster.free >= 0
+
+    grid.agenda.every(0.5, look)
     grid.agenda.feed((work[0], arrive, work) for work in works)
     grid.run()
     assert all(job.state is DONE for job in grid.record.jobs)

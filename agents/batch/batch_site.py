@@ -580,7 +580,6 @@ class BatchSite(mesa.Agent):
             job.kill(now)
         self._vacate(job)
         if not last:
-            self.cluster.shuffled = True  # it may have left the queue since the last pass, and is back
             return partial(self._enter, job, done)
         return _nothing if done is None else partial(done, job)
 

@@ -66,7 +66,7 @@ def swf_lines(trace: Trace) -> Iterator[str]:
             str(job.id), _number(job.submit), _number(job.wait), _number(runtime), _number(allocated),
             _number(job.cpu_time), _number(job.used_memory), str(job.processors), _number(job.estimate),
             _number(job.requested_memory), _number(job.status), *users,
-            numbers["partition"].get(job.site or "", "-1"), "-1", "-1",
+            numbers["partition"].get(job.site or "", "-1"), _number(job.preceding), _number(job.think),
         )  # fmt: skip
         yield " ".join(fields)
 

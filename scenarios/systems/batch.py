@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from math import inf
 from operator import itemgetter
@@ -45,12 +45,15 @@ def check(spec: ScenarioSpec) -> None:
             if not sites:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
             to_site = destination(spec, workload) == "site"
-            kept = isinstance(workload, TraceJobs) and workload.cancelled == "keep"
-            if kept and (not to_site or any(site.vres is not None for site in spec.site)):
-                raise ValueError(
-                    f"workload {workload.name}: cancelled: is for jobs that go to a site with a batch "
-                    "scheduler; leave it out"
-                )
+            if isinstance(workload, TraceJobs) and not (
+                to_site and all(site.vres is None for site in spec.site)
+            ):
+                for key in ("cancelled", "dependencies"):
+                    if getattr(workload, key) == "keep":
+                        raise ValueError(
+                            f"workload {workload.name}: {key}: is for jobs that go to a site with a batch "
+                            "scheduler; leave it out"
+                        )
             if not to_site or workload.site == EVERY:
                 continue
             if workload.site is None and len(sites) > 1:
@@ -187,8 +190,15 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             expect(job)
         return job
 
-    arrive = Submitter(grid, workload.name, make, receiver.submit).submit
-    return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
+    tasks: Iterable[Task] = workload.tasks(grid.streams)
+    followers: dict[int, list[Task]] = {}
+    if isinstance(workload, TraceJobs) and workload.dependencies == "keep":
+        by_themselves: list[Task] = []
+        for task in tasks:
+            (followers.setdefault(task.preceding, []) if task.preceding else by_themselves).append(task)
+        tasks = by_themselves
+    arrive = Submitter(grid, workload.name, make, receiver.submit, followers).submit
+    return ((task.submit, arrive, task) for task in tasks)
 
 
 def expected_data(grid: Grid, workload: JobWorkload) -> Callable[[Job], None] | None:

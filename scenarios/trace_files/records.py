@@ -33,9 +33,11 @@ class TraceJob(NamedTuple):
         withdrawn: s from submission to its cancellation, of a job that was cancelled while it waited and is
             kept (`Keep.cancelled`); how long it would have run is not known.
         origin_site, run_site: where it was submitted and where it ran (Grid Workloads Archive only).
+        preceding, think: id of the job that it follows, and s from the end of that to its submission
+            (Standard Workload Format only).
 
-    Source: Standard Workload Format 2.2 (Parallel Workloads Archive), fields 1 to 16; Grid Workload
-    Format, fields 1 to 18. Dependencies between jobs (fields 17 and 18 of the former) are not kept.
+    Source: Standard Workload Format 2.2 (Parallel Workloads Archive), fields 1 to 18; Grid Workload
+    Format, fields 1 to 18.
     """
 
     id: int
@@ -56,6 +58,8 @@ class TraceJob(NamedTuple):
     origin_site: str | None = None
     run_site: str | None = None
     withdrawn: float | None = None
+    preceding: int | None = None
+    think: float | None = None
 
     @property
     def site(self) -> str | None:
@@ -116,14 +120,14 @@ class TraceReport:
         kept: jobs read.
         dropped: rows left out, by reason.
         repairs: changes to kept rows, by reason.
-        ignored: what kept rows say that jobs do not carry, by reason.
+        links: what kept rows say of other jobs, by reason.
     """
 
     rows: int = 0
     kept: int = 0
     dropped: dict[str, Tally] = field(default_factory=dict)
     repairs: dict[str, Tally] = field(default_factory=dict)
-    ignored: dict[str, Tally] = field(default_factory=dict)
+    links: dict[str, Tally] = field(default_factory=dict)
 
     def drop(self, reason: str, line: int) -> None:
         """Count a row left out."""
@@ -133,9 +137,9 @@ class TraceReport:
         """Count a change to a kept row."""
         _count(self.repairs, reason, line)
 
-    def ignore(self, reason: str, line: int) -> None:
-        """Count a row part of which is not used."""
-        _count(self.ignored, reason, line)
+    def link(self, reason: str, line: int) -> None:
+        """Count a row that says something of another job."""
+        _count(self.links, reason, line)
 
     def lines(self) -> Iterator[str]:
         """The report in words, a line for each fact."""
@@ -143,7 +147,7 @@ class TraceReport:
         for what, tallies in (
             ("dropped", self.dropped),
             ("repaired", self.repairs),
-            ("ignored in", self.ignored),
+            ("linked", self.links),
         ):
             for reason, tally in tallies.items():
                 yield f"{what} {tally.count}: {reason} (first on line {tally.first_line})"

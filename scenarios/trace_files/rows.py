@@ -134,7 +134,7 @@ class RowParser:
                     job = self._build(fields, int(fields[0]), submit, runtime, processors)
                     # A missing predecessor is -1 in nearly every row: the short way stays short.
                     if fields[16] != "-1" and not self.layout.sites:
-                        self._look_at_dependency(fields, line)
+                        return self._linked(job, fields, line)
                     return job
             except ValueError:
                 pass
@@ -172,6 +172,8 @@ class RowParser:
                 amounts[fields[9]],
                 *sites,
                 withdrawn,
+                None,
+                None,
             ),
         )
 
@@ -202,9 +204,8 @@ class RowParser:
             runtime = self.keep.minimum_runtime
             self.report.repair(f"run time raised to the minimum of {runtime:g} s", line)
         mended = self._mended(fields, line)
-        if not self.layout.sites:
-            self._look_at_dependency(mended, line)
-        return self._build(mended, key, submit, runtime, allocated or requested, withdrawn)
+        job = self._build(mended, key, submit, runtime, allocated or requested, withdrawn)
+        return job if self.layout.sites else self._linked(job, mended, line)
 
     def _withdrawn(self, fields: list[str], runtime: float) -> float | None:
         """s from the submission of a job to its cancellation, if it never ran; None otherwise."""
@@ -221,14 +222,16 @@ class RowParser:
         except ValueError:
             return None
 
-    def _look_at_dependency(self, fields: list[str], line: int) -> None:
-        """Count a row that names the job which it follows."""
+    def _linked(self, job: TraceJob, fields: list[str], line: int) -> TraceJob:
+        """The job with the one that it follows, if the row names one, which is counted."""
         try:
-            follows = float(fields[16]) > 0
+            follows, think = float(fields[16]), float(fields[17])
         except ValueError:
-            follows = False
-        if follows:
-            self.report.ignore(DEPENDENT, line)
+            return job
+        if not 0 < follows < _MOST or not follows.is_integer():
+            return job
+        self.report.link(DEPENDENT, line)
+        return job._replace(preceding=int(follows), think=think if 0 < think < _MOST else 0.0)
 
     def _unusable(self, submit: float, runtime: float, processors: int) -> str | None:
         """Why a row cannot be a job; None if it can."""

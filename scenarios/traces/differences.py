@@ -7,16 +7,22 @@ from collections.abc import Iterator
 from gridtune.scenarios.trace_files.records import Trace
 
 
-def differences(trace: Trace) -> Iterator[str]:
-    """What reading did to the rows, and what of them a replay does not keep to, a line each."""
+def differences(trace: Trace, *, dependent: bool = False) -> Iterator[str]:
+    """What reading did to the rows, and what of them a replay does not keep to, a line each.
+
+    Args:
+        trace: that is replayed.
+        dependent: whether jobs come when those have ended that they follow.
+    """
     report = trace.report
     for reason, tally in report.dropped.items():
         yield f"{tally.count:,} of {report.rows:,} rows of the log are left out: {reason}"
     for reason, tally in report.repairs.items():
         yield f"{tally.count:,} of {report.rows:,} rows of the log are repaired: {reason}"
-    for reason, tally in report.ignored.items():
+    for reason, tally in report.links.items():
         rows = f"{tally.count:,} of {report.rows:,} rows"
-        yield f"{rows} of the log name {reason}: ignored, jobs come when logged"
+        kept = "kept, such jobs come so long after that one has ended here, if it is replayed, too"
+        yield f"{rows} of the log name {reason}: {kept if dependent else 'ignored, jobs come when logged'}"
     withdrawn = sum(job.withdrawn is not None for job in trace.jobs)
     if withdrawn:
         yield (

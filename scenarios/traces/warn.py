@@ -30,8 +30,11 @@ def _rows(trace: Trace) -> Iterator[str]:
     for reason, tally in report.dropped.items():
         share = _percent(tally.count / report.rows)
         yield f"{tally.count} of {report.rows} rows ({share}) left out: {reason}"
-    for reason, tally in report.ignored.items():
-        yield f"{tally.count} of {report.rows} rows name {reason}: replays do not keep to that"
+    for reason, tally in report.links.items():
+        yield (
+            f"{tally.count} of {report.rows} rows name {reason}: replays keep to that only with "
+            '`dependencies` = "keep"'
+        )
     announced = trace.header.integer("MaxRecords") or trace.header.integer("MaxJobs")
     if announced and announced != report.rows:
         yield f"the header announces {announced} rows, the file has {report.rows}: it was cut or filtered"

@@ -28,6 +28,9 @@ class Task(NamedTuple):
         estimate: what its owner promises, in the unit of `runtime`.
         withdrawn: s from submission at which its owner takes it back, whether it waits or runs; its run time
             is not known then.
+        number: of the job in its log, 0 if it has none.
+        preceding: number of the job after whose end it is submitted, 0 if it comes by itself.
+        think: s from that end to its submission.
     """
 
     submit: float
@@ -37,6 +40,9 @@ class Task(NamedTuple):
     processors: int
     estimate: float
     withdrawn: float = inf
+    number: int = 0
+    preceding: int = 0
+    think: float = 0.0
 
 
 class BestEffortSpec(Table):

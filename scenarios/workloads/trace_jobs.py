@@ -18,6 +18,7 @@ from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, Trac
 from gridtune.scenarios.traces.differences import differences, estimates
 from gridtune.scenarios.traces.embedded import embedded_jobs
 from gridtune.scenarios.traces.resampling import Drawn, Half, shaken, users, weeks, whole_weeks
+from gridtune.scenarios.workloads.dependencies import linked
 from gridtune.scenarios.workloads.jobs import JobWorkload, ResponseBound, Task
 from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
 from gridtune.scenarios.workloads.trace_file import TraceFile
@@ -90,6 +91,12 @@ class TraceJobs(JobWorkload):
         "until then, for jobs that go to a site; they count in no metric",
     )
 
+    dependencies: Literal["ignore", "keep"] = Field(
+        default="ignore",
+        description="when jobs come that name the job which they follow (fields 17 and 18 of SWF): as "
+        "logged, or with `keep` their think time after that has ended here, for jobs that go to a site",
+    )
+
     @property
     def bound(self) -> ResponseBound | None:
         """The response bound that is given; where nothing is said of deadlines, `LOGGED`."""
@@ -136,15 +143,18 @@ class TraceJobs(JobWorkload):
     def _chosen(
         self, rows: Iterator[tuple[Task, str | None]], streams: Streams | None = None
     ) -> Iterator[Task]:
-        logged = islice(rows, self.first - 1, self.last)
-        chosen: Rows = [(task, queue) for task, queue in logged if self.start <= task.submit < self.end]
+        part = islice(rows, self.first - 1, self.last)
+        chosen: Rows = [(task, queue) for task, queue in part if self.start <= task.submit < self.end]
         chosen = chosen[:: self.every]
         # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
         # part its queues or run times between them stay in step.
         origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
+        logged = {task.number: task.submit for task, _ in chosen}
         if streams is not None and chosen and self.resample not in (None, "none"):
             chosen = self._resampled(chosen, streams)
         tasks = [task for task, queue in chosen if self._wanted(task, queue)]
+        if self.dependencies == "keep":
+            tasks = linked(tasks, logged, 2.0 * self.shake if self.resample == "shake" else 0.0)
         if not tasks:
             raise ScenarioError(
                 f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end, queues, "
@@ -153,7 +163,11 @@ class TraceJobs(JobWorkload):
         if origin == 0 and self.compression == 1 and not self.prefix:
             return iter(tasks)
         return (
-            task._replace(submit=(task.submit - origin) / self.compression, user=self.prefix + task.user)
+            task._replace(
+                submit=(task.submit - origin) / self.compression,
+                user=self.prefix + task.user,
+                think=task.think / self.compression,
+            )
             for task in tasks
         )
 
@@ -236,7 +250,7 @@ class TraceJobs(JobWorkload):
         if is_schedule(path):
             return
         trace = self._trace(path)
-        yield from differences(trace)
+        yield from differences(trace, dependent=self.dependencies == "keep")
         if self.estimate != "log":
             factor = self.estimate_factor if self.estimate == "factor" else 1.0
             yield f"owners promise {factor:g} times the run time, not what they requested in the log"
@@ -272,7 +286,10 @@ class TraceJobs(JobWorkload):
             estimate = job.runtime * (self.estimate_factor if self.estimate == "factor" else 1.0)
         withdrawn = inf if job.withdrawn is None else job.withdrawn
         owner = job.user or "unknown", job.group or ""
-        return Task(job.submit, *owner, job.runtime, job.processors, estimate, withdrawn)
+        task = Task(job.submit, *owner, job.runtime, job.processors, estimate, withdrawn)
+        if self.dependencies == "ignore":
+            return task
+        return task._replace(number=job.id, preceding=job.preceding or 0, think=job.think or 0.0)
 
     def _trace(self, path: Path) -> Trace:
         return read_trace(path, keep=KEEP_ALL if self.cancelled == "keep" else Keep())
