@@ -40,6 +40,7 @@ class Agenda:
         now: current simulated time in seconds.
         fired: number of events fired so far.
         last: time of the last event fired, in seconds; the clock may have gone on from there.
+        until: time up to which events are fired at present, in seconds.
     """
 
     __slots__ = (
@@ -54,10 +55,12 @@ class Agenda:
         "fired",
         "last",
         "now",
+        "until",
     )
 
     def __init__(self) -> None:
         self.now = self.last = 0.0
+        self.until = inf
         self.fired = 0
         self._heap: list[Event] = []
         self._sequence = 0
@@ -185,6 +188,7 @@ class Agenda:
         """
         heap, cancelled, pop = self._heap, self._cancelled, heappop
         self._merge()
+        self.until = until
         self._firing = True
         fired = 0
         try:

@@ -113,14 +113,27 @@ class MatchMaker(Gateway):
         else:
             self.service.serve(self._tell, query)
 
-    def _tell(self, query: Query) -> None:
-        """Answer whether there is a task."""
+    def finds(self, query: Query) -> bool:
+        """Whether a site agent that asks now gets a task, or learns of one."""
+        return len(self.queues) > 0 and self._found(query) is not None
+
+    def count_fruitless(self, queries: int) -> None:
+        """Count queries of site agents that found no task."""
+        self._counters["site_probes"] += queries
+        self._counters["empty_answers"] += queries
+
+    def _found(self, query: Query) -> Job | None:
+        """A task for the resource, beyond what pilots wait for at its site."""
         resource = query.resource
         if query.pilots:
             widths = self.queues.widths
             covered = frozenset(slots for slots, count in query.pilots.items() if count >= widths[slots])
             resource = resource._replace(covered=covered)
-        task = self._match(resource)
+        return self._match(resource)
+
+    def _tell(self, query: Query) -> None:
+        """Answer whether there is a task."""
+        task = self._found(query)
         if task is None:
             self._counters["empty_answers"] += 1
         query.reply(task)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gridtune.agents.infrastructure.network import Network, Way
 from gridtune.agents.middleware.resource import SiteResource
 from gridtune.model.agenda import ARRIVAL, Action
@@ -69,10 +72,14 @@ class MessageChannel:
         grid.record.measures["messages"] = lambda: self.sent
         grid.record.measures["message_bytes"] = lambda: self.sent * size
 
-    def count(self, kind: str, count: int = 1) -> None:
-        """Count messages of a kind."""
+    def count(self, kind: str, count: int = 1, sent: float | None = None) -> None:
+        """Count messages of a kind that were sent at a time, s; now, if none is given."""
         self.sent += count
-        self._record.message("middleware", kind, self._agenda.now, count)
+        self._record.message("middleware", kind, self._agenda.now if sent is None else sent, count)
+
+    def bin(self, sent: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers of the bins in which the record counts messages that are sent at some times, s."""
+        return np.floor(sent / self._record.message_bin)
 
     def send(
         self,

@@ -268,8 +268,12 @@ class PilotAgent(SiteAgent):
             if not self._widths[slots]:
                 del self._widths[slots]
 
+    def question(self) -> Query:
+        """See `SiteAgent`; pilots that wait at the site are told of."""
+        return Query(self.resource, self._reply, None, self._widths or None)
+
     def _ask(self, _: object) -> None:
-        self.match_maker.inquire(Query(self.resource, self._reply, None, self._widths or None))
+        self.match_maker.inquire(self.question())
 
     def _submit(self, task: Job) -> None:
         """Submit a pilot of the task's width; the task stays with the match-maker for whoever asks first."""

@@ -24,6 +24,9 @@ class SiteAgent(mesa.Agent):
         match_maker: whom it asks.
         epsilon: criterion of availability.
         channel: carries its messages.
+
+    Attributes:
+        looking: whether a look is under way.
     """
 
     def __init__(
@@ -38,7 +41,7 @@ class SiteAgent(mesa.Agent):
         self.resource = member.resource
         self.room = epsilon * member.site.slots
         self._travelling: list[Job] = []
-        self._looking = False
+        self.looking = False
 
     @property
     def available(self) -> bool:
@@ -54,17 +57,21 @@ class SiteAgent(mesa.Agent):
 
     def poll(self, _: object) -> None:
         """Look at the site, unless a look is under way."""
-        if not self._looking:
+        if not self.looking:
             self._look(None)
 
     def _look(self, _: object) -> None:
         """Ask, if there is room."""
-        self._looking = self.available
-        if self._looking:
+        self.looking = self.available
+        if self.looking:
             self.channel.send("query", self.member, self._ask, None)
 
+    def question(self) -> Query:
+        """What it asks the match-maker now."""
+        return Query(self.resource, self._reply)
+
     def _ask(self, _: object) -> None:
-        self.match_maker.probe(Query(self.resource, self._reply))
+        self.match_maker.probe(self.question())
 
     def _reply(self, task: Job | None) -> None:
         self.channel.send("answer", self.member, self._answered, task, task=self._carried(task))
@@ -75,7 +82,7 @@ class SiteAgent(mesa.Agent):
 
     def _answered(self, task: Job | None) -> None:
         """Submit a task locally, and look again once the local scheduler has had its say."""
-        self._looking = task is not None
+        self.looking = task is not None
         if task is not None:
             self._submit(task)
             self.grid.agenda.at(self.grid.now, self._look, None, DECISION)

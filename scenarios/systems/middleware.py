@@ -11,6 +11,7 @@ from gridtune.agents.middleware.gateway import Gateway
 from gridtune.agents.middleware.matchmaker import MatchMaker
 from gridtune.agents.middleware.messages import MemberSite, MessageChannel
 from gridtune.agents.middleware.pilot import PilotAgent, PilotHabits
+from gridtune.agents.middleware.polling import Polling
 from gridtune.agents.middleware.resource import SiteResource, VresResource
 from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.model.agenda import Action
@@ -132,7 +133,7 @@ def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> Ga
         grid.record.measures["pilot_idle"] = lambda: _idle(grid, match_maker.tasks)
     match_maker.service = spec.service.place(grid, "match-maker", lambda: match_maker.waiting)
     # Spread over the period: agents that all look at once would fight for the same tasks.
-    match_maker.every(spec.poll_period, [agent.poll for agent in agents])
+    Polling(grid, match_maker, agents, spec.poll_period, channel)
     return match_maker
 
 

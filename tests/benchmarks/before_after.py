@@ -1,0 +1,196 @@
+"""CPU time of runs against an older checkout of gridtune, in turn, and whether they give the same.
+
+    git worktree add /tmp/older COMMIT
+    python -m tests.benchmarks.before_after /tmp/older --rows docs/data/before_after.jsonl
+    python -m tests.benchmarks.before_after --table --rows docs/data/before_after.jsonl
+
+Each case is simulated in one process of either checkout by turns, once for each seed; reading of a log is not
+counted. Compared are the table of jobs and all metrics that both know. Cases on logs that are not found are
+left out. What the rows hold already is not done again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from statistics import median
+from typing import IO, Any
+
+from tests.benchmarks.rows import rows_of
+
+KTH = {"workload.trace": "KTH-SP2-1996-2.1-cln.swf.gz", "site.nodes": 100}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "federation/small": ("federation/small", {}),
+    "federation/lcg-week": ("federation/lcg-week", {}),
+    "KTH-SP2, EASY": ("batch/replay", KTH | {"site.policy": "easy"}),
+    "KTH-SP2, conservative": ("batch/replay", KTH | {"site.policy": "conservative"}),
+    "grid/lcg, push": ("grid/lcg", {"middleware.kind": "push"}),
+    "grid/lcg, pull": ("grid/lcg", {"middleware.kind": "pull"}),
+    "grid/lcg, pilots": ("grid/lcg", {"middleware.kind": "pilot"}),
+    "grid/lcg-day, pilots": ("grid/lcg-day", {"middleware.kind": "pilot"}),
+    "deadline/search": ("deadline/search", {}),
+    "diet/scalability": ("diet/scalability", {}),
+    "cigri/search": ("cigri/search", {}),
+    "dirac/search": ("dirac/search", {}),
+    "egee/search": ("egee/search", {}),
+    "egee/lpc": ("egee/lpc", {}),
+    "diet/day-regular": ("diet/day-regular", {}),
+}
+ONCE = {name for name in CASES if name.startswith("grid/lcg,")}  # take a minute for each seed
+# What the speed of a simulator is judged by; the others must not get slower.
+COUNTED = (
+    "federation/small", "federation/lcg-week", "KTH-SP2, EASY", "grid/lcg, push", "grid/lcg, pull",
+    "grid/lcg, pilots", "deadline/search", "diet/scalability", "cigri/search",
+)  # fmt: skip
+
+# Runs in either checkout: a line of JSON in, a line of JSON out.
+WORKER = """
+import gc, hashlib, json, sys, time
+try:
+    from gridtune.scenarios.document.scenario import load
+    from gridtune.scenarios.simulation.simulate import build, simulate
+    from gridtune.model.agenda import Agenda
+except ImportError:
+    from scenarios.scenario import load
+    from scenarios.simulate import build, simulate
+    from model.agenda import Agenda
+COLUMNS = "user", "kind", "site", "submit", "start", "end", "processors", "state", "kills", "wasted"
+agendas = []
+made = Agenda.__init__
+def noted(agenda):
+    agendas.append(agenda)
+    made(agenda)
+Agenda.__init__ = noted
+warm = set()
+for line in sys.stdin:
+    name, values, seed = json.loads(line)
+    scenario = load(name)
+    known = {path for path in values if not path.startswith("site.") or path.count(".") > 1}
+    site = next((one["name"] for one in scenario.document.get("site", ())), None)
+    values = {path if path in known else f"site.{site}.{path[5:]}": value for path, value in values.items()}
+    scenario = scenario.override(values)
+    if name not in warm:
+        warm.add(name)
+        build(scenario, seed).close()
+    agendas.clear()
+    gc.collect()
+    begin = time.process_time()
+    run = simulate(scenario, seed)
+    seconds = time.process_time() - begin
+    rows = [[str(getattr(job, column)) for column in COLUMNS] for job in run.record.jobs]
+    digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+    metrics = {key: repr(metric.value) for key, metric in run.metrics.items()}
+    fired = sum(agenda.fired for agenda in agendas)
+    print(json.dumps({"seconds": seconds, "events": fired, "jobs": digest, "metrics": metrics}), flush=True)
+"""
+
+
+@contextmanager
+def worker(checkout: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that simulates with the code of a checkout."""
+    source = checkout / "src"
+    path = str(source if source.is_dir() else checkout)
+    environment = dict(os.environ, PYTHONPATH=path, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", WORKER], cwd=checkout, env=environment, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        yield process
+        _stream(process.stdin).close()
+
+
+def _stream(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream
+
+
+def ask(
+    process: subprocess.Popen[str], name: str, values: dict[str, Any], seed: int
+) -> dict[str, Any] | None:
+    """What a run gave; None if it could not be done."""
+    if process.poll() is not None:
+        return None
+    _stream(process.stdin).write(json.dumps([name, values, seed]) + "\n")
+    _stream(process.stdin).flush()
+    line = _stream(process.stdout).readline()
+    return json.loads(line) if line else None
+
+
+def measured(older: Path, case: str, seeds: int) -> Iterator[dict[str, Any]]:
+    """A row for each seed of a case."""
+    name, values = CASES[case]
+    with worker(older) as before, worker(Path.cwd()) as after:
+        for seed in range(1, (1 if case in ONCE else seeds) + 1):
+            pair = [ask(process, name, values, seed) for process in (before, after)]
+            if pair[0] is None or pair[1] is None:
+                print(f"{case}: left out, {'before' if pair[0] is None else 'after'}", file=sys.stderr)
+                return
+            old, new = pair[0], pair[1]
+            shared = old["metrics"].keys() & new["metrics"].keys()
+            yield {
+                "case": case,
+                "seed": seed,
+                "before": old["seconds"],
+                "after": new["seconds"],
+                "events": new["events"],
+                "events_before": old["events"],
+                "same_jobs": old["jobs"] == new["jobs"],
+                "metrics": len(shared),
+                "differing": sorted(key for key in shared if old["metrics"][key] != new["metrics"][key]),
+            }
+
+
+def table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """The rows as a table in Markdown."""
+    yield "| case | events | before, CPU s | after, CPU s | times faster | events a second | same jobs | same metrics |"
+    yield "|---|---:|---:|---:|---:|---:|---|---|"
+    ratios: dict[str, float] = {}
+    for case in CASES:
+        mine = [row for row in rows if row["case"] == case]
+        if not mine:
+            continue
+        before, after = (median(row[key] for row in mine) for key in ("before", "after"))
+        ratios[case] = median(row["before"] / row["after"] for row in mine)
+        events = median(row["events"] for row in mine)
+        same = sum(row["same_jobs"] for row in mine)
+        differing = {key for row in mine for key in row["differing"]}
+        yield (
+            f"| {case} | {events:,.0f} | {before:.3f} | {after:.3f} | {ratios[case]:.2f} "
+            f"| {events / after:,.0f} | {same} of {len(mine)} "
+            f"| {mine[0]['metrics'] - len(differing)} of {mine[0]['metrics']} |"
+        )
+    counted = [ratios[case] for case in COUNTED if case in ratios]
+    if counted:
+        mean = prod(counted) ** (1 / len(counted))
+        yield f"\nGeometric mean over the {len(counted)} counted cases: {mean:.2f}; least: {min(counted):.2f}."
+
+
+def main() -> None:
+    """Measure what is missing, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("older", type=Path, nargs="?", help="folder with the older checkout")
+    parser.add_argument("--rows", type=Path, required=True, help="file of rows, gone on with")
+    parser.add_argument("--cases", nargs="*", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--table", action="store_true", help="only print the table")
+    given = parser.parse_args()
+    if not given.table:
+        done = {row["case"] for row in rows_of(given.rows)}
+        for case in given.cases:
+            if case in done:
+                continue
+            made = list(measured(given.older, case, given.seeds))
+            with given.rows.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row in made)
+    print("\n".join(table(list(rows_of(given.rows)))))
+
+
+if __name__ == "__main__":
+    main()
