@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from gridtune.model.middleware.matching import NOTHING, Resource, time_for
 define("messages", "messages", "minimize", "control messages of the middleware")
 define("messages_per_task", "messages", "minimize", "messages over tasks; a lost one counts as all messages")
 define("message_bytes", "B", "minimize", "size of the middleware's control messages in all")
+
+Time = TypeVar("Time", float, NDArray[np.float64])
 
 
 class MemberSite(NamedTuple):
@@ -77,9 +79,9 @@ class MessageChannel:
         self.sent += count
         self._record.message("middleware", kind, self._agenda.now if sent is None else sent, count)
 
-    def bin(self, sent: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers of the bins in which the record counts messages that are sent at some times, s."""
-        return np.floor(sent / self._record.message_bin)
+    def bin(self, sent: Time) -> Time:
+        """Number of the bin in which the record counts a message that is sent at a time, s."""
+        return sent / self._record.message_bin // 1
 
     def send(
         self,

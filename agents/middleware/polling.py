@@ -23,7 +23,7 @@ from gridtune.model.grid import Grid
 
 MOST = 100_000  # looks that are passed over together
 
-Floats = NDArray[np.float64]
+Times = list[float] | NDArray[np.float64]
 
 
 class Polling:
@@ -81,7 +81,7 @@ class Polling:
         return (turn + k / count) * self._period
 
     def _pass_over(self, number: int) -> int:
-        """Count the looks from a number on that find nothing before anything else happens; the next number."""
+        """Count the looks from a number on that find nothing before anything else happens; the next one."""
         agents, agenda, match_maker = self._agents, self._agenda, self._match_maker
         first, count, period = number, len(agents), self._period
         end, until = agenda.next_time, agenda.until
@@ -89,6 +89,7 @@ class Polling:
         asking: list[bool] = []
         queries: list[float] = []
         answers: list[float] = []
+        events = 0
         while number < first + count:
             turn, k = divmod(number, count)
             due, agent = (turn + k / count) * period, agents[k]
@@ -102,10 +103,12 @@ class Polling:
                     break
                 queries.append(due)
                 answers.append(asked)
+                events += 2 if asked > due else 0  # messages without delay are no events
             asking.append(asks)
             number += 1
-        if number > first:
-            self._count(number - first, np.array(queries), np.array(answers))
+        agenda.fired += number - first + events
+        if queries:
+            self._count(queries, answers, max(answers))
         if number == first + count:
             # Nothing changes: all that follows is as this round was, first to last.
             turned = first % count
@@ -132,19 +135,19 @@ class Polling:
             late = (answered >= end) | (answered > until)
             passed = int(late.argmax()) if late.any() else len(late)
             asks = asking[k[:passed]]
-            self._count(passed, due[:passed][asks], asked[:passed][asks])
+            queries, answers = due[:passed][asks], asked[:passed][asks]
+            self._agenda.fired += passed + 2 * int(np.count_nonzero(answers > queries))
+            if len(queries):
+                self._count(queries, answers, answers.max())
             number += passed
             if passed < len(late):
                 return number
 
-    def _count(self, looks: int, queries: Floats, answers: Floats) -> None:
-        """Count looks, and the messages that these sent, s."""
-        self._agenda.fired += looks + 2 * int(np.count_nonzero(answers > queries))
-        if not len(queries):
-            return
+    def _count(self, queries: Times, answers: Times, last: float) -> None:
+        """Count queries and answers that were sent at these times, s, the last answer at that one."""
         self._match_maker.count_fruitless(len(queries))
         channel = self._channel
-        if channel.bin(queries[0]) == channel.bin(answers.max()):
+        if channel.bin(queries[0]) == channel.bin(last):
             channel.count("query", len(queries), queries[0])
             channel.count("answer", len(answers), answers[0])
             return
@@ -152,8 +155,8 @@ class Polling:
         for time, kind, count in sorted(sent):  # bins are kept in the order of their first message
             channel.count(kind, count, time)
 
-    def _binned(self, kind: str, times: Floats) -> Iterable[tuple[float, str, int]]:
+    def _binned(self, kind: str, times: Times) -> Iterable[tuple[float, str, int]]:
         """The first message of each bin of time, s, and how many there are."""
-        times = np.sort(times)
-        _, at, counts = np.unique(self._channel.bin(times), return_index=True, return_counts=True)
-        return zip(times[at].tolist(), repeat(kind), counts.tolist(), strict=False)
+        ordered = np.sort(times)
+        _, at, counts = np.unique(self._channel.bin(ordered), return_index=True, return_counts=True)
+        return zip(ordered[at].tolist(), repeat(kind), counts.tolist(), strict=False)

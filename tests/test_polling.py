@@ -1,0 +1,55 @@
+"""Looks that find nothing new are counted together: all that a run leaves is as if each were an event."""
+
+import pytest
+
+from gridtune.agents.middleware.polling import Polling
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.simulation.simulate import build, simulate
+
+
+def left(scenario, seed):
+    """All that a run leaves, in its order."""
+    run = simulate(scenario, seed, keep_events=True)
+    record = run.record
+    rows = [[repr(getattr(job, key)) for key in type(job).__slots__ if key != "journal"]
+            for job in (*record.jobs, *record.placeholders)]  # fmt: skip
+    kept = repr((record.journal, list(record.messages.items()), dict(record.counters), record.signals))
+    return rows, kept, repr(run.metrics)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"middleware.kind": "pull"},
+        {"middleware.kind": "pilot", "middleware.pilot_mode": "filling"},
+        {"middleware.kind": "pilot", "middleware.pilot_mode": "run-once", "middleware.poll_period": 7},
+        {"middleware.kind": "pull", "record.message_bin": 0.5, "record.sample_period": 100},
+    ],
+)
+def test_looks_passed_over_leave_what_single_looks_leave(values, seed, monkeypatch):
+    scenario = load("dirac/search").override(values)
+    together = left(scenario, seed)
+    monkeypatch.setattr(Polling, "_pass_over", lambda _, number: number)
+    assert left(scenario, seed) == together
+
+
+def test_looks_without_effect_take_no_time_of_their_own(monkeypatch):
+    calls = []
+    single = Polling._look
+    monkeypatch.setattr(Polling, "_look", lambda *arguments: (calls.append(1), single(*arguments)))
+    with build(
+        load("dirac/search").override({"middleware.kind": "pull", "middleware.poll_period": 1})
+    ) as grid:
+        grid.run()
+        assert len(calls) < grid.agenda.fired / 5
+        assert grid.agenda.fired > 10_000
+
+
+def test_step_by_step_nothing_is_counted_before_its_time():
+    scenario = load("dirac/search").override({"middleware.kind": "pull", "step_length": 50})
+    with build(scenario) as grid:
+        while grid.running:
+            grid.step()
+            latest = max((moment for _, _, moment in grid.record.messages), default=0)
+            assert latest * grid.record.message_bin <= grid.now
