@@ -56,6 +56,7 @@ class Job:
         state: see `State`.
         kills: how often it was killed and went back to a queue.
         wasted: slot-seconds of executions that were lost.
+        given: work that each processor had done for it when it expired, s at speed 1; nan before.
         data: whatever further facts its actors need; None for most jobs.
     """
 
@@ -64,6 +65,7 @@ class Job:
         "deadline",
         "end",
         "estimate",
+        "given",
         "group",
         "id",
         "journal",
@@ -111,7 +113,7 @@ class Job:
         self.processors = processors
         self.estimate = runtime if estimate is None else estimate
         self.deadline = deadline
-        self.queued = self.start = self.end = nan
+        self.queued = self.start = self.end = self.given = nan
         self.site = self.node = ""
         self.state = CREATED
         self.kills = 0
@@ -171,11 +173,17 @@ class Job:
         if self.journal is not None:
             self._log(now, "cancelled")
 
-    def expire(self, now: float) -> None:
-        """End at a limit of run time: the execution is lost, and the job with it."""
+    def expire(self, now: float, given: float | None = None) -> None:
+        """End at a limit of run time: the execution is lost, and the job with it.
+
+        Args:
+            now: s.
+            given: work that each processor has done for it, s at speed 1; all the time if left out.
+        """
         if self.state is not RUNNING:
             self._refuse("expired")
         self.wasted += (now - self.start) * self.processors
+        self.given = now - self.start if given is None else given
         self.state = EXPIRED
         self.end = now
         if self.journal is not None:

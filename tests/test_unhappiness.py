@@ -61,6 +61,35 @@ def test_jobs_killed_for_a_broken_promise_are_their_owners_doing_unless_they_hav
     assert unhappy(tried(jobs(promise=0.5, deadline=1000.0), sites=strict)) == {"local-000"}
 
 
+@pytest.mark.parametrize("speed", [0.5, 2.0])
+def test_a_promise_is_used_up_by_the_work_that_was_done_not_by_the_time(speed):
+    run = tried(jobs(promise=0.5), sites=[SITE | {"overrun": "kill", "speed": speed}])
+    assert run.metrics["killed_by_limit"].value == 4
+    assert [job.given for job in run.record.jobs] == pytest.approx([5.0] * 4)
+    assert (run.metrics["lost_jobs"].value, unhappy(run)) == (0, set())
+
+
+@pytest.mark.parametrize(("processors", "nodes"), [(1, 1), (2, 2)])
+@pytest.mark.parametrize(("wall", "lost"), [(8.0, 2), (14.0, 0)])
+def test_who_shares_a_processor_has_not_been_given_what_was_promised(processors, nodes, wall, lost):
+    # Two jobs of 10 s that promise 5 s, at half the rate but for the first and the last second.
+    limits = [{"name": "batch", "wall_limit": wall}]
+    site = SITE | {"nodes": nodes, "virtual_slots": 2, "vres": {"batch": 1.0}, "classes": limits}
+    run = tried(
+        jobs(count=2, promise=0.5, role="batch", processors=float(processors)), sites=[site]
+    )  # fmt: skip
+    given = (wall + 1) / 2
+    assert [job.given for job in run.record.jobs] == pytest.approx([given, given])
+    assert run.metrics["lost_jobs"].value == lost
+
+
+def test_short_deadline_jobs_without_a_deadline_fail_where_they_are_not_done():
+    held = {"submission": 1000.0}
+    run = tried(jobs("short", role="sdj"), jobs("long", role="batch"), sites=[VRES], wms=held, horizon=100.0)
+    assert {job.state for job in run.record.jobs} == {"created"}
+    assert run.metrics["sdj_failed"].value == run.metrics["failed_fraction"].value == 1.0
+
+
 def test_short_deadline_jobs_that_find_no_slot():
     run = tried(jobs("short", role="sdj"), jobs("long", count=2, role="batch"), sites=[VRES])
     assert unhappy(run) == {"short-000"}

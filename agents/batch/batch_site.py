@@ -508,7 +508,8 @@ class BatchSite(mesa.Agent):
             self._release(job)
 
     def _expire(self, job: Job) -> None:
-        job.expire(self.grid.now)
+        now = self.grid.now
+        job.expire(now, (now - job.start) * self._executions[job.id].placement.speed)
         self.grid.record.counters["killed_by_limit"] += 1
         self._release(job)
 

@@ -185,7 +185,7 @@ class Pilot(mesa.Agent):
         now = self.agent.grid.now
         for task in self.running:
             if task is self._first:
-                task.expire(now)
+                task.expire(now, (now - task.start) * self._speed)
                 self.agent.match_maker.ended(task)
                 continue
             task.kill(now)

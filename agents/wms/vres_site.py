@@ -231,10 +231,17 @@ class VresSite(mesa.Agent):
 
     def _expire(self, execution: Execution | Gang) -> None:
         execution.limit = 0
-        execution.job.expire(self.grid.now)
+        execution.job.expire(self.grid.now, self._given(execution))
         execution.slot_class.expired += 1
         self.grid.record.counters["vres_expired"] += 1
         self._end(execution)
+
+    def _given(self, execution: Execution | Gang) -> float:
+        """Work that each processor has done for a job that holds slots, s at speed 1."""
+        now = self.grid.now
+        if isinstance(execution, Gang):
+            return sum(work.done(now) for work in execution.works)
+        return self.units[execution.unit].done(now, execution) if execution.turn else 0.0
 
     def _end(self, execution: Execution | Gang) -> None:
         """Free the slots of a job that has ended, and tell its owner."""

@@ -25,7 +25,7 @@ def overran(job: Job) -> bool:
     """Whether a job was ended at its owner's own promise: it had all that was asked for."""
     if job.state is not EXPIRED or job.runtime <= job.estimate:
         return False
-    return job.end - job.start >= job.estimate * (1 - 1e-9)
+    return job.given >= job.estimate * (1 - 1e-9)
 
 
 def lost(job: Job) -> bool:

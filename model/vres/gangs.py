@@ -13,12 +13,14 @@ class Strand:
 
     Attributes:
         turn: number of it on its processor; 0 once it is over.
+        begun: what an execution that was always active there had got when it began.
     """
 
-    __slots__ = ("turn",)
+    __slots__ = ("begun", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
+        self.begun = 0.0
 
 
 class Gang:
@@ -111,6 +113,10 @@ class GangWork:
         """What each of its processors gives it from now on, work per s."""
         self.rate = min(rates)
         self._got = sum(rates)
+
+    def done(self, now: float) -> float:
+        """Work that each processor has done by now, s at speed 1. To read it changes nothing."""
+        return self.task.runtime - self.left + (now - self._since) * self.rate
 
     def end(self, now: float) -> float:
         """When it is done if no rate changes, s."""

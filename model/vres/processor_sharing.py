@@ -19,18 +19,20 @@ class Execution:
         slot_class: whose slot it holds.
         unit: index of the shared processor.
         turn: number of what it computes there; 0 while it holds its slot without computing.
+        begun: what an execution that was always active there had got when it began.
         limit: handle of the event that ends it at its limit; 0 if there is none.
         task: what the job computes, if that is not itself.
         then: called with that task when it is done.
     """
 
-    __slots__ = ("job", "limit", "slot_class", "task", "then", "turn", "unit")
+    __slots__ = ("begun", "job", "limit", "slot_class", "task", "then", "turn", "unit")
 
     def __init__(self, job: Job, slot_class: Any, unit: int) -> None:
         self.job = self.task = job
         self.slot_class = slot_class
         self.unit = unit
         self.turn = 0
+        self.begun = 0.0
         self.limit = 0
         self.then: Callable[[Job], object] | None = None
 
@@ -73,9 +75,14 @@ class SharedProcessor:
             self._advance(now)
         self._turn += 1
         execution.turn = self._turn
+        execution.begun = self._virtual
         if work < inf:
             heappush(self._ends, (self._virtual + work, self._turn, execution))
         self._count(self.active + 1)
+
+    def done(self, now: float, execution: Execution | Strand) -> float:
+        """Work that an active execution has got by now, s at speed 1. To read it changes nothing."""
+        return self._virtual + (now - self._since) * self.rate - execution.begun
 
     def stop(self, now: float, execution: Execution | Strand) -> None:
         """Take an execution out before its end."""

@@ -11,6 +11,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED, REJECTED, RUNNING, Job
 from gridtune.model.metrics.lost import Reckoning
 from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.users import failed
 from gridtune.model.vres import ClassRules, ShareError, SlotClass, slot_counts
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
@@ -164,17 +165,15 @@ def _rejection(sites: list[VresSite]) -> float:
 def failed_fraction(grid: Grid, sites: list[VresSite]) -> float:
     """Jobs of classes without queue that failed, over those submitted; nan if there are none.
 
-    One fails that is refused in the end, ends before its work is done, or misses its deadline. A job that
-    brokers bring to a second site counts once.
+    One fails that is refused in the end, ends before its work is done, misses its deadline, or has none and
+    is not done when the run ends. A job that brokers bring to a second site counts once.
     """
     jobs = _jobs_of(grid, sites, "reject")
     return sum(_failed(job, grid.now) for job in jobs) / len(jobs) if jobs else nan
 
 
 def _failed(job: Job, now: float) -> bool:
-    if job.state is DONE:
-        return job.end > job.deadline
-    return job.state in LOST or now > job.deadline
+    return job.state in LOST or failed(job, now)
 
 
 def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> float:
