@@ -122,8 +122,10 @@ class Job:
         self.journal = journal
 
     def queue(self, now: float, site: str = "") -> None:
-        """Enter the queue of a site or server, for the first time or moving from another queue."""
-        if self.state is not CREATED and self.state is not QUEUED:
+        """Enter the queue of a site or server: for the first time, from another queue, or after a failure."""
+        if self.state is FAILED:
+            self.start = self.end = nan
+        elif self.state is not CREATED and self.state is not QUEUED:
             self._refuse("queued")
         self.state = QUEUED
         self.queued = now

@@ -48,6 +48,8 @@ FAMILIES: dict[str, str] = {
     "ranking": "broker of a computing grid: which of the published queues a job prefers",
     "arbitration": "dispatcher of a portal: whose job gets the next slot granted to it",
     "matching": "match-maker: the waiting job that a site agent or pilot gets",
+    "retry": "middleware: whether a task that failed is tried again",
+    "blacklist": "middleware: when a site at which much fails gets no more tasks",
     "control": "harvester: how many best-effort jobs to submit in each cycle",
     "forecast": "what is believed of a server's speed, load and links",
 }

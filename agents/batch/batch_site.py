@@ -184,6 +184,7 @@ class BatchSite(mesa.Agent):
         self.keeper: Keeper | None = None
         self.requeues = requeues
         self._failures: Counter[int] = Counter()  # by job
+        self.broken: dict[int, Delay] = {}  # slots where what starts fails, after some s
         self.way: Way | None = None  # that their data takes
         self._reservations: deque[Reservation] = deque()
         self._pass_due = self._round_due = False
@@ -453,7 +454,11 @@ class BatchSite(mesa.Agent):
         if limit < runtime < inf:
             timer = self.cut_short
         event: int | None = None
-        if runtime > limit:
+        fails = self.failing(placement) if self.broken else None
+        if fails is not None:
+            timer = self.grid.agenda
+            event = timer.after(overhead + fails, self._fail, job, COMPLETION)
+        elif runtime > limit:
             event = timer.after(overhead + limit, self._expire, job, COMPLETION)
         elif runtime < inf:
             event = timer.after(overhead + runtime, self._complete, job, COMPLETION)
@@ -464,11 +469,22 @@ class BatchSite(mesa.Agent):
         if self.keeper is not None:
             self.keeper.started()
         started = self._watchers.pop(job.id, None)
-        if started is not None:
+        # A pilot looks at its node before it asks for anything (RR-5576, section 7).
+        if started is not None and fails is None:
             if overhead > 0:
                 self.grid.agenda.after(overhead, self._works, (started, job, placement.speed), DECISION)
             else:
                 started(job, placement.speed)
+
+    def failing(self, placement: Placement) -> float | None:
+        """Seconds after which an execution fails because of where it is; None if it does not."""
+        return min((self.broken[slot]() for slot in placement.slots if slot in self.broken), default=None)
+
+    def _fail(self, job: Job) -> None:
+        """What runs on a broken node has failed, and its owner hears of it as of an end."""
+        job.fail(self.grid.now)
+        self.grid.record.counters["broken_executions"] += 1
+        self._release(job)
 
     def _works(self, what: tuple[Started, Job, float]) -> None:
         started, job, speed = what

@@ -189,7 +189,12 @@ class BestEffortQueue:
         placement = self.site.nodes.take(job.processors)
         job.begin(self.agenda.now, placement.nodes)
         duration = request.overhead + job.runtime / placement.speed
-        event = request.timer.after(duration, self._complete, job, COMPLETION)
+        fails = self.site.failing(placement) if self.site.broken else None
+        if fails is None:
+            event = request.timer.after(duration, self._complete, job, COMPLETION)
+        else:
+            request = request._replace(timer=self.agenda)
+            event = self.agenda.after(request.overhead + fails, self._fail, job, COMPLETION)
         self._executions[job.id] = BestEffortExecution(request, placement, event)
         request.started(job)
 
@@ -230,6 +235,14 @@ class BestEffortQueue:
         if self.site.head_node is not None:
             self.site.head_node.charge()
         self._leave(execution, begun)
+
+    def _fail(self, job: Job) -> None:
+        """What ran on a broken node goes back to its owner, as if it had been killed."""
+        begun = job.start
+        job.kill(self.agenda.now)
+        self.site.grid.record.counters["broken_executions"] += 1
+        self._leave(self._executions[job.id], begun)
+        self.site.processors_came_free()
 
     def _complete(self, job: Job) -> None:
         job.finish(self.agenda.now)

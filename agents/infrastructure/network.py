@@ -65,6 +65,7 @@ class Network(mesa.Agent):
         self._bandwidth = [min(value, UNLIMITED) for value in bandwidth.values()]
         self._capacity = list(self._bandwidth)
         self._cuts = [0] * len(self._bandwidth)
+        self._given = dict(ways)
         self._routes: list[tuple[int, ...]] = []
         self._lanes: list[Lane] = []
         self.ways = {site: self._way(links, latency) for site, (links, latency) in ways.items()}
@@ -83,6 +84,11 @@ class Network(mesa.Agent):
         """One of the cuts of a link is over."""
         self._cuts[self._index[link]] -= 1
         self._renew(link)
+
+    def own_links(self, site: str) -> list[str]:
+        """The links that only the way of one site has."""
+        used = [link for links, _ in self._given.values() for link in links]
+        return [link for link in self._given[site][0] if used.count(link) == 1]
 
     def transfer(self, site: str, size: float) -> None:
         """Bring a bulk of data to a site, or away from it, beside all others."""

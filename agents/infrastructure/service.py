@@ -68,7 +68,7 @@ class Service(mesa.Agent):
         self._time = time
         self._per_waiting = per_waiting
         self._waiting = waiting
-        self._working = 0
+        self._working = self._halts = 0
         self._queue: deque[Request] = deque()
         grid.record.probe(f"{name}.requests", lambda: self.requests)
         grid.record.measures.setdefault("service_wait_mean", lambda: wait_mean(services(grid)))
@@ -81,10 +81,20 @@ class Service(mesa.Agent):
 
     def serve(self, action: Action, argument: Any = None) -> None:
         """Take a request: `action` is called with `argument` when it has been served."""
-        if self._working < self.threads:
+        if self._working < self.threads and not self._halts:
             self._begin((self._agenda.now, action, argument))
         else:
             self._queue.append((self._agenda.now, action, argument))
+
+    def halt(self) -> None:
+        """The service is down: no request begins until it is up again as often as it went down."""
+        self._halts += 1
+
+    def resume(self) -> None:
+        """One of the reasons why the service is down is over."""
+        self._halts -= 1
+        while self._queue and self._working < self.threads and not self._halts:
+            self._begin(self._queue.popleft())
 
     def charge(self, requests: int = 1) -> None:
         """Take requests of which nobody hears again: their cost is what matters."""
@@ -105,7 +115,7 @@ class Service(mesa.Agent):
         action, argument = request
         self._working -= 1
         # The next one goes first: what this one wants may ask for the same service again.
-        if self._queue:
+        if self._queue and not self._halts:
             self._begin(self._queue.popleft())
         action(argument)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from typing import Literal
 
 from gridtune.agents.infrastructure.service import Service
 from gridtune.agents.middleware.gateway import Gateway
@@ -13,6 +14,8 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.middleware.routing import Routing, SiteView
 from gridtune.model.policy import misjudged
+
+Report = Literal["old", "idle"]
 
 
 class Broker(Gateway):
@@ -30,6 +33,8 @@ class Broker(Gateway):
 
     Attributes:
         service: that tasks have to pass before they are matched, if that takes time.
+        reports: of sites whose reports are not what is so: nothing new, or that the site is idle; for each
+            fault that has begun.
         information: the information system, if reports and questions take its time.
     """
 
@@ -48,6 +53,7 @@ class Broker(Gateway):
         self.channel = channel
         self.service: Service | None = None
         self.information: Service | None = None
+        self.reports: dict[int, list[Report]] = {}
         self.views = [self._measure(k) for k in range(len(members))]
         self._eligible: dict[tuple[int, frozenset[str] | None], list[int]] = {}
         self._everywhere = list(range(len(members)))
@@ -71,6 +77,10 @@ class Broker(Gateway):
         """Push a task to a site, or reject it if none accepts it."""
         self.accept(task)
         self._promised += task.estimate
+        self.resubmit(task)
+
+    def resubmit(self, task: Job) -> None:
+        """Match a task, as soon as the broker comes to it."""
         if self.service is None:
             self._match(task)
         else:
@@ -79,6 +89,8 @@ class Broker(Gateway):
     def _match(self, task: Job) -> None:
         """Find the sites that accept a task, and what there is to know of them."""
         sites = self._sites_for(task)
+        # A task goes to a site that is shunned before it goes nowhere.
+        sites = [k for k in sites if not self.trouble.shuns(self.members[k].site.name)] or sites
         if not sites:
             self.refuse(task)
         elif self.information is None:
@@ -100,6 +112,9 @@ class Broker(Gateway):
             raise misjudged(self.routing, "chooses a site that does not accept the task")
         self.views[chosen.site] = chosen._replace(sent=chosen.sent + 1)
         member = self.members[chosen.site]
+        if self.trouble.loses():
+            self.lost(task)
+            return
         self.channel.send("submit", member, self._deliver, (member.site, task), task=task)
 
     def _deliver(self, what: tuple[SiteResource, Job]) -> None:
@@ -129,8 +144,24 @@ class Broker(Gateway):
     def _report(self, _: object) -> None:
         """Every site sends its state; the news of those that are equally far arrives at once."""
         for sites in self._by_distance.values():
-            news = list(map(self._measure, sites))
-            self.channel.send("information", self.members[sites[0]], self._receive, news, len(sites))
+            news = [self._measure(k) for k in sites if self._reported(k) != "old"]
+            if news:
+                self.channel.send("information", self.members[sites[0]], self._receive, news, len(news))
+
+    def misreport(self, site: int, says: Report) -> None:
+        """From now on the reports of a site are not what is so."""
+        self.reports.setdefault(site, []).append(says)
+
+    def report_again(self, site: int, says: Report) -> None:
+        """One of the reasons for that is over."""
+        self.reports[site].remove(says)
+        if not self.reports[site]:
+            del self.reports[site]
+
+    def _reported(self, site: int) -> Report | None:
+        """What is wrong with the reports of a site, if anything is."""
+        wrong = self.reports.get(site)
+        return wrong[-1] if wrong else None
 
     def _receive(self, views: Sequence[SiteView]) -> None:
         """Reports have come: each is news once the information system has taken it in."""
@@ -147,11 +178,16 @@ class Broker(Gateway):
     def _refresh(self, k: int) -> None:
         """Look at a site, and note what is new."""
         site, view = self.members[k].site, self.views[k]
-        if site.depth != view.depth or site.free != view.free or view.sent:
+        if self.reports:
+            if self._reported(k) != "old":
+                self.views[k] = self._measure(k)
+        elif site.depth != view.depth or site.free != view.free or view.sent:
             self.views[k] = self._measure(k)
 
     def _measure(self, k: int) -> SiteView:
         site = self.members[k].site
+        if self.reports and self._reported(k) == "idle":
+            return SiteView(k, 0, site.slots, site.slots, site.pace, 0)
         return SiteView(k, site.depth, site.free, site.slots, site.pace, 0)
 
 

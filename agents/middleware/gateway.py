@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import mesa
 
-from gridtune.model.agenda import OBSERVATION, Action
+from gridtune.agents.middleware.trouble import Trouble
+from gridtune.model.agenda import DECISION, OBSERVATION, Action
 from gridtune.model.grid import Grid
-from gridtune.model.job import Job
+from gridtune.model.job import FAILED, Job
 
 
 class Gateway(mesa.Agent):
@@ -18,6 +19,7 @@ class Gateway(mesa.Agent):
         tasks: all that were handed in.
         open: whether more will come.
         unfinished: tasks handed in that have not ended.
+        trouble: what it learns from failures, and does about them.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -26,6 +28,7 @@ class Gateway(mesa.Agent):
         self.tasks: list[Job] = []
         self.open = True
         self.unfinished = 0
+        self.trouble = Trouble(grid)
 
     @property
     def waiting(self) -> int:
@@ -44,7 +47,31 @@ class Gateway(mesa.Agent):
         self.unfinished -= 1
 
     def ended(self, task: Job) -> None:
-        """A task has been completed or lost."""
+        """A task has been completed or lost, or has failed and may be tried again."""
+        if task.state is FAILED:
+            self.grid.agenda.after(self.trouble.detection(), self._hear_of_failure, task, DECISION)
+        else:
+            self.unfinished -= 1
+
+    def lost(self, task: Job) -> None:
+        """A task was lost on its way to a site, which is found out later."""
+        self.grid.agenda.after(self.trouble.detection(), self._try_again, task, DECISION)
+
+    def resubmit(self, task: Job) -> None:
+        """Bring a task that has failed or was lost to a site once more."""
+        raise NotImplementedError
+
+    def _hear_of_failure(self, task: Job) -> None:
+        self.trouble.note(task.site)
+        self._try_again(task)
+
+    def _try_again(self, task: Job) -> None:
+        wait = self.trouble.wait(task)
+        if wait is not None:
+            self.grid.agenda.after(wait, self.resubmit, task, DECISION)
+            return
+        if task.state is not FAILED:
+            task.reject(self.grid.now)
         self.unfinished -= 1
 
     @property

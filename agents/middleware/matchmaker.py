@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gridtune.agents.infrastructure.service import Service
 from gridtune.agents.middleware.gateway import Gateway
+from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
@@ -86,6 +87,19 @@ class MatchMaker(Gateway):
         task.queue(self.grid.now, NAME)
         self.queues.push(task)
 
+    def resubmit(self, task: Job) -> None:
+        """Let a task that has failed or was lost wait again."""
+        self.take_back(task)
+
+    def interrupted(self, task: Job) -> None:
+        """The pilot of a task has failed: the task comes back once that is found out."""
+        task.kill(self.grid.now)
+        delay = self.trouble.detection()
+        if delay > 0:
+            self.grid.agenda.after(delay, self.take_back, task, DECISION)
+        else:
+            self.take_back(task)
+
     def probe(self, query: Query) -> None:
         """A site agent asks for a task."""
         self._counters["site_probes"] += 1
@@ -125,6 +139,8 @@ class MatchMaker(Gateway):
     def _found(self, query: Query) -> Job | None:
         """A task for the resource, beyond what pilots wait for at its site."""
         resource = query.resource
+        if self.trouble.shuns(resource.site):
+            return None
         if query.pilots:
             widths = self.queues.widths
             covered = frozenset(slots for slots, count in query.pilots.items() if count >= widths[slots])
@@ -139,7 +155,9 @@ class MatchMaker(Gateway):
         query.reply(task)
 
     def _serve(self, query: Query) -> None:
-        if query.slots is None:
+        if self.trouble.shuns(query.resource.site):
+            task = None
+        elif query.slots is None:
             task = self._match(query.resource)
         else:
             task = query.slots.task(self.matching, self.queues, query.resource)
@@ -148,6 +166,9 @@ class MatchMaker(Gateway):
             self._counters["empty_answers"] += 1
         else:
             self.queues.remove(task)
+            if self.trouble.loses():
+                self.lost(task)
+                task = None
         query.reply(task)
 
     def _match(self, resource: Resource) -> Job | None:

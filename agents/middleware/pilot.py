@@ -89,6 +89,7 @@ class Pilot(mesa.Agent):
         self.tasks = 0
         self._first: Job | None = None
         self._asking = self._news = False
+        self._waits = True
         self._speed = 1.0
         self._death = inf
         self._event: int | None = None
@@ -97,7 +98,7 @@ class Pilot(mesa.Agent):
     def started(self, job: Job, speed: float) -> None:
         """The pilot holds slots of that speed: ask for a task."""
         agent = self.agent
-        agent.left_queue(job.processors)
+        self._leave_queue()
         self._speed = speed
         allowed = agent.habits.allowed(agent.member, job.processors)
         self._death = agent.grid.now + min(allowed, job.estimate / speed)
@@ -107,19 +108,25 @@ class Pilot(mesa.Agent):
         """The site has taken the slots back, or never gave any."""
         agent, grid = self.agent, self.agent.grid
         self.remove()
+        self._leave_queue()
         if job.start != job.start:
-            agent.left_queue(job.processors)
             return
         if job.state is FAILED:
             self._fall_silent()
             for task in self.running:
-                task.kill(grid.now)
-                agent.match_maker.take_back(task)
+                agent.match_maker.interrupted(task)
+            agent.match_maker.trouble.note(agent.site.name)
         elif job.state is not DONE:
             grid.record.counters["killed_pilots"] += 1
             self._abandon()
         if self.tasks == 0:
             grid.record.counters["aborted_pilots"] += 1
+
+    def _leave_queue(self) -> None:
+        """The pilot waits no longer, if it did."""
+        if self._waits:
+            self._waits = False
+            self.agent.left_queue(self.job.processors)
 
     def _shadow(self) -> float:
         """Seconds from the arrival of an answer until all tasks have ended as promised."""

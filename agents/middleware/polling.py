@@ -64,7 +64,9 @@ class Polling:
         if not self._match_maker.at_work:
             return
         following = number
-        if self._apart and self._match_maker.service is None:
+        # While sites are shunned for a time, an agent may find something although nothing has happened.
+        at_once = self._match_maker.service is None and self._match_maker.trouble.trusting
+        if self._apart and at_once:
             following = self._pass_over(number)
         if following == number:
             self._agents[number % len(self._agents)].poll(None)

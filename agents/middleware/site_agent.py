@@ -42,6 +42,7 @@ class SiteAgent(mesa.Agent):
         self.room = epsilon * member.site.slots
         self._travelling: list[Job] = []
         self.looking = False
+        self.silent = 0  # reasons for which it does not look: its site has no power
 
     @property
     def available(self) -> bool:
@@ -49,6 +50,8 @@ class SiteAgent(mesa.Agent):
         return self._has_room()
 
     def _has_room(self) -> bool:
+        if self.silent:
+            return False
         depth = self.site.depth
         if self._travelling:
             self._travelling = [job for job in self._travelling if self._is_outside(job)]

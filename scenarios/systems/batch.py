@@ -25,6 +25,7 @@ from gridtune.model.batch.nodes import Counted, Named, NodePool
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
+from gridtune.scenarios.fields.faults import needs_names
 from gridtune.scenarios.fields.laws import Constant, Law, draws
 from gridtune.scenarios.systems.destinations import at_sites, destination, site_names
 from gridtune.scenarios.tables.batch import SiteSpec
@@ -68,7 +69,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put all sites on the grid, and have the jobs of their own users submitted to them."""
     for part in spec.site:
         if part.vres is None:
-            place(grid, part)
+            named = part.named_nodes or needs_names(spec.fault, part.name)
+            place(grid, part.model_copy(update={"named_nodes": named}))
     own_users(grid, spec, sites_of(grid))
 
 

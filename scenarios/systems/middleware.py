@@ -14,13 +14,14 @@ from gridtune.agents.middleware.pilot import PilotAgent, PilotHabits
 from gridtune.agents.middleware.polling import Polling
 from gridtune.agents.middleware.resource import SiteResource, VresResource
 from gridtune.agents.middleware.site_agent import SiteAgent
+from gridtune.agents.middleware.trouble import Trouble
 from gridtune.model.agenda import Action
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.meta import measures, messages_per_task
 from gridtune.model.middleware.matching import TaskQueues
 from gridtune.model.middleware.pilots import PilotMode
-from gridtune.scenarios.systems.batch import arrivals, merged, sites_of
+from gridtune.scenarios.systems.batch import arrivals, delay, merged, sites_of
 from gridtune.scenarios.systems.destinations import workloads_for
 from gridtune.scenarios.systems.platform import limit_of, routes_of
 from gridtune.scenarios.systems.vres import vres_sites
@@ -104,6 +105,13 @@ def members_of(grid: Grid, spec: ScenarioSpec) -> list[MemberSite]:
 
 def place(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> Gateway:
     """Put the actors of the chosen kind on the grid; whom tasks are handed in to."""
+    gateway = _placed(grid, spec, members)
+    detection = delay(spec.detection, grid, "middleware:detection")
+    gateway.trouble = Trouble(grid, spec.retry, spec.blacklist, spec.loss, detection)
+    return gateway
+
+
+def _placed(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> Gateway:
     channel = MessageChannel(grid, spec.message_size, network_of(grid))
     if spec.kind == "push":
         broker = Broker(grid, members, spec.routing, spec.update_period, channel)

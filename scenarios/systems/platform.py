@@ -17,6 +17,7 @@ from gridtune.model.middleware.topology import Route, routes
 from gridtune.model.network import Link
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.faults import needs_names
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import place
 from gridtune.scenarios.systems.destinations import site_names
@@ -80,6 +81,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             queue=queue,
             mu_rec=platform.mu_rec,
             mu_send=platform.mu_send,
+            named_nodes=needs_names(spec.fault, name),
         )
         place(grid, site)
 

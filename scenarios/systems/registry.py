@@ -5,6 +5,7 @@ from __future__ import annotations
 # Metrics are printed in the order in which their modules are imported.
 from gridtune.scenarios.systems import batch, vres  # isort: split
 
+from gridtune.scenarios.infrastructure import faults
 from gridtune.scenarios.systems import (
     deadline,
     gridrpc,
@@ -33,4 +34,5 @@ SYSTEMS = (
     portal,
     overlay,
     outages,
+    faults,
 )

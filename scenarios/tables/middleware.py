@@ -9,7 +9,9 @@ from pydantic import Field
 
 from gridtune.model.middleware.matching import RoundRobin
 from gridtune.model.middleware.pilots import Mode
+from gridtune.model.middleware.retrying import Never, Trusting
 from gridtune.model.middleware.routing import LeastDepth
+from gridtune.scenarios.fields.laws import Constant, EndingLaw
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
 from gridtune.scenarios.fields.table import Switchable
@@ -61,5 +63,14 @@ class MiddlewareSpec(Switchable):
     )
     information: ServiceSpec = Field(
         default=AT_ONCE, description="push: what a report or a question costs the information system"
+    )
+    retry: policy_of("retry") = Field(default_factory=Never)  # type: ignore[valid-type]
+    blacklist: policy_of("blacklist") = Field(default_factory=Trusting)  # type: ignore[valid-type]
+    loss: float = Field(
+        default=0.0, ge=0, lt=1, description="probability that a task is lost on its way to a site or pilot"
+    )
+    detection: EndingLaw = Field(
+        default=Constant(value=0.0),
+        description="s from the failure or loss of a task, or of its pilot, until the middleware knows of it",
     )
     message_size: float = Field(default=30_000.0, ge=0, description="bytes of a control message")

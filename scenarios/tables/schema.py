@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from gridtune.scenarios.fields.faults import FaultSpec
 from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
@@ -27,7 +28,7 @@ from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 from gridtune.scenarios.workloads.trace_tasks import TraceTasks
 
 TEXT = ("title", "source", "description")  # for people
-ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "transfer", "workload")
+ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "transfer", "fault", "workload")
 
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
@@ -72,6 +73,7 @@ class ScenarioSpec(Table):
     portal: PortalSpec | None = None
     overlay: Annotated[list[OverlaySpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     transfer: Annotated[list[TransferSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    fault: Annotated[list[FaultSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     workload: Annotated[list[Workload], BeforeValidator(one_or_more)] = Field(default_factory=list)
     record: RecordSpec = RecordSpec()
     metrics: MetricsSpec = MetricsSpec()

@@ -1,0 +1,103 @@
+"""What a middleware does about failures: whether a task is tried again, and which sites are shunned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gridtune.model.policy import Policy, parameter, register
+
+
+class Retry(Policy):
+    """The contract of the family `retry`."""
+
+    def wait(self, failures: int) -> float | None:
+        """Seconds until a task that has failed so often is tried again; None if it is given up.
+
+        Args:
+            failures: of the task so far, at least 1.
+        """
+        raise NotImplementedError
+
+
+@register("retry", "never")
+@dataclass(frozen=True)
+class Never(Retry):
+    """A task that fails is lost."""
+
+    def wait(self, failures: int) -> float | None:
+        """Given up at once."""
+        return None
+
+
+@register("retry", "limited", source="Responsive Grids, section 2.1: brokers reschedule failed jobs")
+@dataclass(frozen=True)
+class Limited(Retry):
+    """A task that fails is tried again, a limited number of times, each time after a longer pause."""
+
+    retries: int = parameter(3, help="how often a task is tried again", low=0, high=10, minimum=0)
+    pause: float = parameter(
+        0.0, help="time before the first retry", unit="s", low=10.0, high=3600.0, log=True, minimum=0.0
+    )
+    growth: float = parameter(
+        2.0, help="factor of the pause from one retry to the next", low=1.0, high=4.0, minimum=1.0
+    )
+
+    def wait(self, failures: int) -> float | None:
+        """The pause, grown by each failure before."""
+        return self.pause * self.growth ** (failures - 1) if failures <= self.retries else None
+
+
+class Blacklist(Policy):
+    """The contract of the family `blacklist`."""
+
+    def shun(self, failures: Sequence[float], now: float) -> float:
+        """Seconds for which a site gets no more tasks; 0 to go on with it.
+
+        Args:
+            failures: times at which tasks or pilots failed there since it was last shunned, s, increasing;
+                the last one is now.
+            now: s.
+        """
+        raise NotImplementedError
+
+
+@register("blacklist", "none")
+@dataclass(frozen=True)
+class Trusting(Blacklist):
+    """No site is ever shunned."""
+
+    def shun(self, failures: Sequence[float], now: float) -> float:
+        """Not at all."""
+        return 0.0
+
+
+@register("blacklist", "failures")
+@dataclass(frozen=True)
+class ByFailures(Blacklist):
+    """A site at which much has failed lately is shunned for a time."""
+
+    count: int = parameter(5, help="failures that are too many", low=1, high=50, log=True, minimum=1)
+    window: float = parameter(
+        3600.0,
+        help="time within which they are counted",
+        unit="s",
+        low=60.0,
+        high=86400.0,
+        log=True,
+        minimum=0.0,
+    )
+    period: float = parameter(
+        3600.0,
+        help="time for which the site gets no more tasks",
+        unit="s",
+        low=60.0,
+        high=86400.0,
+        log=True,
+        minimum=0.0,
+    )
+
+    def shun(self, failures: Sequence[float], now: float) -> float:
+        """For the period, once there were too many failures within the window."""
+        recent = sum(time > now - self.window for time in failures)
+        return self.period if recent >= self.count else 0.0

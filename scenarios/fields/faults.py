@@ -1,0 +1,61 @@
+"""Faults as a scenario writes them: what breaks, how often, for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from gridtune.scenarios.fields.laws import Constant, EndingLaw
+from gridtune.scenarios.fields.table import Switchable
+
+EVERY = "*"  # as the site of a fault: each site has its own
+OF_NODES = ("power", "node", "broken")
+
+
+class FaultSpec(Switchable):
+    """What breaks again and again (RR-5576, section 9). What belongs to another kind has no effect."""
+
+    name: str = "fault"
+    kind: Literal["power", "node", "broken", "link", "service", "report"] = Field(
+        description="power: the jobs of a site die, its agents and reports are silent; node: one is lost "
+        "with its jobs; broken: what starts on a node fails soon (black holes, full disks); link: nothing "
+        "crosses it; service: a central one stands still; report: what a site says is not so"
+    )
+    site: str = Field(
+        default=EVERY, description="name of the site, or * for each, one by one; not for a service"
+    )
+    between: EndingLaw = Field(description="s from one fault to the next, at least 1")
+    repair: EndingLaw = Field(description="s that a fault lasts, at least 1")
+    service: Literal["middleware", "information"] = Field(
+        default="middleware",
+        description="service: the broker or match-maker, or push's information system",
+    )
+    together: int = Field(
+        default=1, ge=1, description="node, broken: nodes with a fault at once, in the order of numbers"
+    )
+    after: EndingLaw = Field(
+        default=Constant(value=30.0),
+        description="broken: s from the start of a job to its failure, at least 1",
+    )
+    says: Literal["old", "idle"] = Field(
+        default="old", description="report: nothing new comes, or that the site is idle"
+    )
+
+    @model_validator(mode="after")
+    def _takes_time(self) -> FaultSpec:
+        for key in ("between", "repair"):
+            law = getattr(self, key)
+            if isinstance(law, Constant) and law.value <= 0:
+                raise ValueError(f"{key}: must be more than 0 s")
+        return self
+
+    def concerns(self, site: str) -> bool:
+        """Whether it may befall a site."""
+        return self.kind != "service" and self.site in (EVERY, site)
+
+
+def needs_names(faults: Iterable[FaultSpec], site: str) -> bool:
+    """Whether it matters which nodes of a site a job is on."""
+    return any(fault.kind in OF_NODES and fault.concerns(site) for fault in faults)

@@ -1,0 +1,185 @@
+"""Faults put on the grid: each befalls what it is about, by streams of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from gridtune.agents.batch.availability import Availability
+from gridtune.agents.batch.batch_site import BatchSite, no_delay
+from gridtune.agents.infrastructure.faults import SHORTEST, Fault
+from gridtune.agents.infrastructure.network import network_of
+from gridtune.agents.infrastructure.service import Service
+from gridtune.agents.middleware.broker import Broker
+from gridtune.agents.middleware.matchmaker import MatchMaker
+from gridtune.agents.middleware.site_agent import SiteAgent
+from gridtune.model.batch.nodes import Named
+from gridtune.model.grid import Grid
+from gridtune.scenarios.fields.faults import FaultSpec
+from gridtune.scenarios.fields.laws import Law, draws
+from gridtune.scenarios.tables.schema import ScenarioSpec
+
+Change = tuple[Callable[[], object], Callable[[], object]]  # what a fault does, and undoes
+
+
+def check(spec: ScenarioSpec) -> None:
+    """Whether there is what faults are about.
+
+    Raises:
+        ValueError: a fault is about a site, link or service that the scenario does not have.
+    """
+    names = [site.name for site in spec.site] + (spec.platform.names if spec.platform is not None else [])
+    with_vres = {site.name for site in spec.site if site.vres is not None}
+    for fault in spec.fault:
+        what = f"fault {fault.name}"
+        known = ", ".join(names) or "none"
+        if fault.kind == "service" or fault.kind == "report":
+            if spec.middleware is None:
+                raise ValueError(f"{what}: {fault.kind}: needs a [middleware]")
+        elif fault.kind == "link" and spec.network.sharing == "none":
+            raise ValueError(
+                f'{what}: link: only links that are shared are cut; set network.sharing = "max-min"'
+            )
+        if fault.kind != "service" and not any(fault.concerns(name) for name in names):
+            raise ValueError(f"{what}: site: no site {fault.site!r}; there are {known}")
+        if fault.kind in ("power", "node", "broken") and fault.site in with_vres:
+            raise ValueError(f"{what}: {fault.kind}: befalls sites with a batch scheduler, not {fault.site}")
+
+
+def build(grid: Grid, spec: ScenarioSpec) -> None:
+    """Have faults come and go."""
+    for fault in spec.fault:
+        for name, (begin, end) in _targets(grid, fault):
+            stream = f"fault:{fault.name}:{name}"
+            between = _draw(grid, fault.between, f"{stream}:between")
+            repair = _draw(grid, fault.repair, f"{stream}:repair")
+            Fault(grid, f"{fault.name}:{name}", between, repair, begin, end)
+
+
+def _targets(grid: Grid, fault: FaultSpec) -> Iterator[tuple[str, Change]]:
+    """All that a fault befalls, each by itself."""
+    if fault.kind == "service":
+        yield fault.service, _service(grid, fault)
+        return
+    network = network_of(grid)
+    if fault.kind == "link":
+        assert network is not None
+        for site in filter(fault.concerns, network.ways):
+            links = network.own_links(site)
+            yield site, (partial(_each, network.cut, links), partial(_each, network.mend, links))
+        return
+    if fault.kind == "report":
+        for broker, k, site in _reporting(grid):
+            if fault.concerns(site):
+                yield (
+                    site,
+                    (
+                        partial(broker.misreport, k, fault.says),
+                        partial(broker.report_again, k, fault.says),
+                    ),
+                )
+        return
+    for agent in list(grid.agents):
+        if isinstance(agent, BatchSite) and fault.concerns(agent.name):
+            yield from _of_nodes(grid, fault, agent)
+
+
+def _of_nodes(grid: Grid, fault: FaultSpec, site: BatchSite) -> Iterator[tuple[str, Change]]:
+    """What befalls the nodes of a batch site."""
+    nodes = site.nodes
+    assert isinstance(nodes, Named)
+    count = len(nodes.speeds)
+    if fault.kind == "power":
+        yield site.name, _power(grid, fault, site, range(count))
+        return
+    for first in range(0, count, fault.together):
+        chosen = range(first, min(count, first + fault.together))
+        name = f"{site.name}-{first:03}"
+        if fault.kind == "node":
+            yield name, _nodes(site, chosen, f"{fault.name}:{name}")
+        else:
+            width = nodes.slots_per_node
+            slots = range(chosen.start * width, chosen.stop * width)
+            after = _draw(grid, fault.after, f"fault:{fault.name}:{name}:after")
+            yield name, (partial(_break, site, slots, after), partial(_repair, site, slots))
+
+
+def _nodes(site: BatchSite, nodes: range, cause: str) -> Change:
+    """Nodes of a site are lost, and come back."""
+    keeper = site.keeper
+    assert isinstance(site.nodes, Named)
+    availability = keeper if isinstance(keeper, Availability) else Availability(site, site.nodes)
+
+    def happen(action: Callable[[object], object]) -> None:
+        availability.at(site.grid.now, action)
+        availability.catch_up()
+
+    return (
+        lambda: happen(lambda _: availability.lose(nodes, cause)),
+        lambda: happen(lambda _: availability.open(nodes, cause)),
+    )
+
+
+def _power(grid: Grid, fault: FaultSpec, site: BatchSite, nodes: range) -> Change:
+    """A site loses all its nodes, and whoever speaks for it falls silent."""
+    lose, give_back = _nodes(site, nodes, f"{fault.name}:{site.name}")
+    agents = [agent for agent in grid.agents if isinstance(agent, SiteAgent) and agent.site is site]
+    places = [(broker, k) for broker, k, name in _reporting(grid) if name == site.name]
+
+    def begin() -> None:
+        for agent in agents:
+            agent.silent += 1
+        for broker, k in places:
+            broker.misreport(k, "old")
+        lose()
+
+    def end() -> None:
+        for agent in agents:
+            agent.silent -= 1
+        for broker, k in places:
+            broker.report_again(k, "old")
+        give_back()
+
+    return begin, end
+
+
+def _reporting(grid: Grid) -> Iterator[tuple[Broker, int, str]]:
+    """Every site that reports to a broker: to whom, as which, and its name."""
+    for broker in list(grid.agents):
+        if isinstance(broker, Broker):
+            for k, member in enumerate(broker.members):
+                yield broker, k, member.site.name
+
+
+def _service(grid: Grid, fault: FaultSpec) -> Change:
+    """A central service stands still: requests wait. One that takes no time is made a queue for it."""
+    for agent in list(grid.agents):
+        if isinstance(agent, Broker) and fault.service == "information":
+            agent.information = agent.information or Service(grid, "information", no_delay)
+            return agent.information.halt, agent.information.resume
+        if isinstance(agent, Broker | MatchMaker) and fault.service == "middleware":
+            name = "broker" if isinstance(agent, Broker) else "match-maker"
+            agent.service = agent.service or Service(grid, name, no_delay)
+            return agent.service.halt, agent.service.resume
+    return (lambda: None), (lambda: None)  # pull has no information system that could fail
+
+
+def _break(site: BatchSite, slots: range, after: Callable[[], float]) -> None:
+    for slot in slots:
+        site.broken[slot] = after
+
+
+def _repair(site: BatchSite, slots: range) -> None:
+    for slot in slots:
+        site.broken.pop(slot, None)
+
+
+def _each(action: Callable[[str], object], names: list[str]) -> None:
+    for name in names:
+        action(name)
+
+
+def _draw(grid: Grid, law: Law, stream: str) -> Callable[[], float]:
+    """Draws from a law, at least a second."""
+    values = draws(law, grid.streams.stream(stream))
+    return lambda: max(SHORTEST, next(values))

@@ -1,0 +1,259 @@
+"""What breaks, what a middleware makes of it, and that nothing is lost without being counted."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gridtune.agents.infrastructure.faults import Fault
+from gridtune.model.grid import Grid
+from gridtune.model.job import Job
+from gridtune.model.middleware.retrying import ByFailures, Limited, Never, Trusting
+from gridtune.scenarios import load, simulate
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
+
+KINDS = ["push", "pull", "pilot"]
+ONCE = {"between": 100.0, "repair": 200.0}  # broken from 100 to 300 s, then from 400 to 600 s, and so on
+
+
+def ran(document, seed=1, **options):
+    return simulate(Scenario("test", document, Path()), seed=seed, **options)
+
+
+def grid_of(kind, fault, *, count=4, interval=10.0, runtime=150.0, sites=2, nodes=2, **middleware):
+    return {
+        "title": "t",
+        "horizon": 5000.0,
+        "network": {"sharing": "max-min", "bandwidth": 1e9},
+        "site": [
+            {"name": f"s{k}", "nodes": nodes, "named_nodes": True, "policy": "fcfs"} for k in range(sites)
+        ],
+        "middleware": {"kind": kind, "poll_period": 20.0, **middleware},
+        "workload": [
+            {"name": "m", "kind": "generated", "count": count, "interval": interval, "runtime": runtime}
+        ],
+        **({"fault": fault} if fault else {}),
+    }
+
+
+def test_a_fault_begins_and_is_mended_for_as_long_as_anything_happens():
+    grid, seen = Grid(), []
+    Fault(
+        grid,
+        "f",
+        lambda: 10.0,
+        lambda: 5.0,
+        lambda: seen.append(("begins", grid.now)),
+        lambda: seen.append(("ends", grid.now)),
+    )
+    grid.agenda.at(32.0, lambda _: None)
+    grid.run()
+    assert seen == [("begins", 10.0), ("ends", 15.0), ("begins", 25.0), ("ends", 30.0)]
+    assert grid.record.counters["faults"] == 2
+
+
+def test_policies_decide_by_what_has_failed():
+    assert [Limited(retries=2, pause=10.0, growth=3.0).wait(k) for k in (1, 2, 3)] == [10.0, 30.0, None]
+    assert Never().wait(1) is None
+    shun = ByFailures(count=2, window=100.0, period=500.0).shun
+    assert [shun([0.0], 0.0), shun([0.0, 50.0], 50.0), shun([0.0, 200.0], 200.0)] == [0.0, 500.0, 0.0]
+    assert Trusting().shun([1.0] * 100, 1.0) == 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_starts_on_a_broken_node_fails_and_is_tried_again_elsewhere(kind):
+    fault = {"kind": "broken", "site": "s0", "together": 2, "after": 5.0, "between": 1.0, "repair": 4000.0}
+    lost = ran(grid_of(kind, fault))
+    again = ran(grid_of(kind, fault, retry={"kind": "limited", "retries": 9, "pause": 10.0}))
+    shunned = ran(
+        grid_of(
+            kind,
+            fault,
+            retry={"kind": "limited", "retries": 9, "pause": 10.0},
+            blacklist={"kind": "failures", "count": 1},
+        )
+    )
+    if kind == "pilot":  # only pilots fail: they look at their node before they ask for a task
+        assert lost.metrics["lost_jobs"].value == 0
+    else:
+        assert lost.metrics["lost_jobs"].value > 0
+        assert lost.metrics["broken_executions"].value == lost.metrics["lost_jobs"].value
+    assert [job.site for job in again.record.jobs if job.state == "done"].count("s0") == 0
+    assert shunned.metrics["lost_jobs"].value == 0
+    assert shunned.metrics["broken_executions"].value <= again.metrics["broken_executions"].value
+    assert shunned.metrics["shunned"].value >= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_power_cut_kills_what_runs_and_silences_who_asks(kind):
+    site = {"name": "s0", "nodes": 4, "policy": "fcfs"}
+    fault = {"kind": "power", **ONCE}
+    run = ran(grid_of(kind, fault, count=12, runtime=60.0) | {"site": site}, keep_events=True)
+    assert run.metrics["node_failures"].value >= 4
+    assert all(not 100.0 < job.start < 300.0 for job in run.record.jobs)
+    assert {job.state for job in run.record.jobs} == {"done"}  # all are run again, or fetched again
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_crosses_a_link_that_is_cut(kind):
+    run = ran(grid_of(kind, {"kind": "link", "between": 5.0, "repair": 500.0}, count=2))
+    assert all(job.start >= 505.0 for job in run.record.jobs)
+    assert ran(grid_of(kind, None, count=2)).record.jobs[0].start < 50.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tasks_wait_while_the_broker_or_match_maker_stands_still(kind):
+    run = ran(grid_of(kind, {"kind": "service", "between": 5.0, "repair": 500.0}))
+    assert min(job.start for job in run.record.jobs) >= 505.0
+
+
+def test_push_goes_by_old_news_and_by_lies():
+    # Reports every 50 s; s0 is said to be idle, so that all go there however many wait.
+    def placed(fault):
+        jobs = ran(grid_of("push", fault, count=40, interval=20.0, update_period=50.0)).record.jobs
+        return [job.site for job in jobs].count("s0")
+
+    honest = placed(None)
+    lies = {"kind": "report", "site": "s0", "says": "idle", "between": 1.0, "repair": 4000.0}
+    assert placed(lies) == 40
+    assert honest < 30
+    stuck = {"kind": "service", "service": "information", "between": 1.0, "repair": 4000.0}
+    old = {"kind": "report", "says": "old", "between": 1.0, "repair": 4000.0}
+    assert placed(old) == 40  # nothing is heard, and ties go to the first site
+    waiting = ran(grid_of("push", stuck, update_period=50.0))
+    assert min(job.start for job in waiting.record.jobs) >= 4001.0  # questions wait, too
+
+
+def test_pull_has_no_information_system_that_could_fail():
+    stuck = {"kind": "service", "service": "information", "between": 1.0, "repair": 4000.0}
+    plain, with_fault = ran(grid_of("pull", None)), ran(grid_of("pull", stuck))
+    assert [job.start for job in plain.record.jobs] == [job.start for job in with_fault.record.jobs]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tasks_lost_on_their_way_are_counted_and_found_again(kind):
+    lost = ran(grid_of(kind, None, count=60, loss=0.3))
+    assert 0 < lost.metrics["lost_on_the_way"].value == lost.metrics["lost_jobs"].value
+    again = ran(grid_of(kind, None, count=60, loss=0.3, retry="limited", detection=30.0))
+    assert again.metrics["retried"].value > 0
+    assert again.metrics["lost_jobs"].value < lost.metrics["lost_jobs"].value
+
+
+def test_best_effort_jobs_on_a_broken_node_go_back_into_their_bag():
+    document = {
+        "title": "t",
+        "horizon": 2000.0,
+        "site": {"name": "a", "nodes": 2, "policy": "fcfs"},
+        "harvester": {"site": "a", "controller": "tap", "cycle": 10.0},
+        "workload": {"name": "bag", "kind": "campaign", "count": 6, "runtime": 30.0},
+        "fault": {"kind": "broken", "after": 5.0, "between": 5.0, "repair": 100.0},
+    }
+    run = ran(document)
+    assert run.metrics["broken_executions"].value > 0
+    assert {job.state for job in run.record.jobs} == {"done"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ({"kind": "link", "network": {}}, "max-min"),
+        ({"kind": "power", "site": "nowhere"}, "no site 'nowhere'"),
+        ({"kind": "node", "between": 0.0}, "between"),
+        ({"kind": "report", "middleware": None}, "middleware"),
+    ],
+)
+def test_faults_of_what_is_not_there_are_refused(fault, words):
+    change = {key: fault.pop(key) for key in ("network", "middleware") if key in fault}
+    document = grid_of("push", ONCE | fault) | change
+    if "middleware" in change:
+        del document["middleware"]
+        document["workload"][0]["site"] = "s0"
+    with pytest.raises(ScenarioError, match=words):
+        ran(document)
+
+
+laws = st.one_of(
+    st.floats(20.0, 400.0), st.builds(lambda m: {"law": "exponential", "mean": m}, st.floats(20.0, 400.0))
+)
+faults = st.lists(
+    st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from(["power", "node", "broken", "link", "service", "report"]),
+            "between": laws,
+            "repair": laws,
+            "together": st.integers(1, 3),
+            "says": st.sampled_from(["old", "idle"]),
+            "service": st.sampled_from(["middleware", "information"]),
+        }
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    faults,
+    st.sampled_from(KINDS),
+    st.booleans(),
+    st.floats(0.0, 0.3),
+    st.integers(1, 99),
+    st.sampled_from(["never", "limited"]),
+    st.sampled_from(["none", "failures"]),
+)
+def test_no_job_is_lost_without_being_counted_and_no_slot_is_taken_twice(
+    broken, kind, costly, loss, seed, retry, blacklist
+):
+    document = grid_of(
+        kind,
+        [fault | {"name": f"f{k}"} for k, fault in enumerate(broken)],
+        count=15,
+        loss=loss,
+        retry=retry,
+        blacklist=blacklist,
+        detection=15.0,
+        service={"time": 3.0} if costly else {},
+        information={"time": 1.0} if costly else {},
+        update_period=30.0,
+        pilot_mode="filling",
+    )
+    document["workload"] = [
+        document["workload"][0] | {"data": {"sandbox": 1e6, "input": 1e9, "output": 1e9}},
+        {"name": "own", "kind": "generated", "site": "s0", "count": 8, "interval": 60.0, "runtime": 90.0},
+        {"name": "bag", "kind": "campaign", "count": 10, "runtime": 40.0, "data": {"input": 1e9}},
+    ]
+    document["harvester"] = {"site": "*", "controller": "tap", "cycle": 20.0}
+    document["transfer"] = {"site": "s1", "size": 5e10, "interval": 200.0, "count": 5}
+    if costly:
+        document["site"][0]["head_node"] = {"time": 2.0}
+    run = ran(document, seed=seed, keep_events=True)
+    states = [job.state for job in run.record.jobs]
+    assert len(states) == 33
+    meta = [job for job in run.record.jobs if job.kind == "job"]
+    done = sum(job.state == "done" for job in meta)
+    assert run.metrics["lost_jobs"].value == len(meta) - done
+    assert run.metrics["completed"].value == states.count("done")
+    held = {}
+    for _, event, job, site, node in run.record.journal:
+        if (event == "started" and job < 0) or (event == "started" and not _pilot_task(run, job)):
+            assert (site, node) not in held, "a node of one slot is taken twice"
+            held[site, node] = job
+        elif event in ("done", "killed", "failed", "expired", "cancelled"):
+            held = {place: holder for place, holder in held.items() if holder != job}
+    again = ran(document, seed=seed, keep_events=True)
+    assert again.record.journal == run.record.journal
+
+
+def _pilot_task(run, job):
+    """Whether a job runs inside a pilot, which holds the node."""
+    task: Job = run.record.jobs[job - 1]
+    return "pilots" in run.metrics and task.kind == "job" and not task.user.startswith("own")
+
+
+def test_pilots_lose_nothing_where_push_and_pull_do():
+    def lost(kind):
+        changed = load("dirac/deteriorating").override({"middleware.kind": kind, "workload.meta.count": 200})
+        return sum(simulate(changed, seed=seed).metrics["lost_jobs"].value for seed in (1, 2))
+
+    assert lost("pilot") == 0
