@@ -12,7 +12,7 @@ class State(StrEnum):
 
     `created -> queued -> running -> done`; `running -> queued` is a kill (progress is lost, the job is
     not); `queued -> cancelled` and `running -> cancelled` on the owner's demand; `running -> expired`
-    at a limit of run time; `running -> failed` where its node fails and it is not run again;
+    at a limit of run time; `running -> failed` where its node fails, or it makes way, and is not run again;
     `created -> rejected` where nothing accepts the job; `queued -> rejected` where a queue refuses it later.
     """
 
@@ -57,6 +57,7 @@ class Job:
         kills: how often it was killed and went back to a queue.
         wasted: slot-seconds of executions that were lost.
         given: work that each processor had done for it when it expired, s at speed 1; nan before.
+        kept: slot-seconds of executions that ended before the last one, but whose progress was kept.
         data: whatever further facts its actors need; None for most jobs.
     """
 
@@ -69,6 +70,7 @@ class Job:
         "group",
         "id",
         "journal",
+        "kept",
         "kills",
         "kind",
         "mandatory",
@@ -117,7 +119,7 @@ class Job:
         self.site = self.node = ""
         self.state = CREATED
         self.kills = 0
-        self.wasted = 0.0
+        self.wasted = self.kept = 0.0
         self.data = data
         self.journal = journal
 
@@ -152,12 +154,18 @@ class Job:
         if self.journal is not None:
             self._log(now, "done")
 
-    def kill(self, now: float) -> None:
-        """Lose the running execution and go back to the queue: progress is lost, the job is not."""
+    def kill(self, now: float, kept: float = 0.0) -> None:
+        """Lose the running execution and go back to the queue: progress is lost, the job is not.
+
+        Args:
+            now: s.
+            kept: s of the execution whose progress is not lost.
+        """
         if self.state is not RUNNING:
             self._refuse("killed")
         self.kills += 1
-        self.wasted += (now - self.start) * self.processors
+        self.wasted += (now - self.start - kept) * self.processors
+        self.kept += kept * self.processors
         self.state = QUEUED
         self.queued = now
         self.start = nan
@@ -192,7 +200,7 @@ class Job:
             self._log(now, "expired")
 
     def fail(self, now: float) -> None:
-        """End with the node on which it ran: the execution is lost, and the job with it."""
+        """End with its node, or for another job: the execution is lost, and the job with it."""
         if self.state is not RUNNING:
             self._refuse("failed")
         self.wasted += (now - self.start) * self.processors

@@ -154,6 +154,13 @@ def test_a_job_for_which_nodes_are_gone_for_ever_is_unfinished_and_the_run_ends(
     assert grid.now < 100
 
 
+def test_a_job_that_ends_before_its_promise_leaves_a_drained_node_to_the_drain():
+    # Promised beyond the drain, the job ends within it, as the last one on the machine for the time being.
+    works = [(4, 2, 1, 9), (6, 3, 2, 3), (6, 1, 1, 1)]
+    grid, *_ = play(works, 2, "easy", outages=[(5.0, 8.0, [0], True)])
+    assert times(grid) == [(4, 6), (8, 11), (6, 7)]
+
+
 def test_what_happens_to_an_empty_machine_neither_delays_the_end_nor_is_forgotten():
     grid, _, availability = play([(0, 2, 1, 2), (40, 2, 1, 2)], 1, "easy",
                                     outages=[(10.0, 50.0, [0], False), (90.0, 95.0, [0], False)])  # fmt: skip

@@ -130,13 +130,12 @@ class Availability:
 
     def released(self, empty: bool) -> None:
         """See `Keeper`."""
-        if empty:
-            if self._event is not None:
-                self.site.grid.agenda.cancel(self._event[1])
-                self._event = None
-        elif self._out or self._active:
+        if self._out or self._active:
             self._account(self.site.grid.now)
             self._reconcile()
+        if empty and self._event is not None:
+            self.site.grid.agenda.cancel(self._event[1])
+            self._event = None
 
     # Nodes.
 
@@ -155,6 +154,7 @@ class Availability:
         self._shut(lost, cause, until, "node lost")
         for follow in then:
             follow()
+        self.site.processors_returned()
 
     def shut(self, nodes: Iterable[int], cause: str, until: float = inf) -> None:
         """Nothing starts on some nodes until `open`; jobs that run there go on; see `lose`.
@@ -264,7 +264,7 @@ class Availability:
     def _keep(self, hold: Hold, processors: int) -> None:
         """Take processors for a node that is out: free ones, else those that others have been promised."""
         site, cluster = self.site, self.site.cluster
-        while cluster.free < processors and site.undo_reservation():
+        while cluster.free < processors and (site.undo_reservation() or site.drop_claim()):
             pass
         for _, reserved in reversed(self._active):
             missing = processors - cluster.free

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import mesa
 
-from gridtune.agents.batch.keeper import Keeper
+from gridtune.agents.batch.keeper import Keeper, Preempting
 from gridtune.agents.batch.preemption import PreemptibleJobs
 from gridtune.agents.infrastructure.network import Staged, Way
 from gridtune.agents.infrastructure.service import Service
@@ -106,6 +106,7 @@ class Execution(NamedTuple):
         planned_end: what the scheduler goes by, s.
         event: handle of its end; None for a placeholder without limit.
         timer: that will tell of it.
+        overhead: s of it without progress.
     """
 
     job: Job
@@ -113,6 +114,7 @@ class Execution(NamedTuple):
     planned_end: float
     event: int | None
     timer: Timer
+    overhead: float
 
 
 class BatchSite(mesa.Agent):
@@ -140,6 +142,7 @@ class BatchSite(mesa.Agent):
             were not there.
         head_node: what submissions (best-effort ones too), cancellations and kills of best-effort jobs have
             to pass, if that takes time.
+        qos: has jobs make way for those of a higher QOS; None where none do.
         keeper: keeps nodes that are out, and reservations, from the scheduler; None where there are none.
     """
 
@@ -182,6 +185,9 @@ class BatchSite(mesa.Agent):
         self.best_effort: PreemptibleJobs | None = None
         self.head_node: Service | None = None
         self.keeper: Keeper | None = None
+        self.qos: Preempting | None = None
+        self._resumed: dict[int, tuple[float, float]] = {}  # work done before and s to go on from it, by job
+        self._paused: dict[int, float] = {}  # s that jobs ran which write down how far they have come
         self.requeues = requeues
         self._failures: Counter[int] = Counter()  # by job
         self.broken: dict[int, Delay] = {}  # slots where what starts fails, after some s
@@ -314,8 +320,7 @@ class BatchSite(mesa.Agent):
                 self._owners.pop(job.id, None)
                 self._call_scheduler()
             job.cancel(now)
-            if self.keeper is not None:
-                self.keeper.released(self.empty)
+            self._came_back()
 
     def _arrived(self, what: tuple[Job, Ended | None]) -> None:
         if self.head_node is None:
@@ -360,7 +365,11 @@ class BatchSite(mesa.Agent):
     def _call_scheduler(self) -> None:
         """Have the local policy asked in the next round."""
         cluster = self.cluster
-        if cluster.depth and (cluster.free or cluster.lendable) and not self._pass_due:
+        if (
+            cluster.depth
+            and not self._pass_due
+            and (cluster.free or cluster.lendable or self.qos is not None)
+        ):
             self._pass_due = True
             self.call_round()
 
@@ -388,7 +397,7 @@ class BatchSite(mesa.Agent):
         if self._pass_due:
             if self.keeper is not None:
                 for job, hold in self.keeper.starts(self.grid.now):
-                    self._start(job, hold)
+                    self.start(job, hold)
             starts = self.policy.starts(self.cluster, self.grid.now)
             if not self.cluster.can_start(starts):
                 raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
@@ -414,15 +423,17 @@ class BatchSite(mesa.Agent):
         for job in starts:
             if job.state is QUEUED and job in self.cluster:
                 if job.processors <= self.cluster.free:
-                    self._start(job)
+                    self.start(job)
                 else:  # nodes were lost while the round lasted
                     self._call_scheduler()
         if self.best_effort is not None:
             for job in chosen:
                 if job.processors <= self.best_effort.idle:
                     self.best_effort.start(job)
+        if self.qos is not None:
+            self.qos.consider()
 
-    def _start(self, job: Job, hold: Hold | None = None) -> None:
+    def start(self, job: Job, hold: Hold | None = None) -> None:
         """Start a job of the site, or have it start once best-effort jobs have made room for it."""
         if self.best_effort is None:
             self._run(job, 0.0, hold=hold)
@@ -449,6 +460,10 @@ class BatchSite(mesa.Agent):
             limit = promised
         runtime = job.runtime / placement.speed
         overhead = self.services.overhead() + cleaning
+        if job.id in self._resumed:
+            before, restart = self._resumed[job.id]
+            runtime = max(0.0, runtime - before / placement.speed)
+            overhead += restart
         # A placeholder does no work of its own: its life is not longer where the file system is slow.
         timer = self.timer if runtime < inf else self.grid.agenda
         if limit < runtime < inf:
@@ -465,7 +480,7 @@ class BatchSite(mesa.Agent):
         if planned_end is None:
             planned_end = now + promised
             self.cluster.start(job, now, planned_end, hold)
-        self._executions[job.id] = Execution(job, placement, planned_end, event, timer)
+        self._executions[job.id] = Execution(job, placement, planned_end, event, timer, overhead)
         if self.keeper is not None:
             self.keeper.started()
         started = self._watchers.pop(job.id, None)
@@ -532,8 +547,7 @@ class BatchSite(mesa.Agent):
     def _release(self, job: Job) -> None:
         """Take back the processors of a job that has ended, and tell its owner."""
         self._vacate(job)
-        if self.keeper is not None:
-            self.keeper.released(self.empty)
+        self._came_back()
         done = self._owners.pop(job.id, None)
         if done is not None:
             done(job)
@@ -548,12 +562,24 @@ class BatchSite(mesa.Agent):
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self.grid.now, execution.planned_end)
 
+    def _came_back(self) -> None:
+        """Processors have come back, or a job waits no longer: let those have them for whom they are kept."""
+        if self.qos is not None:
+            self.qos.settle()
+        if self.keeper is not None:
+            self.keeper.released(self.empty)
+
     def processors_returned(self) -> None:
         """More processors are free: have the scheduler asked, and start what waits for them."""
         self._call_scheduler()
         self.processors_came_free()
 
-    # What `Availability` needs.
+    # What `Availability` and `QosPreemption` need.
+
+    @property
+    def running_jobs(self) -> Sequence[Job]:
+        """The jobs that hold processors, in the order of their starts."""
+        return [execution.job for execution in self._executions.values()]
 
     def jobs_on(self, slots: Set[int]) -> Sequence[Job]:
         """The jobs that hold any of some slots, in the order of their starts."""
@@ -585,6 +611,7 @@ class BatchSite(mesa.Agent):
             return _nothing  # it has ended, and the scheduler has not heard of it yet
         now, counters = self.grid.now, self.grid.record.counters
         self._forget_end(job)
+        self._paused.pop(job.id, None)
         counters["killed_by_failure"] += 1
         done = self._owners.pop(job.id, None)
         # Nobody but its owner knows what a placeholder was for.
@@ -599,6 +626,53 @@ class BatchSite(mesa.Agent):
         if not last:
             return partial(self._enter, job, done)
         return _nothing if done is None else partial(done, job)
+
+    def leaves_at(self, job: Job, time: float) -> None:
+        """The processors of a running job are expected back at another time, s."""
+        execution = self._executions[job.id]
+        self.cluster.replan(job, execution.planned_end, time)
+        self._executions[job.id] = execution._replace(planned_end=time)
+
+    def pause(self, job: Job) -> None:
+        """A running job makes no progress any more, and writes down how far it has come."""
+        execution = self._executions[job.id]
+        self._forget_end(job)
+        self._executions[job.id] = execution._replace(event=None)
+        self._paused[job.id] = max(0.0, self.grid.now - job.start - execution.overhead)
+
+    def preempt(self, job: Job, mode: str, restart: float) -> None:
+        """End the execution of a job of its own for another: it waits again, or is lost.
+
+        Args:
+            job: which runs.
+            mode: `cancel`, `requeue`, or `checkpoint` after a `pause`.
+            restart: s without progress that going on will take.
+        """
+        now = self.grid.now
+        owner = self._owners.pop(job.id, None)
+        kept = self._paused.pop(job.id, 0.0)
+        if mode == "checkpoint":
+            before, _ = self._resumed.get(job.id, (0.0, 0.0))
+            done = kept * self._executions[job.id].placement.speed
+            self._resumed[job.id] = before + done, restart
+            job.estimate = max(0.0, job.estimate - done)  # what is promised is the rest
+        else:
+            self._forget_end(job)
+        if mode == "cancel":
+            job.fail(now)
+        else:
+            job.kill(now, kept)
+        self._vacate(job)
+        self._came_back()
+        if mode != "cancel":
+            self._enter(job, owner)
+        elif owner is not None:
+            owner(job)
+        self.processors_returned()
+
+    def drop_claim(self) -> bool:
+        """See `Preempting`."""
+        return self.qos is not None and self.qos.drop_claim()
 
     def undo_reservation(self) -> bool:
         """Let the last job that waits for best-effort jobs to leave go back to its queue; whether any did."""

@@ -1,4 +1,4 @@
-"""What a batch site asks of whoever keeps processors from its scheduler."""
+"""What a batch site asks of those who keep processors from its scheduler."""
 
 from __future__ import annotations
 
@@ -26,3 +26,16 @@ class Keeper(Protocol):
 
     def starts(self, now: float) -> Sequence[tuple[Job, Hold]]:
         """The waiting jobs that start now (s) on processors reserved for them, each with its reservation."""
+
+
+class Preempting(Protocol):
+    """Jobs for which others have to make way."""
+
+    def consider(self) -> None:
+        """A round is over: have running jobs make way for those that still wait."""
+
+    def settle(self) -> None:
+        """Processors have come back, or a job waits no longer."""
+
+    def drop_claim(self) -> bool:
+        """Give back what is kept for the last job that waits for others to leave; whether there was one."""

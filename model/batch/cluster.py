@@ -298,6 +298,16 @@ class Cluster:
         if self.ledger is not None:
             self.ledger.hold(lane.owner, -job.processors, now)
 
+    def borrows(self, job: Job) -> bool:
+        """Whether processors of a running job go to a hold when it ends."""
+        return job.id in self._borrowed
+
+    def replan(self, job: Job, old: float, new: float) -> None:
+        """A running job that was planned to end at one time (s) is planned to end at another."""
+        processors = self.ends.pop(bisect_left(self.ends, (old, job.id))).processors
+        insort(self.ends, PlannedEnd(new, job.id, processors))
+        self.disturbed = True
+
     def put_back(self, job: Job, now: float, end: float) -> None:
         """Let a job that was to start, and to end at `end` (s), wait again as the first of its lane."""
         lane = self._lane_of[job.id]

@@ -207,6 +207,7 @@ def _totals(grid: Grid) -> dict[str, float]:
             first = job.submit
         kills += job.kills
         wasted += job.wasted
+        busy += job.kept
         if job.state is DONE:
             completed += 1
             work += job.runtime * job.processors

@@ -1,4 +1,4 @@
-"""The life of a machine put on the grid: failures, outages and reservations of a batch site."""
+"""The life of a machine put on the grid: failures, outages, reservations and preemption at batch sites."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from gridtune.agents.batch.availability import AdvanceReservation, Availability
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.outages import Failures, Outage, schedule_outages, schedule_reservation
+from gridtune.agents.batch.qos import QosPreemption, Terms
 from gridtune.model.batch.nodes import Named
 from gridtune.model.grid import Grid
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.batch import delay, sites_of
 from gridtune.scenarios.tables.batch import SiteSpec
-from gridtune.scenarios.tables.outages import chosen
+from gridtune.scenarios.tables.outages import PreemptionSpec, chosen
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.outages import read_outages
@@ -20,7 +21,7 @@ from gridtune.scenarios.trace_files.records import TraceError
 
 
 def check(spec: ScenarioSpec) -> None:
-    """Whether only sites with a batch scheduler have nodes that fail.
+    """Whether only sites with a batch scheduler have nodes that fail, and jobs that make way.
 
     Raises:
         ValueError: another has.
@@ -31,10 +32,21 @@ def check(spec: ScenarioSpec) -> None:
                 f"site.{site.name}: failures, outage, outages and reservation are for sites with a batch "
                 "scheduler; leave them out, or vres"
             )
+        if site.preemption is not None and site.vres is not None:
+            raise ValueError(
+                f"site.{site.name}.preemption: is for sites with a batch scheduler; leave it out, or vres"
+            )
+        files = site.file_system
+        slowed = files is not None and files.io_share > 0
+        if site.preemption is not None and site.preemption.mode == "checkpoint" and slowed:
+            raise ValueError(
+                f"site.{site.name}.preemption.mode: no checkpoints where a file system slows jobs down; "
+                'give "requeue" or "cancel", or io_share = 0'
+            )
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
-    """Have nodes fail and be out, and processors be reserved, as the tables of the sites say.
+    """Have nodes fail and be out, processors be reserved and jobs make way, as the tables of the sites say.
 
     Raises:
         ScenarioError: a file of outages cannot be used, or a site is too small for what is said of it.
@@ -43,6 +55,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     for part in spec.site:
         if part.lives:
             have_a_life(grid, part, sites[part.name])
+        if part.preemption is not None:
+            QosPreemption(sites[part.name], _terms(part.preemption))
 
 
 def have_a_life(grid: Grid, spec: SiteSpec, site: BatchSite) -> None:
@@ -63,6 +77,12 @@ def have_a_life(grid: Grid, spec: SiteSpec, site: BatchSite) -> None:
             Failures(availability, nodes[first : first + failures.together], name, between, repair)
     for reservation in _reservations(spec):
         schedule_reservation(availability, *reservation)
+
+
+def _terms(spec: PreemptionSpec) -> Terms:
+    facts = spec.model_dump()
+    facts["levels"] = facts.pop("qos")
+    return Terms(**facts)
 
 
 def _outages(spec: SiteSpec) -> Iterator[Outage]:

@@ -1,4 +1,4 @@
-"""The life of a machine: nodes of a batch site that fail, are out or drained for a time, and reservations."""
+"""The life of a machine: nodes that fail, are out or drained, reservations, and preemption by QOS."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from gridtune.agents.batch.qos import Mode
 from gridtune.scenarios.fields.laws import EndingLaw
 from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.workloads.trace_file import TraceFile
@@ -112,6 +113,44 @@ class ReservationSpec(Table):
         return self
 
 
+class PreemptionSpec(Table):
+    """Jobs of a higher QOS that take the processors of running jobs of lower ones (Slurm, preempt/qos)."""
+
+    mode: Mode = Field(
+        default="requeue",
+        description="what becomes of a job that makes way (PreemptMode): it runs again from its beginning, "
+        "is lost (`cancel`), or goes on from where it was (`checkpoint`)",
+    )
+    qos: dict[str, float] = Field(
+        description="QOS of jobs by their kind (`role` of workloads), 0 for all others; the higher preempts"
+    )
+    grace: float = Field(
+        default=0.0,
+        ge=0,
+        description="s from the notice to the end of the execution (GraceTime), but for `checkpoint`",
+    )
+    exempt: float = Field(
+        default=0.0, ge=0, description="s that a job runs before it can be preempted (PreemptExemptTime)"
+    )
+    victims: Literal["youngest", "oldest"] = Field(
+        default="youngest", description="which of the lowest QOS makes way first"
+    )
+    checkpoint: float = Field(
+        default=0.0, ge=0, description="s without progress that `checkpoint` takes before the job leaves"
+    )
+    restart: float = Field(
+        default=0.0, ge=0, description="s without progress that going on from a checkpoint takes"
+    )
+
+    @model_validator(mode="after")
+    def _meant(self) -> PreemptionSpec:
+        if self.mode == "checkpoint" and self.grace:
+            raise ValueError("grace: a checkpoint begins at once and takes `checkpoint` s; leave grace out")
+        if self.mode != "checkpoint" and (self.checkpoint or self.restart):
+            raise ValueError(f'checkpoint and restart are for mode = "checkpoint", not {self.mode!r}')
+        return self
+
+
 class LifeFields(Table):
     """What happens to the nodes of a site with a batch scheduler."""
 
@@ -134,6 +173,7 @@ class LifeFields(Table):
     reservation: Annotated[list[ReservationSpec], BeforeValidator(one_or_more)] = Field(
         default_factory=list, description="advance reservations and maintenance"
     )
+    preemption: PreemptionSpec | None = Field(default=None, description="of jobs by those of a higher QOS")
 
     @property
     def lives(self) -> bool:

@@ -1,0 +1,215 @@
+"""Preemption by QOS: jobs of a higher class take the processors of running jobs of lower ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, nextafter
+from typing import Literal
+
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.model.agenda import COMPLETION
+from gridtune.model.batch.holds import KEYS, Hold
+from gridtune.model.job import QUEUED, RUNNING, Job
+from gridtune.model.metrics.registry import define
+
+define("preemptions", "kills", "minimize", "executions that made way for jobs of a higher QOS")
+define("preempted_jobs", "jobs", "minimize", "jobs lost because they made way")
+
+Mode = Literal["requeue", "cancel", "checkpoint"]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How jobs make way for those of a higher QOS.
+
+    Attributes:
+        mode: what becomes of them: they run again from their beginning (`requeue`), are lost (`cancel`), or
+            go on from where they were (`checkpoint`).
+        levels: QOS of jobs by their kind, 0 for all others; higher ones take the processors of lower ones.
+        grace: s from the notice to the end of the execution; a job that ends meanwhile is not preempted.
+        exempt: s that a job runs before it can be preempted.
+        victims: which of the lowest QOS goes first.
+        checkpoint: s after the notice that a checkpoint takes, without progress; the job leaves then.
+        restart: s without progress that going on from a checkpoint takes.
+    """
+
+    mode: Mode = "requeue"
+    levels: Mapping[str, float] = field(default_factory=dict)
+    grace: float = 0.0
+    exempt: float = 0.0
+    victims: Literal["youngest", "oldest"] = "youngest"
+    checkpoint: float = 0.0
+    restart: float = 0.0
+
+    def level(self, job: Job) -> float:
+        """The QOS of a job."""
+        return self.levels.get(job.kind, 0.0)
+
+
+class QosPreemption:
+    """Makes room for waiting jobs of a site, the highest QOS first, in the order of their queues.
+
+    It is asked at the end of each scheduling round, about jobs that the policy has not started. A job takes
+    free processors first, then those of as few running jobs as need be: the lowest QOS first, of these the
+    youngest (or oldest). What it takes is kept for it until all of it is free. A job that cannot get
+    enough this way lets nobody of its QOS or a lower one preempt in that round. Jobs in reservations and on
+    nodes that are drained are let be.
+
+    Args:
+        site: whose jobs.
+        terms: how they make way.
+    """
+
+    def __init__(self, site: BatchSite, terms: Terms) -> None:
+        self.site = site
+        self.terms = terms
+        self._claims: list[tuple[Job, Hold]] = []
+        self._leaving: set[tuple[int, int]] = set()  # jobs and their kills so far
+        self._again = -inf  # s, when it wants to be asked
+        self._keys = KEYS << 1
+        site.qos = self
+        for counter in ("preemptions", "preempted_jobs"):
+            site.grid.record.counters[counter] += 0
+
+    def consider(self) -> None:
+        """Have running jobs make way for those that still wait."""
+        self.settle()
+        cluster, level = self.site.cluster, self.terms.level
+        claimed = {job.id for job, _ in self._claims}
+        lowest = min((level(job) for job in self.site.running_jobs), default=inf)
+        waiting = [job for job in cluster.in_order() if level(job) > lowest and job.id not in claimed]
+        for job in sorted(waiting, key=level, reverse=True):
+            if not self._make_way(job):
+                self._ask_again(job)
+                break
+
+    def settle(self) -> None:
+        """Start those for whom there is room now, and forget those who wait no longer."""
+        site = self.site
+        for claim in list(self._claims):
+            job, hold = claim
+            if claim not in self._claims:
+                continue
+            if job.state is not QUEUED or job not in site.cluster:
+                self._claims.remove(claim)
+                self._close(hold)
+            elif hold.idle >= job.processors:
+                self._claims.remove(claim)
+                site.start(job, hold)
+                self._close(hold)
+
+    def drop_claim(self) -> bool:
+        """Give back what is kept for the last job that waits for others to leave, if there is one."""
+        if not self._claims:
+            return False
+        _, hold = self._claims.pop()
+        self._close(hold)
+        return True
+
+    def _ask_again(self, job: Job) -> None:
+        """Have a round as soon as one more of the jobs below this one can be preempted."""
+        now, terms = self.site.grid.now, self.terms
+        able = (
+            one.start + terms.exempt for one in self.site.running_jobs if terms.level(one) < terms.level(job)
+        )
+        again = min((time for time in able if time > now), default=inf)
+        if now <= self._again < again:
+            again = self._again
+        if again < inf and again != self._again:
+            self._again = again
+            self.site.grid.agenda.at(again, self._look, None, COMPLETION)
+
+    def _look(self, _: object) -> None:
+        self.site.processors_returned()
+
+    def _make_way(self, job: Job) -> bool:
+        """Keep processors for a job, and have others leave them; whether there are enough."""
+        site, cluster, now = self.site, self.site.cluster, self.site.grid.now
+        missing = job.processors - cluster.free
+        victims = self._victims(job, missing)
+        if victims is None:
+            return False
+        leave = now + self._notice
+        # With no promise of its own it still ends after those that leave for it.
+        until = max(leave + cluster.duration(job), nextafter(leave, inf))
+        self._keys -= 1
+        hold = Hold(self._keys, until)
+        self._claims.append((job, hold))
+        room = min(cluster.free, job.processors)
+        if room:
+            cluster.keep(hold, room)
+        for victim in victims:
+            site.leaves_at(victim, leave)
+            taken = min(missing, victim.processors)
+            cluster.claim(hold, victim, leave, taken)
+            missing -= taken
+            self._tell(victim, leave)
+        if site.best_effort is not None:
+            site.best_effort.make_room(0)
+        self.settle()
+        return True
+
+    @property
+    def _notice(self) -> float:
+        """s from the notice to the end of an execution."""
+        return self.terms.checkpoint if self.terms.mode == "checkpoint" else self.terms.grace
+
+    def _victims(self, job: Job, missing: int) -> Sequence[Job] | None:
+        """The jobs that make way; None if there are not enough."""
+        site, terms, now = self.site, self.terms, self.site.grid.now
+        if missing <= 0:
+            return ()
+        able = [
+            one
+            for one in site.running_jobs
+            if terms.level(one) < terms.level(job)
+            and one.state is RUNNING
+            and one.runtime < inf
+            and now - one.start >= terms.exempt
+            and (one.id, one.kills) not in self._leaving
+            and not site.cluster.borrows(one)
+        ]
+        sign = -1.0 if terms.victims == "youngest" else 1.0
+        able.sort(key=lambda one: (terms.level(one), sign * one.start, sign * one.id))
+        chosen: list[Job] = []
+        got = 0
+        for one in able:
+            if got >= missing:
+                break
+            chosen.append(one)
+            got += one.processors
+        if got < missing:
+            return None
+        for one in list(chosen):
+            if got - one.processors >= missing:
+                chosen.remove(one)
+                got -= one.processors
+        return chosen
+
+    def _tell(self, victim: Job, leave: float) -> None:
+        """A job has to leave at a time (s)."""
+        if self.terms.mode == "checkpoint":
+            self.site.pause(victim)
+        if leave > self.site.grid.now:
+            self._leaving.add((victim.id, victim.kills))
+            self.site.grid.agenda.at(leave, self._time_is_up, (victim, victim.kills), COMPLETION)
+        else:
+            self._end(victim)
+
+    def _time_is_up(self, notice: tuple[Job, int]) -> None:
+        victim, kills = notice
+        self._leaving.discard((victim.id, kills))
+        if victim.state is RUNNING and victim.kills == kills:
+            self._end(victim)
+
+    def _end(self, victim: Job) -> None:
+        """End an execution: its processors go to whom they are kept for."""
+        counters = self.site.grid.record.counters
+        counters["preemptions"] += 1
+        counters["preempted_jobs"] += self.terms.mode == "cancel"
+        self.site.preempt(victim, self.terms.mode, self.terms.restart)
+
+    def _close(self, hold: Hold) -> None:
+        site = self.site
+        site.cluster.free_hold(hold, {job: site.planned_end(job) for job in hold.lent})

@@ -1,0 +1,202 @@
+"""Preemption by QOS: who makes way for whom, what it costs, and that nothing is lost by it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gridtune.agents.batch.availability import Availability
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest, Preemption
+from gridtune.agents.batch.outages import Outage, schedule_outages
+from gridtune.agents.batch.qos import QosPreemption, Terms
+from gridtune.model.batch.nodes import Named
+from gridtune.model.grid import Grid
+from gridtune.model.job import DONE, FAILED
+from gridtune.model.policy import make
+from gridtune.scenarios import ScenarioError, simulate
+from gridtune.scenarios.document.scenario import Scenario
+
+LEVELS = {"urgent": 2.0, "normal": 1.0}
+
+
+def play(works, nodes, terms, policy="easy", *, outages=(), best_effort=False):
+    """Run works (submit, runtime, processors, estimate, kind) through a site."""
+    grid = Grid(keep_events=True)
+    pool = Named("n", [1.0] * nodes)
+    site = BatchSite(grid, "site", pool, make("batch", policy))
+    queue = BestEffortQueue(site, Preemption()) if best_effort else None
+    if outages:
+        schedule_outages(Availability(site, pool), [Outage(*outage) for outage in outages])
+    if terms is not None:
+        QosPreemption(site, terms)
+
+    def arrive(work):
+        submit, runtime, processors, estimate, kind = work
+        facts = {"processors": processors, "estimate": estimate, "kind": kind}
+        site.submit(grid.record.job("ann", submit, runtime, **facts))
+        if queue is not None:
+            again(grid.record.job("harvest", submit, runtime + 3.0, mandatory=False), 0.0)
+
+    def again(job, _):
+        if job.state is not DONE:
+            queue.submit(BestEffortRequest(job, grid.agenda, 0.0, lambda job: None, again))
+
+    grid.agenda.feed((work[0], arrive, work) for work in works)
+    grid.run()
+    return grid, site
+
+
+def times(grid):
+    return [(job.start, job.end) for job in grid.record.jobs]
+
+
+# A job of 10 s on both nodes, and an urgent one of 3 s on one of them, which comes at 4.
+WORKS = [(0, 10, 2, 10, "job"), (4, 3, 1, 3, "urgent")]
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected", "wasted", "kept"),
+    [
+        ({"mode": "requeue"}, [(7, 17), (4, 7)], 8, 0),
+        ({"mode": "requeue", "grace": 3.0}, [(10, 20), (7, 10)], 14, 0),
+        ({"mode": "requeue", "exempt": 6.0}, [(9, 19), (6, 9)], 12, 0),
+        # The checkpoint takes 1 s of both nodes, from 4 to 5; 6 s of work are left, after 2 s to go on.
+        ({"mode": "checkpoint", "checkpoint": 1.0, "restart": 2.0}, [(8, 16), (5, 8)], 2, 8),
+    ],
+)
+def test_a_job_makes_way_and_runs_again(terms, expected, wasted, kept):
+    grid, site = play(WORKS, 2, Terms(levels=LEVELS, **terms))
+    assert times(grid) == expected
+    job = grid.record.jobs[0]
+    assert (job.kills, job.wasted, job.kept) == (1, wasted, kept)
+    assert grid.record.counters["preemptions"] == 1
+    assert (site.free, site.running, site.cluster.ends) == (2, 0, [])
+
+
+def test_a_job_that_is_cancelled_for_another_is_lost():
+    grid, _ = play(WORKS, 2, Terms(mode="cancel", levels=LEVELS))
+    first, second = grid.record.jobs
+    assert (first.state, first.end, first.wasted, second.start) == (FAILED, 4, 8, 4)
+    assert grid.record.counters["preempted_jobs"] == 1
+
+
+def test_a_job_that_ends_within_its_grace_is_not_preempted():
+    grid, _ = play([(0, 6, 2, 6, "job"), WORKS[1]], 2, Terms(levels=LEVELS, grace=3.0))
+    assert times(grid) == [(0, 6), (6, 9)]
+    assert grid.record.counters["preemptions"] == 0
+
+
+def test_the_lowest_class_goes_first_and_of_it_the_youngest_and_no_more_than_need_be():
+    works = [
+        (0, 50, 1, 50, "job"),
+        (1, 50, 1, 50, "job"),
+        (2, 50, 2, 50, "job"),
+        (3, 50, 1, 50, "normal"),
+        (4, 5, 2, 5, "urgent"),  # the third is the youngest of the lowest, and enough
+    ]
+    assert [job.kills for job in play(works, 5, Terms(levels=LEVELS))[0].record.jobs] == [0, 0, 1, 0, 0]
+    oldest = play(works, 5, Terms(levels=LEVELS, victims="oldest"))[0].record.jobs
+    assert [job.kills for job in oldest] == [1, 1, 0, 0, 0]
+    wide = [*works[:4], (4, 5, 5, 5, "urgent")]
+    assert [job.kills for job in play(wide, 5, Terms(levels=LEVELS))[0].record.jobs] == [1, 1, 1, 1, 0]
+    # Of its own class a job preempts nobody.
+    same = [*works[:4], (4, 5, 5, 5, "normal")]
+    assert play(same, 5, Terms(levels=LEVELS))[0].record.jobs[-1].start > 50
+
+
+def test_the_plan_knows_when_those_who_make_way_leave():
+    # Notice at 4, both nodes free at 7, the urgent job has one from 7 to 10. The other one is free from 7 on,
+    # for jobs that came before the preempted one waited again: that needs both, and gets them at 19.
+    works = [*WORKS, (5, 3, 1, 3, "job"), (5, 9, 1, 9, "job")]
+    grid, _ = play(works, 2, Terms(levels=LEVELS, grace=3.0))
+    assert times(grid) == [(19, 29), (7, 10), (7, 10), (10, 19)]
+
+
+@st.composite
+def lives(draw):
+    nodes = draw(st.integers(1, 5))
+    works, now = [], 0
+    for gap in draw(st.lists(st.integers(0, 4), min_size=1, max_size=14)):
+        now += gap
+        runtime = draw(st.integers(0, 12))
+        kind = draw(st.sampled_from(["job", "normal", "urgent"]))
+        works.append((now, runtime, draw(st.integers(1, nodes)), draw(st.integers(0, 14)), kind))
+    terms = Terms(
+        draw(st.sampled_from(["requeue", "cancel", "checkpoint"])),
+        LEVELS,
+        draw(st.sampled_from([0.0, 2.0])),
+        draw(st.sampled_from([0.0, 3.0])),
+        draw(st.sampled_from(["youngest", "oldest"])),
+        draw(st.sampled_from([0.0, 1.0])),
+        draw(st.sampled_from([0.0, 1.0])),
+    )
+    outages = []
+    for _ in range(draw(st.integers(0, 2))):
+        start = float(draw(st.integers(0, 30)))
+        some = [draw(st.integers(0, nodes - 1))]
+        outages.append((start, start + draw(st.integers(1, 15)), some, draw(st.booleans())))
+    return nodes, works, terms, outages
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", {"kind": "priority", "reservations": 2}])
+@settings(deadline=None, max_examples=100)
+@given(life=lives(), best_effort=st.booleans())
+def test_no_job_is_lost_unless_cancelled_and_all_time_is_accounted_for(policy, life, best_effort):
+    nodes, works, terms, outages = life
+    grid, site = play(works, nodes, terms, policy, outages=outages, best_effort=best_effort)
+    jobs = grid.record.jobs
+    lost = [job for job in jobs if job.state is not DONE]
+    assert len(lost) == grid.record.counters["preempted_jobs"]
+    assert terms.mode == "cancel" or not lost
+    assert not any(job.kind == "urgent" and job.state is FAILED for job in jobs)
+    grid.agenda.run(until=1000.0)
+    assert (site.free, site.depth, site.running) == (nodes, 0, 0)
+    assert not site.cluster.ends
+    # Slot-seconds held are those of the work done, of what was kept of it, and of what was lost; what a
+    # job needs to go on from a checkpoint is overhead of its last execution.
+    held, running = 0.0, {}
+    for time, event, number, *_ in grid.record.journal:
+        if event == "started":
+            running[number] = time
+        elif number in running and event in ("done", "killed", "failed"):
+            held += (time - running.pop(number)) * jobs[number - 1].processors
+    last = sum((job.end - job.start) * job.processors for job in jobs if job.state is DONE)
+    assert held == pytest.approx(last + sum(job.wasted + job.kept for job in jobs))
+    for job in jobs:
+        if job.state is DONE:
+            restart = (job.end - job.start) - (job.runtime - job.kept / job.processors)
+            assert restart == pytest.approx(0.0) or (job.kills and restart == pytest.approx(terms.restart))
+
+
+def test_without_classes_of_their_own_jobs_run_as_without_preemption():
+    works = [(k, 5 + k % 7, 1 + k % 3, 12, "job") for k in range(40)]
+    assert times(play(works, 4, Terms())[0]) == times(play(works, 4, None)[0])
+
+
+def test_a_scenario_says_who_preempts_whom():
+    def run(**preemption):
+        work = {"kind": "generated", "interval": 3.0, "processors": 2.0}
+        document = {
+            "title": "t",
+            "site": [{"name": "m", "nodes": 4, "policy": "easy", "preemption": preemption}],
+            "workload": [
+                work | {"name": "batch", "count": 60, "runtime": 9.0},
+                work | {"name": "hot", "role": "urgent", "count": 6, "runtime": 5.0, "interval": 31.0},
+            ],
+        }
+        return simulate(Scenario("test", document, Path()))
+
+    plain, hot = run(qos={}), run(qos={"urgent": 1.0})
+    assert plain.metrics["preemptions"].value == 0
+    assert hot.metrics["preemptions"].value > 0
+    assert hot.metrics["waiting_max.urgent"].value == 0 < plain.metrics["waiting_max.urgent"].value
+    assert run(qos={"urgent": 1.0}, mode="cancel").metrics["preempted_jobs"].value > 0
+    for wrong, fault in (
+        ({"qos": {}, "restart": 1.0}, "restart are for mode"),
+        ({"qos": {}, "mode": "checkpoint", "grace": 1.0}, "leave grace out"),
+        ({"qos": {}, "mode": "gang"}, "requeue"),
+    ):
+        with pytest.raises(ScenarioError, match=fault):
+            run(**wrong)
