@@ -330,6 +330,14 @@ class Availability:
         return self
 
 
+def availability_of(site: BatchSite) -> Availability:
+    """What keeps nodes of a site from its scheduler, made if there is none yet."""
+    if isinstance(site.keeper, Availability):
+        return site.keeper
+    assert isinstance(site.nodes, Named), "nodes that come and go have names"
+    return Availability(site, site.nodes)
+
+
 def _add_measure(measures: dict[str, Callable[[], float]], name: str, value: Callable[[], float]) -> None:
     """Add what a site measures to what other sites measure under that name."""
     before = measures.get(name)

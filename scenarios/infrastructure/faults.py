@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from gridtune.agents.batch.availability import Availability
+from gridtune.agents.batch.availability import availability_of
 from gridtune.agents.batch.batch_site import BatchSite, no_delay
 from gridtune.agents.infrastructure.faults import SHORTEST, Fault
 from gridtune.agents.infrastructure.network import network_of
@@ -106,9 +106,7 @@ def _of_nodes(grid: Grid, fault: FaultSpec, site: BatchSite) -> Iterator[tuple[s
 
 def _nodes(site: BatchSite, nodes: range, cause: str) -> Change:
     """Nodes of a site are lost, and come back."""
-    keeper = site.keeper
-    assert isinstance(site.nodes, Named)
-    availability = keeper if isinstance(keeper, Availability) else Availability(site, site.nodes)
+    availability = availability_of(site)
 
     def happen(action: Callable[[object], object]) -> None:
         availability.at(site.grid.now, action)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gridtune.agents.batch.availability import AdvanceReservation, Availability
+from gridtune.agents.batch.availability import AdvanceReservation, availability_of
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.outages import Failures, Outage, schedule_outages, schedule_reservation
 from gridtune.agents.batch.qos import QosPreemption, Terms
-from gridtune.model.batch.nodes import Named
 from gridtune.model.grid import Grid
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.batch import delay, sites_of
@@ -61,12 +60,11 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
 
 def have_a_life(grid: Grid, spec: SiteSpec, site: BatchSite) -> None:
     """Have nodes of one site fail and be out, and processors be reserved."""
-    assert isinstance(site.nodes, Named)
     try:
         spec.check_life(spec.size, spec.slots)
     except ValueError as error:
         raise ScenarioError(f"site.{spec.name}.{error}") from None
-    availability = Availability(site, site.nodes)
+    availability = availability_of(site)
     schedule_outages(availability, _outages(spec))
     for number, failures in enumerate(spec.failures, 1):
         nodes = chosen(failures.nodes, spec.size)
