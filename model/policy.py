@@ -43,6 +43,9 @@ P = TypeVar("P", bound=type[Policy])
 FAMILIES: dict[str, str] = {
     "discipline": "queue discipline of a SeD: which request runs next",
     "dispatch": "client: what to submit where and when",
+    "estimation": "SeD: what it says of itself when a client looks for servers",
+    "aggregation": "agent of a hierarchy: which servers it hands up, the best first",
+    "choice": "client: which of the servers found gets which request",
     "batch": "local scheduler of a batch site",
     "routing": "broker: the site that a job is pushed to",
     "ranking": "broker of a computing grid: which of the published queues a job prefers",

@@ -24,6 +24,7 @@ class Stay:
         mandatory_work: of these, slot-seconds.
         setup_end: when the last submission of the set-up phase left, s.
         leave: when the user left, s.
+        service: that its requests are of; "" where services have no names.
     """
 
     user: str
@@ -34,6 +35,7 @@ class Stay:
     mandatory_work: float = 0.0
     setup_end: float = nan
     leave: float = nan
+    service: str = ""
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ import pytest
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.best_effort import BestEffortQueue
 from gridtune.agents.deadline.monitor import Monitor
+from gridtune.agents.gridrpc.machine import Machine
 from gridtune.agents.gridrpc.sed import SeD
 from gridtune.agents.middleware.broker import Broker
 from gridtune.agents.middleware.pilot import Pilot
@@ -216,6 +217,15 @@ MUTANTS: tuple[Mutant, ...] = (
             "diet/day-regular/D4d",
             "diet/scalability/D7b",
         ),
+    ),
+    Mutant(
+        "messages cost a thousandth of what they should",
+        lambda patch: patch.setattr(
+            Machine,
+            "__init__",
+            (lambda made: lambda self, grid, cost: made(self, grid, cost / 1000))(Machine.__init__),
+        ),
+        ("diet/overhead/D8e",),
     ),
     Mutant(
         "executions take a fifth longer",

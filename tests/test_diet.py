@@ -185,7 +185,7 @@ def test_nothing_is_lost_and_no_server_does_two_things_at_once(document):
             held.setdefault(place, []).append((begin, time))
             busy += time - begin
             if event == "done":
-                service = sed.overhead + by_id[job].runtime / sed.speed
+                service = sed.overhead + by_id[job].runtime / sed.speed.value
                 assert time - begin == pytest.approx(service)
     for intervals in held.values():
         intervals.sort()

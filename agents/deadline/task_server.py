@@ -33,6 +33,7 @@ class TaskServer(SeD):
 
     def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
         """Take a task in; it starts once all that arrives at the same instant has been placed."""
+        self.grid.record.message(self.name, "submit", self.grid.now)
         if self._admit(job, completed):
             self._review_later()
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 import mesa
 
-from gridtune.agents.gridrpc.hierarchy import Discovery, EstimationVector, MasterAgent
+from gridtune.agents.gridrpc.hierarchy import Discovery, MasterAgent
+from gridtune.agents.gridrpc.machine import Machine
 from gridtune.agents.gridrpc.sed import SeD
 from gridtune.model.agenda import ARRIVAL, DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.dispatch import Demand, Dispatch, Submission
+from gridtune.model.gridrpc.estimation import EstimationVector
+from gridtune.model.gridrpc.selection import Choice, RoundRobin
 from gridtune.model.job import Job
 from gridtune.model.network import Link
-from gridtune.model.policy import misjudged
+from gridtune.model.policy import Policy, misjudged
 from gridtune.model.record import Stay
 
 
@@ -31,6 +34,9 @@ class Session:
         n_max: requests in all that would be useful.
         runtimes: execution times in s, used in turn by successive requests (the k-th request takes
             the k-th, starting anew at the end).
+        service: that the requests are of; "" where services have no names.
+        request_bytes: data that go to the server with each request.
+        result_bytes: data that come back from each completed one.
     """
 
     user: str
@@ -39,6 +45,9 @@ class Session:
     n_min: int
     n_max: int
     runtimes: tuple[float, ...]
+    service: str = ""
+    request_bytes: float = 0.0
+    result_bytes: float = 0.0
 
     @property
     def demand(self) -> float:
@@ -61,6 +70,7 @@ class ClientHabits:
         spacing: s between two successive submissions of one client during set-up.
         reaction: s between hearing of a completion and acting on it.
         node: name of the machine that clients run on, for counting its messages.
+        choice: decides which of the servers found gets which request.
     """
 
     dispatch: Dispatch
@@ -68,6 +78,7 @@ class ClientHabits:
     spacing: float
     reaction: float
     node: str
+    choice: Choice = field(default_factory=RoundRobin)
 
 
 class Client(mesa.Agent):
@@ -80,6 +91,7 @@ class Client(mesa.Agent):
         master: whom it asks for servers.
         servers: all SeDs by index.
         link: to the master agent and to each SeD.
+        host: the machine on which it handles messages.
     """
 
     def __init__(
@@ -90,6 +102,7 @@ class Client(mesa.Agent):
         master: MasterAgent,
         servers: Sequence[SeD],
         link: Link,
+        host: Machine | None = None,
     ) -> None:
         super().__init__(grid)
         self.grid = grid
@@ -98,6 +111,7 @@ class Client(mesa.Agent):
         self.master = master
         self.servers = servers
         self.link = link
+        self.host = host or Machine(grid, 0.0)
         self.stay = Stay(
             session.user,
             grid.now,
@@ -105,17 +119,19 @@ class Client(mesa.Agent):
             session.demand,
             n_min=session.n_min,
             mandatory_work=session.work(session.n_min),
+            service=session.service,
         )
         self.submitted = 0
         self.mandatory_left = session.n_min
         self.pending: dict[int, tuple[Job, SeD]] = {}
         self._optional_at: dict[int, int] = {}
         self._left = False
+        self._unsent = 0  # requests of the set-up phase that have not left
         grid.record.stays.append(self.stay)
 
     def enter(self) -> None:
         """Begin the set-up phase: discover servers."""
-        wanted = Discovery(self.session.n_max, self._reply)
+        wanted = Discovery(self.habits.choice.wanted(self.session.n_max), self._reply, self.session.service)
         self._message("discover")
         self.grid.agenda.after(self.link.delay(), self.master.discover, wanted, ARRIVAL)
         self.grid.agenda.at(max(self.session.deadline, self.grid.now), self._deadline, None, DECISION)
@@ -128,21 +144,29 @@ class Client(mesa.Agent):
         self._message("estimate")
         found = [self.servers[vector.server] for vector in vectors]
         rng = self.grid.streams.stream(f"dispatch:{self.session.user}")
-        plan = self._useful(self.habits.dispatch.setup(self._demand(), len(found), rng))
-        if not all(0 <= server < len(found) for server, _ in plan):
-            raise misjudged(self.habits.dispatch, f"sends to servers other than the {len(found)} there are")
-        now, spacing = self.grid.now, self.habits.spacing
-        for k, (server, mandatory) in enumerate(plan):
+        habits = self.habits
+        plan = self._useful(habits.dispatch.setup(self._demand(), len(found), rng))
+        self._check(plan, len(found), habits.dispatch)
+        plan = list(habits.choice.assign(plan, vectors, rng))
+        self._check(plan, len(found), habits.choice)
+        now, spacing = self.grid.now, habits.spacing
+        for k, (server, mandatory, _) in enumerate(plan):
             self.grid.agenda.at(now + k * spacing, self._send, (found[server], mandatory), DECISION)
         self.stay.setup_end = now + max(0, len(plan) - 1) * spacing
+        self._unsent = len(plan)
+
+    def _check(self, plan: Sequence[Submission], servers: int, policy: Policy) -> None:
+        """Whether a policy sends requests to servers that there are."""
+        if not all(0 <= one.server < servers for one in plan):
+            raise misjudged(policy, f"sends to servers other than the {servers} there are")
 
     def _useful(self, plan: Sequence[Submission]) -> list[Submission]:
         """What a policy plans, but for what no user asked for: more than n_max requests, n_min mandatory."""
         n_min, n_max = self.session.n_min, self.session.n_max
         before = accumulate((one.mandatory for one in plan), initial=0)
         return [
-            Submission(server, mandatory and earlier < n_min)
-            for (server, mandatory), earlier in zip(plan, before, strict=False)
+            Submission(server, mandatory and earlier < n_min, bound)
+            for (server, mandatory, bound), earlier in zip(plan, before, strict=False)
         ][: max(n_min, n_max)]
 
     def _send(self, what: tuple[SeD, bool]) -> None:
@@ -165,18 +189,35 @@ class Client(mesa.Agent):
         self.pending[job.id] = (job, server)
         if not mandatory:
             self._optional_at[server.index] = self._optional_at.get(server.index, 0) + 1
+        self.host.handle(self.session.user, self._transmit, (server, job))
+
+    def _transmit(self, what: tuple[SeD, Job]) -> None:
+        """A request leaves, with its data."""
         self._message("submit")
-        self.grid.agenda.after(self.link.delay(), self._arrive, (server, job), ARRIVAL)
+        if self._unsent:
+            self._unsent -= 1
+            self.stay.setup_end = max(self.stay.setup_end, self.grid.now)
+        delay = self._link(what[0]).delay(self.session.request_bytes)
+        self.grid.agenda.after(delay, self._arrive, what, ARRIVAL)
+
+    def _link(self, server: SeD) -> Link:
+        return server.link or self.link
 
     def _arrive(self, what: tuple[SeD, Job]) -> None:
         what[0].submit(what[1], self._notify)
 
     def _notify(self, job: Job) -> None:
-        """A server completed a request: the news travels and the client reacts."""
-        self.grid.agenda.after(self.link.delay() + self.habits.reaction, self._completed, job, ARRIVAL)
+        """A server completed a request: the result travels and the client reacts."""
+        entry = self.pending.get(job.id)
+        link = self._link(entry[1]) if entry else self.link
+        delay = link.delay(self.session.result_bytes) + self.habits.reaction
+        self.grid.agenda.after(delay, self._received, job, ARRIVAL)
+
+    def _received(self, job: Job) -> None:
+        self._message("complete")
+        self.host.handle(self.session.user, self._completed, job)
 
     def _completed(self, job: Job) -> None:
-        self._message("complete")
         entry = self.pending.pop(job.id, None)
         if self._left or entry is None:
             return
@@ -198,12 +239,16 @@ class Client(mesa.Agent):
     def _clean_up(self) -> None:
         """Cancel every request that is not known to be completed, and leave."""
         self._left = True
-        delay = self.link.delay()
         for job, server in self.pending.values():
-            self._message("cancel")
-            self.grid.agenda.after(delay, server.cancel, job, ARRIVAL)
+            self.host.handle(self.session.user, self._withdraw, (server, job))
         self.stay.leave = self.grid.now
         self.remove()
+
+    def _withdraw(self, what: tuple[SeD, Job]) -> None:
+        """Tell a server that a request is not wanted any more."""
+        server, job = what
+        self._message("cancel")
+        self.grid.agenda.after(self._link(server).delay(), server.cancel, job, ARRIVAL)
 
     def _message(self, kind: str) -> None:
         self.grid.record.message(self.habits.node, kind, self.grid.now)

@@ -4,33 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from operator import attrgetter
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import mesa
 
+from gridtune.agents.gridrpc.machine import Machine
 from gridtune.model.agenda import ARRIVAL
 from gridtune.model.grid import Grid
+from gridtune.model.gridrpc.estimation import EstimationVector
+from gridtune.model.gridrpc.selection import Aggregation
 from gridtune.model.network import Link
-
-Rank = Literal["load", "queue_length", "estimated_completion"]
-
-
-class EstimationVector(NamedTuple):
-    """How fit a server says it is.
-
-    Attributes:
-        server: index of the SeD within the hierarchy.
-        load: 1 if it is executing a request, else 0, plus the mandatory requests that wait there.
-        queue_length: requests waiting there, optional ones included.
-        estimated_completion: s from now until a new request would be done, from the mean execution
-            time that the server has seen so far (it is not told run times).
-    """
-
-    server: int
-    load: float
-    queue_length: float
-    estimated_completion: float
 
 
 class Discovery(NamedTuple):
@@ -39,14 +22,19 @@ class Discovery(NamedTuple):
     Attributes:
         max_servers: how many the client can use.
         reply: receives the vectors, best first.
+        service: that the servers must offer; "" where services have no names.
     """
 
     max_servers: int
     reply: Callable[[Sequence[EstimationVector]], object]
+    service: str = ""
 
 
 class Discoverable(Protocol):
     """What an agent asks of its children: local agents and SeDs alike."""
+
+    def offers(self, service: str) -> bool:
+        """Whether a service is offered there or below."""
 
     def discover(self, discovery: Discovery) -> object:
         """Answer through `discovery.reply`, at once or later; the asker pays the way there and back."""
@@ -59,28 +47,40 @@ class LocalAgent(mesa.Agent):
         grid: where it lives.
         name: by which its messages are counted.
         link: to each of its children.
-        rank: the value by which vectors are ordered (ties: lower server index).
+        rank: orders and filters the vectors of its children.
         keep: how many vectors it hands up at most.
+        host: on which it handles messages.
     """
 
-    def __init__(self, grid: Grid, name: str, link: Link, rank: Rank, keep: int) -> None:
+    def __init__(
+        self, grid: Grid, name: str, link: Link, rank: Aggregation, keep: int, host: Machine | None = None
+    ) -> None:
         super().__init__(grid)
         self.grid = grid
         self.name = name
         self.link = link
         self.rank = rank
         self.keep = keep
+        self.host = host or Machine(grid, 0.0)
         self.children: list[Discoverable] = []
 
+    def offers(self, service: str) -> bool:
+        """Whether a server below it offers a service."""
+        return any(child.offers(service) for child in self.children)
+
     def discover(self, discovery: Discovery) -> None:
-        """Ask all children; answer once all of them have answered."""
+        """Ask the children below which the service is offered; answer once all of them have answered."""
         self.grid.record.message(self.name, "discover", self.grid.now)
+        self.host.handle(self.name, self._pass_on, discovery)
+
+    def _pass_on(self, discovery: Discovery) -> None:
         self.grid.agenda.after(self.link.delay(), self._ask, discovery, ARRIVAL)
 
     def _ask(self, discovery: Discovery) -> None:
         agenda = self.grid.agenda
         best: list[EstimationVector] = []
-        awaited = len(self.children)
+        asked = [child for child in self.children if child.offers(discovery.service)]
+        awaited = len(asked)
         under_way: list[Sequence[EstimationVector]] = []  # answers given at one instant arrive at one instant
         sent = -1.0
 
@@ -92,17 +92,21 @@ class LocalAgent(mesa.Agent):
             under_way.append(vectors)
 
         def gather(answers: list[Sequence[EstimationVector]]) -> None:
-            nonlocal awaited
             self.grid.record.message(self.name, "estimate", agenda.now, len(answers))
+            self.host.handle(self.name, note, answers)
+
+        def note(answers: list[Sequence[EstimationVector]]) -> None:
+            nonlocal awaited
             best.extend(chain.from_iterable(answers))
             awaited -= len(answers)
             if awaited == 0:
-                best.sort(key=attrgetter(self.rank, "server"))
-                discovery.reply(best[: min(self.keep, discovery.max_servers)])
+                discovery.reply(self.rank.best(best, min(self.keep, discovery.max_servers)))
 
-        inner = Discovery(discovery.max_servers, answered)
-        for child in self.children:
+        inner = Discovery(discovery.max_servers, answered, discovery.service)
+        for child in asked:
             child.discover(inner)
+        if not asked:
+            discovery.reply(())
 
 
 class MasterAgent(LocalAgent):

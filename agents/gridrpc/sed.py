@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import inf
 from typing import Literal
 
 import mesa
 
-from gridtune.agents.gridrpc.hierarchy import Discovery, EstimationVector
+from gridtune.agents.gridrpc.hierarchy import Discovery
+from gridtune.agents.gridrpc.machine import Machine
 from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
+from gridtune.model.gridrpc.estimation import Estimation, EstimationVector, History, ServerState
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.network import Link
 from gridtune.model.policy import misjudged
 from gridtune.model.record import Stay
 
@@ -36,6 +40,11 @@ class SeD(mesa.Agent):
         speed: run time at speed 1 over run time here; more than 0.
         overhead: s that each execution takes on top (start and clean-up of the service).
         killed: what becomes of a displaced optional request: back into the queue, or dropped.
+        services: that it offers; none for all.
+        estimation: what it says of itself.
+        memory: bytes.
+        link: from clients; None for theirs to the master agent.
+        host: on which it handles messages.
     """
 
     def __init__(
@@ -48,6 +57,11 @@ class SeD(mesa.Agent):
         speed: float = 1.0,
         overhead: float = 0.0,
         killed: Killed = "requeue",
+        services: Sequence[str] = (),
+        estimation: Estimation | None = None,
+        memory: float = inf,
+        link: Link | None = None,
+        host: Machine | None = None,
     ) -> None:
         super().__init__(grid)
         self.grid = grid
@@ -57,41 +71,59 @@ class SeD(mesa.Agent):
         self.speed = speed
         self.overhead = overhead
         self.killed = killed
+        self.services = frozenset(services)
+        self.estimation = estimation or History()
+        self.memory = memory
+        self.link = link
+        self.host = host or Machine(grid, 0.0)
         self.queue = discipline.queue()
         self.job: Job | None = None
         self._owners: dict[int, Callable[[Job], object]] = {}
         self._stays: dict[str, object] = {}  # of each user the one that the server knows of
         self._completion = 0
         self._review_due = False
-        self._served = 0
-        self._served_time = 0.0
+        self._served: dict[str, tuple[int, float]] = {}  # executions of each service, and s that they took
         self._rng = grid.streams.stream(f"tie:{name}")
         grid.add_slots(1, speed)
+
+    def offers(self, service: str) -> bool:
+        """Whether it offers a service."""
+        return not self.services or service in self.services
 
     def discover(self, discovery: Discovery) -> None:
         """Answer with an estimation vector."""
         self.grid.record.message(self.name, "estimate", self.grid.now)
-        discovery.reply((self.estimate(),))
+        self.host.handle(self.name, self._answer, discovery)
 
-    def estimate(self) -> EstimationVector:
+    def _answer(self, discovery: Discovery) -> None:
+        discovery.reply((self.estimate(discovery.service),))
+
+    def estimate(self, service: str = "") -> EstimationVector:
         """How fit this server is for a new request."""
         queue = self.queue
         running = 0 if self.job is None else 1
-        waiting = len(queue)
-        mean = self._served_time / self._served if self._served else 0.0
-        return EstimationVector(
-            self.index, running + len(queue.mandatory), waiting, (running + waiting + 1) * mean
+        state = ServerState(
+            self.speed,
+            self.memory,
+            running,
+            len(queue.mandatory),
+            len(queue),
+            *self._served.get(service, (0, 0.0)),
         )
+        return EstimationVector(self.index, self.estimation.values(service, state))
 
     def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
         """Take a request in and review what runs; `completed` is called with it when it is done."""
-        if self._admit(job, completed):
+        self.grid.record.message(self.name, "submit", self.grid.now)
+        self.host.handle(self.name, self._take, (job, completed))
+
+    def _take(self, what: tuple[Job, Callable[[Job], object]]) -> None:
+        if self._admit(*what):
             self._review()
 
     def _admit(self, job: Job, completed: Callable[[Job], object]) -> bool:
         """Put a request into the queue; whether it still wants to be there."""
         grid = self.grid
-        grid.record.message(self.name, "submit", grid.now)
         if job.state is CANCELLED:
             return False  # by its owner, while it was on its way
         job.queue(grid.now, self.name)
@@ -108,8 +140,11 @@ class SeD(mesa.Agent):
 
     def cancel(self, job: Job) -> None:
         """Take a request out on its owner's demand, whether it waits or runs; too late is no error."""
+        self.grid.record.message(self.name, "cancel", self.grid.now)
+        self.host.handle(self.name, self._cancel, job)
+
+    def _cancel(self, job: Job) -> None:
         grid = self.grid
-        grid.record.message(self.name, "cancel", grid.now)
         if job is self.job:
             grid.record.counters["cancelled_running"] += 1
             grid.agenda.cancel(self._completion)
@@ -179,8 +214,9 @@ class SeD(mesa.Agent):
 
     def _complete(self, job: Job) -> None:
         self._release(job)
-        self._served += 1
-        self._served_time += self.grid.now - job.start
+        service = job.data.service if isinstance(job.data, Stay) else ""
+        number, time = self._served.get(service, (0, 0.0))
+        self._served[service] = number + 1, time + self.grid.now - job.start
         job.finish(self.grid.now)
         self._owners.pop(job.id)(job)
         self._review()

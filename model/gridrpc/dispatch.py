@@ -28,10 +28,17 @@ class Demand(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """One request to submit: the index of the server in the list discovered, and its class."""
+    """One request to submit.
+
+    Attributes:
+        server: place of the server in the list discovered.
+        mandatory: whether the request is mandatory.
+        bound: whether it must go to that server, whatever the client's choice among servers is.
+    """
 
     server: int
     mandatory: bool
+    bound: bool = False
 
 
 RoundRobinStart = Literal["random", "first"]
@@ -102,7 +109,7 @@ class EthicDispatch(Dispatch):
         optional = min(self.window * servers, demand.n_max - demand.n_min)
         return [
             *(Submission((start + k) % servers, True) for k in range(demand.n_min)),
-            *(Submission((start + demand.n_min + k) % servers, False) for k in range(optional)),
+            *(Submission((start + demand.n_min + k) % servers, False, True) for k in range(optional)),
         ]
 
     def completed(self, demand: Demand, outstanding: int) -> int:

@@ -46,9 +46,6 @@ class RecordSpec(Table):
     message_bin: float = Field(
         default=1.0, gt=0, description="s; width of the bins in which messages are counted"
     )
-    cpu_per_message: float = Field(
-        default=0.0, ge=0, description="s of CPU time that handling a message costs"
-    )
 
 
 class MetricsSpec(Table):

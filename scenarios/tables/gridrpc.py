@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from gridtune.model.gridrpc.estimation import History
+from gridtune.model.gridrpc.selection import ByLoad, RoundRobin
+from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable, Table
 
+MASTER = "master-agent"
+
 
 class SedSpec(Switchable):
-    """A group of equal servers."""
+    """A group of servers that differ in what is drawn only."""
 
     name: str = "sed"
     count: int = Field(ge=1, description="servers")
@@ -19,7 +25,23 @@ class SedSpec(Switchable):
         default=None,
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
     )
-    speed: float = Field(default=1.0, gt=0, description="run time at speed 1 over run time here")
+    parent: str = Field(default=MASTER, description="[[local_agent]] that they report to, or master-agent")
+    services: list[str] = Field(default_factory=list, description="that they offer; none for all")
+    speed: Law = Field(
+        default=Constant(value=1.0), description="run time at speed 1 over run time here; drawn for each"
+    )
+    memory: float = Field(default=inf, gt=0, description="bytes of each")
+    estimation: policy_of("estimation") = Field(  # type: ignore[valid-type]
+        default_factory=History, description="what they say of themselves when a client looks for servers"
+    )
+    latency: float | None = Field(
+        default=None,
+        ge=0,
+        description="s that a message between client and server takes; network's if left out",
+    )
+    bandwidth: float | None = Field(
+        default=None, gt=0, description="bytes per s between client and server; network's if left out"
+    )
     overhead: float = Field(default=0.001, ge=0, description="s that each execution takes on top")
     discipline: policy_of("discipline") | None = Field(  # type: ignore[valid-type]
         default=None, description="queue discipline; left out, the one that goes with the clients' dispatch"
@@ -27,6 +49,24 @@ class SedSpec(Switchable):
     killed: Literal["requeue", "drop"] = Field(
         default="requeue", description="what becomes of a displaced optional request"
     )
+
+    @model_validator(mode="after")
+    def _moves(self) -> SedSpec:
+        if isinstance(self.speed, Constant) and self.speed.value == 0:
+            raise ValueError("speed: 0.0: a server must have a speed above 0")
+        return self
+
+
+class LevelSpec(Table):
+    """What is different at one level of a uniform tree; level 0 is the master agent."""
+
+    latency: float | None = Field(
+        default=None, ge=0, description="s that a message to or from the agents or servers below takes"
+    )
+    rank: policy_of("aggregation") | None = Field(  # type: ignore[valid-type]
+        default=None, description="plug-in scheduler of its agents"
+    )
+    keep: int | None = Field(default=None, ge=1, description="estimation vectors handed up at most")
 
 
 class HierarchySpec(Table):
@@ -36,11 +76,47 @@ class HierarchySpec(Table):
         default=0, ge=0, le=8, description="levels of local agents between master agent and servers"
     )
     fan_out: int = Field(default=8, ge=1, description="local agents below each agent")
-    rank: Literal["load", "queue_length", "estimated_completion"] = Field(
-        default="load", description="value of the estimation vectors by which the best are kept"
+    rank: policy_of("aggregation") = Field(  # type: ignore[valid-type]
+        default_factory=ByLoad, description="plug-in scheduler: which vectors are handed up, the best first"
     )
     keep: int = Field(
         default=1_000_000, ge=1, description="estimation vectors that each agent hands up at most"
+    )
+    level: list[LevelSpec] = Field(
+        default_factory=list, max_length=9, description="what differs, level by level from the master agent"
+    )
+
+    @model_validator(mode="after")
+    def _levels(self) -> HierarchySpec:
+        if len(self.level) > self.depth + 1:
+            raise ValueError(f"level: {len(self.level)} levels of {self.depth + 1}")
+        return self
+
+
+class LocalAgentSpec(Switchable):
+    """A local agent of a tree that is written out; servers and agents name their parent."""
+
+    name: str = Field(description="of the agent")
+    parent: str = Field(default=MASTER, description="another [[local_agent]], or master-agent")
+    latency: float | None = Field(
+        default=None, ge=0, description="s that a message to or from those below takes; network's if left out"
+    )
+    rank: policy_of("aggregation") | None = Field(  # type: ignore[valid-type]
+        default=None, description="plug-in scheduler; that of the hierarchy if left out"
+    )
+    keep: int | None = Field(default=None, ge=1, description="estimation vectors handed up at most")
+
+
+class MessageCostSpec(Table):
+    """Processor time that messages take where they are handled; what waits for it is delayed."""
+
+    client: float = Field(
+        default=0.0, ge=0, description="s for each message of a client, on the clients' node"
+    )
+    agent: float = Field(default=0.0, ge=0, description="s for each message of an agent, on its node")
+    server: float = Field(default=0.0, ge=0, description="s for each message of a server, on its node")
+    clients_per_node: int = Field(
+        default=0, ge=0, description="clients that share a node's processor equally; 0 for all"
     )
 
 
@@ -48,6 +124,9 @@ class ClientSpec(Switchable):
     """How clients behave."""
 
     name: str = "client"
+    choice: policy_of("choice") = Field(  # type: ignore[valid-type]
+        default_factory=RoundRobin, description="which of the servers found gets which request"
+    )
     dispatch: policy_of("dispatch")  # type: ignore[valid-type]
     n_submit: int = Field(
         default=100, ge=1, description="requests in all that a legacy client guesses to be right"

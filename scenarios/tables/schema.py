@@ -11,7 +11,13 @@ from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
 from gridtune.scenarios.tables.general import MetricsSpec, NetworkSpec, RecordSpec, TransferSpec
-from gridtune.scenarios.tables.gridrpc import ClientSpec, HierarchySpec, SedSpec
+from gridtune.scenarios.tables.gridrpc import (
+    ClientSpec,
+    HierarchySpec,
+    LocalAgentSpec,
+    MessageCostSpec,
+    SedSpec,
+)
 from gridtune.scenarios.tables.harvesting import BagsSpec, HarvesterSpec
 from gridtune.scenarios.tables.middleware import MiddlewareSpec
 from gridtune.scenarios.tables.overlay import OverlaySpec
@@ -22,16 +28,23 @@ from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.tables.wms import WmsSpec
 from gridtune.scenarios.workloads.burst_sessions import BurstSessions
 from gridtune.scenarios.workloads.jobs import Campaign, GeneratedJobs
-from gridtune.scenarios.workloads.sessions import DiurnalSessions, PoissonSessions, RegularSessions
+from gridtune.scenarios.workloads.sessions import (
+    DiurnalSessions,
+    ListedSessions,
+    PoissonSessions,
+    RegularSessions,
+)
 from gridtune.scenarios.workloads.tasks import DrawnTasks, ListedTasks
 from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 from gridtune.scenarios.workloads.trace_tasks import TraceTasks
 
 TEXT = ("title", "source", "description")  # for people
-ARRAYS = ("sed", "client", "server", "site", "harvester", "overlay", "transfer", "fault", "workload")
+ARRAYS = (
+    "sed", "local_agent", "client", "server", "site", "harvester", "overlay", "transfer", "fault", "workload"
+)  # fmt: skip
 
 Workload = Annotated[
-    RegularSessions | DiurnalSessions | PoissonSessions | BurstSessions
+    RegularSessions | DiurnalSessions | PoissonSessions | ListedSessions | BurstSessions
     | GeneratedJobs | TraceJobs | Campaign
     | DrawnTasks | ListedTasks | TraceTasks,
     Field(discriminator="kind"),
@@ -58,9 +71,9 @@ class ScenarioSpec(Table):
     network: NetworkSpec = NetworkSpec()
     hierarchy: HierarchySpec = HierarchySpec()
     sed: Annotated[list[SedSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    client: Annotated[list[ClientSpec], BeforeValidator(one_or_more), Field(max_length=1)] = Field(
-        default_factory=list
-    )
+    local_agent: Annotated[list[LocalAgentSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
+    message_cost: MessageCostSpec = MessageCostSpec()
+    client: Annotated[list[ClientSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     site: Annotated[list[SiteSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     harvester: Annotated[list[HarvesterSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     bags: BagsSpec = BagsSpec()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
-from gridtune.scenarios.fields.laws import Law
-from gridtune.scenarios.fields.table import Switchable
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
+from gridtune.scenarios.fields.table import Switchable, Table
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
 DIURNAL = np.polynomial.Polynomial((3.1, -8.5, 24.7, 130.8, 107.7, -804.2, -2038.5, 1856.8, 4618.6))
@@ -22,6 +24,15 @@ class SessionWorkload(Switchable):
     """What workloads of sessions have in common."""
 
     name: str = "workload"
+    client: str = Field(default="", description="[[client]] that acts for the users; the first if left out")
+    service: str = Field(default="", description="that the requests are of; must be offered by some [[sed]]")
+    request_bytes: Law = Field(
+        default=Constant(value=0.0),
+        description="bytes that go to the server with each request; drawn for each user",
+    )
+    result_bytes: Law = Field(
+        default=Constant(value=0.0), description="bytes that come back from each request; drawn for each user"
+    )
 
     @abstractmethod
     def sessions(self, streams: Streams) -> list[Session]:
@@ -31,15 +42,21 @@ class SessionWorkload(Switchable):
 class GeneratedSessions(SessionWorkload):
     """Sessions of users who all want the same, at times that a rule gives."""
 
-    n_min: int = Field(ge=0, description="mandatory requests of each user")
+    n_min: Law = Field(description="mandatory requests of each user; drawn values are rounded, n_max at most")
     n_max: int = Field(ge=1, description="requests in all that are useful to each user")
-    deadline: float = Field(gt=0, description="s after the user's entry")
+    deadline: EndingLaw = Field(description="s after the user's entry; drawn for each user")
     runtime: Law = Field(description="s at speed 1; drawn once for each user")
 
     @model_validator(mode="after")
     def _counts(self) -> GeneratedSessions:
-        if self.n_min > self.n_max:
-            raise ValueError(f"n_min ({self.n_min}) must not be more than n_max ({self.n_max})")
+        if isinstance(self.n_min, Constant):
+            wanted = self.n_min.value
+            if wanted > self.n_max:
+                raise ValueError(f"n_min ({wanted:g}) must not be more than n_max ({self.n_max})")
+            if not wanted.is_integer():
+                raise ValueError(f"n_min ({wanted:g}) must be a whole number")
+        if isinstance(self.deadline, Constant) and self.deadline.value == 0:
+            raise ValueError("deadline: 0 must be more than 0")
         return self
 
     @abstractmethod
@@ -51,9 +68,20 @@ class GeneratedSessions(SessionWorkload):
         rng = streams.stream(f"workload:{self.name}")
         entries = self.entries(rng)
         runtimes = self.runtime.draw(rng, len(entries))
+        deadlines = self.deadline.draw(streams.stream(f"deadline:{self.name}"), len(entries))
+        needed = self.n_min.draw(streams.stream(f"n_min:{self.name}"), len(entries))
         return [
-            Session(f"{self.name}-{k:03}", t0, t0 + self.deadline, self.n_min, self.n_max, (float(runtime),))
-            for k, (t0, runtime) in enumerate(zip(entries, runtimes, strict=True))
+            Session(
+                f"{self.name}-{k:03}",
+                t0,
+                t0 + float(deadline),
+                min(round(n_min), self.n_max),
+                self.n_max,
+                (runtime,),
+            )
+            for k, (t0, runtime, deadline, n_min) in enumerate(
+                zip(entries, runtimes.tolist(), deadlines.tolist(), needed.tolist(), strict=True)
+            )
         ]
 
 
@@ -96,3 +124,74 @@ class PoissonSessions(GeneratedSessions):
     def entries(self, rng: np.random.Generator) -> Sequence[float]:
         """Sums of exponential gaps."""
         return [float(t) for t in np.cumsum(rng.exponential(1.0 / self.rate, self.count))]
+
+
+class SessionEntry(Table):
+    """One session of a list."""
+
+    user: str = Field(description="name")
+    arrival: float = Field(ge=0, description="s at which the user enters")
+    deadline: float = Field(gt=0, description="s after the user's entry")
+    n_min: int = Field(ge=0, description="mandatory requests")
+    n_max: int = Field(ge=1, description="requests in all that are useful")
+    runtime: float = Field(gt=0, description="s of each request at speed 1")
+
+    @model_validator(mode="after")
+    def _counts(self) -> SessionEntry:
+        if self.n_min > self.n_max:
+            raise ValueError(f"n_min ({self.n_min}) must not be more than n_max ({self.n_max})")
+        return self
+
+
+class ListedSessions(SessionWorkload):
+    """Sessions that are written out one by one, here or in a CSV file with a header of the same names."""
+
+    kind: Literal["session-list"]
+    session: list[SessionEntry] = Field(default_factory=list, description="the sessions")
+    file: str = Field(default="", description="CSV file with further ones, beside the scenario")
+
+    @model_validator(mode="after")
+    def _some(self) -> ListedSessions:
+        if not self.session and not self.file:
+            raise ValueError("a session-list needs `session` or `file`")
+        return self
+
+    def sessions(self, streams: Streams) -> list[Session]:
+        """The sessions, by arrival.
+
+        Raises:
+            ScenarioError: the file cannot be read, or a row of it makes no sense.
+        """
+        entries = [*self.session, *(_read_sessions(self.file) if self.file else ())]
+        made = [
+            Session(one.user, one.arrival, one.arrival + one.deadline, one.n_min, one.n_max, (one.runtime,))
+            for one in entries
+        ]
+        return sorted(made, key=lambda session: session.arrival)
+
+
+def _read_sessions(name: str) -> list[SessionEntry]:
+    """The sessions of a CSV file."""
+    made = []
+    try:
+        with open(name, newline="", encoding="utf-8") as file:
+            for number, row in enumerate(csv.DictReader(file), 2):
+                try:
+                    numbers = {key: float(value) for key, value in row.items() if key != "user"}
+                    made.append(SessionEntry.model_validate({"user": row.get("user"), **numbers}))
+                except (TypeError, ValueError) as error:
+                    why = (
+                        str(error).splitlines()[0]
+                        if not isinstance(error, ValidationError)
+                        else (
+                            f"{error.errors()[0]['loc'][0]}: {error.errors()[0]['msg']}"
+                            if error.errors()[0]["loc"]
+                            else error.errors()[0]["msg"]
+                        )
+                    )
+                    raise ScenarioError(f"{name}: line {number}: {why}") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ScenarioError(f"{name}: cannot be read as CSV: {error}") from None
+    if not made:
+        raise ScenarioError(f"{name}: holds no session")
+    return made

@@ -373,49 +373,62 @@ def scalability(bench: Workbench) -> list[Claim]:
     ]
 
 
+# A message takes as long on any node; calibrated on the set-up: 100 clients times 141 submissions in 13 s.
+COST = 13.0 / (100 * 141)
+BUSY = {
+    "client.spacing": 0.0,
+    "message_cost": {"client": COST, "agent": COST, "server": COST},
+    "record.sample_period": 1.0,
+}
+
+
 def overhead(bench: Workbench) -> list[Claim]:
-    """Figure 9: who works when."""
-    scenario = load("diet/scalability")
+    """Figure 9: who works when, if messages occupy the processors of the nodes."""
+    scenario = load("diet/scalability").override(BUSY)
     (made,) = bench.measure(scenario, [{}], phases)
     draw_overhead(bench.figure("figure-9"), group_load(simulate(scenario, bench.seed)))
+    name = "overhead"
     return [
         definition(
             "D8a",
-            "overhead",
+            name,
             "the set-up phase takes about 13 s",
             "figure 9",
             Finding("s", mean(made["setup"]), 12, 14),
-            reason="the spacing of submissions is calibrated on it",
+            reason="the processor time of a message is calibrated on it",
         ),
         hypothesis(
             "D8b",
-            "overhead",
+            name,
             "clients submit 138 requests per second while monitoring",
             "section 5.2",
             Finding("requests per s", mean(made["submitted"]), 135, 141),
         ),
         definition(
             "D8c",
-            "overhead",
+            name,
             "the master agent idles after discovery",
             "figure 9",
             Finding("share of its CPU while monitoring", mean(made["master"]), high=0),
             reason="clients ask it at the beginning of a stay and never again",
         ),
-        definition(
+        hypothesis(
             "D8d",
-            "overhead",
+            name,
             "servers stay below 5 % of their CPU",
             "section 5.2",
             Finding("busiest second of any server", mean(made["server"]), high=0.05),
-            reason="the CPU time of a message is calibrated on it",
+            reason="a message costs a server as much as the clients' node; the busiest "
+            "second is that in which all "
+            "clients look for servers at once",
         ),
         hypothesis(
             "D8e",
-            "overhead",
-            "the client node is saturated in the clean-up phase",
+            name,
+            "the client node is saturated in the clean-up phase, and not while monitoring",
             "figure 9",
-            Finding("busiest of three seconds", mean(made["clean_up"]), low=0.995),
+            Finding("least share of CPU in its first three seconds", mean(made["clean_up"]), low=0.995),
+            Finding("greatest share while monitoring", mean(made["monitoring"]), high=0.9),
         ),
     ]
 

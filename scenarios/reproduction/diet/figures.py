@@ -46,29 +46,21 @@ def draw_comparison(path: Path, title: str, legacy: Mapping[int, Values], ethic:
 
 
 def group_load(run: Run) -> dict[str, NDArray[np.float64]]:
-    """Share of one CPU that messages took in each second, by group of machines.
-
-    Work that does not fit into a second is carried over to the next: no machine does more than 100 %.
-    """
-    cost = run.scenario.spec.record.cpu_per_message
-    seconds = 1 + max(second for _, _, second in run.record.messages)
-    demand: dict[str, NDArray[np.float64]] = {}
-    for (agent, _, second), count in run.record.messages.items():
-        demand.setdefault(agent, np.zeros(seconds + 20))[second] += count * cost
-    busy = {agent: _served(demanded) for agent, demanded in demand.items()}
-    servers = np.array([load for agent, load in busy.items() if agent.startswith("sed-")])
-    return {
-        "client node": busy["client-node"],
-        "master agent": busy["master-agent"],
-        "busiest SeD": servers.max(axis=0),
-    }
+    """Share of one CPU that messages took in each second, by group of machines."""
+    groups = {"clients": "client node", "master-agent": "master agent", "busiest-sed": "busiest SeD"}
+    made: dict[str, list[float]] = {name: [] for name in groups.values()}
+    for _, name, value in run.record.signals:
+        if name.startswith("cpu."):
+            made[groups[name.removeprefix("cpu.")]].append(value)
+    # The first sample is taken at once, and says nothing.
+    return {name: np.array(values[1:]) for name, values in made.items()}
 
 
 def phases(run: Run) -> dict[str, float]:
     """What figure 9 says in numbers: length of the set-up (s), rates and shares of CPU in each phase."""
     load_of = group_load(run)
     setup = max(stay.setup_end for stay in run.record.stays)
-    start, end = int(setup) + 2, 100
+    start, end = 20, 100  # what waited during the set-up is handled until then
     submitted = sum(
         count
         for (agent, kind, second), count in run.record.messages.items()
@@ -79,17 +71,9 @@ def phases(run: Run) -> dict[str, float]:
         "submitted": submitted / (end - start),
         "master": float(load_of["master agent"][start:end].max()),
         "server": float(load_of["busiest SeD"].max()),
-        "clean_up": float(load_of["client node"][end : end + 3].max()),
+        "clean_up": float(load_of["client node"][end : end + 3].min()),
+        "monitoring": float(load_of["client node"][start:end].max()),
     }
-
-
-def _served(demand: NDArray[np.float64]) -> NDArray[np.float64]:
-    served, backlog = np.zeros_like(demand), 0.0
-    for second, new in enumerate(demand):
-        backlog += new
-        served[second] = min(1.0, backlog)
-        backlog -= served[second]
-    return served
 
 
 def draw_overhead(path: Path, load_of: Mapping[str, NDArray[np.float64]]) -> None:

@@ -1,0 +1,176 @@
+"""Which of the servers found are handed up by agents, and which of them a client chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+
+from gridtune.model.gridrpc.dispatch import Submission
+from gridtune.model.gridrpc.estimation import EstimationVector
+from gridtune.model.policy import Policy, parameter, register
+
+
+class Aggregation(Policy):
+    """A plug-in scheduler of agents: the contract of the family `aggregation` (RR-7959, section 2.3)."""
+
+    def best(self, vectors: Sequence[EstimationVector], most: int) -> Sequence[EstimationVector]:
+        """The vectors that an agent hands up, the best first, `most` at most.
+
+        Args:
+            vectors: of all servers below the agent, in no particular order.
+            most: how many the agent keeps, or the client can use.
+        """
+        raise NotImplementedError
+
+
+class _Ascending(Aggregation):
+    """Vectors in ascending order of one tag; among equals the more powerful, then the lower index."""
+
+    tag: ClassVar[str] = ""
+
+    def best(self, vectors: Sequence[EstimationVector], most: int) -> Sequence[EstimationVector]:
+        """The least values first."""
+        tag = self.tag
+        return sorted(vectors, key=lambda one: (one.value(tag, inf), one.server))[:most]
+
+
+@register("aggregation", "load", source="RR-7959, section 2.3")
+@dataclass(frozen=True)
+class ByLoad(_Ascending):
+    """The servers with fewest running and waiting mandatory requests first; among equals the lower index."""
+
+    tag = "load"
+
+
+@register("aggregation", "queue_length", source="RR-7959, section 2.3")
+@dataclass(frozen=True)
+class ByQueueLength(_Ascending):
+    """The servers with fewest waiting requests first; among equals the lower index."""
+
+    tag = "queue_length"
+
+
+@register("aggregation", "estimated_completion", source="RR-7959, section 2.3")
+@dataclass(frozen=True)
+class ByCompletion(Aggregation):
+    """The servers that promise the earliest completion first; among equals the most powerful."""
+
+    def best(self, vectors: Sequence[EstimationVector], most: int) -> Sequence[EstimationVector]:
+        """The least estimated completions first."""
+        return sorted(vectors, key=_completion)[:most]
+
+
+@register("aggregation", "tag", source="RR-7959, section 2.3 (plug-in scheduler)")
+@dataclass(frozen=True)
+class ByTag(Aggregation):
+    """The servers with the least, or largest, value of any tag first; those without it last."""
+
+    tag: str = parameter("power", help="tag of the estimation vectors", source="RR-7959, section 2.3")
+    largest: bool = parameter(
+        True, help="whether the largest values come first", source="RR-7959, section 2.3"
+    )
+
+    def best(self, vectors: Sequence[EstimationVector], most: int) -> Sequence[EstimationVector]:
+        """By the tag, then by index."""
+        sign = -1.0 if self.largest else 1.0
+        worst = -inf if self.largest else inf
+        return sorted(vectors, key=lambda one: (sign * one.value(self.tag, worst), one.server))[:most]
+
+
+class Choice(Policy):
+    """How a client assigns requests to the servers that it found: the contract of the family `choice`."""
+
+    def wanted(self, n_max: int) -> int:
+        """How many servers the client asks for, if its user could use `n_max` requests."""
+        return n_max
+
+    def assign(
+        self, plan: Sequence[Submission], vectors: Sequence[EstimationVector], rng: np.random.Generator
+    ) -> Sequence[Submission]:
+        """The plan with servers chosen for all requests that the dispatch policy has not bound to one.
+
+        Args:
+            plan: what the client will submit, in this order; servers by place in `vectors`.
+            vectors: of the servers found, the best first.
+            rng: the client's own stream.
+        """
+        raise NotImplementedError
+
+
+@register("choice", "round-robin", source="RR-7959, section 4.1.2")
+@dataclass(frozen=True)
+class RoundRobin(Choice):
+    """One server after the other, as the dispatch policy plans."""
+
+    def assign(
+        self, plan: Sequence[Submission], vectors: Sequence[EstimationVector], rng: np.random.Generator
+    ) -> Sequence[Submission]:
+        """The plan as it is."""
+        return plan
+
+
+@register("choice", "random", source="RR-7959, section 2.3")
+@dataclass(frozen=True)
+class RandomChoice(Choice):
+    """Any of the servers found, drawn for each request."""
+
+    def assign(
+        self, plan: Sequence[Submission], vectors: Sequence[EstimationVector], rng: np.random.Generator
+    ) -> Sequence[Submission]:
+        """Servers drawn at random."""
+        drawn = rng.integers(len(vectors), size=len(plan)).tolist()
+        return [
+            one if one.bound else one._replace(server=server) for one, server in zip(plan, drawn, strict=True)
+        ]
+
+
+@register("choice", "best-estimate", source="RR-7959, section 2.3")
+@dataclass(frozen=True)
+class BestEstimate(Choice):
+    """The server that promises the earliest completion, counting what the client itself sends there.
+
+    Where servers know nothing of the service yet, the most powerful one.
+    """
+
+    servers: int = parameter(
+        1_000_000,
+        help="servers to ask for, among which to choose",
+        unit="servers",
+        low=1,
+        high=1_000,
+        log=True,
+        minimum=1,
+        source="RR-7959, section 4.1.2 (max_servers of grpc_discover)",
+    )
+
+    def wanted(self, n_max: int) -> int:
+        """As many as the parameter says, however few requests there will be."""
+        return self.servers
+
+    def assign(
+        self, plan: Sequence[Submission], vectors: Sequence[EstimationVector], rng: np.random.Generator
+    ) -> Sequence[Submission]:
+        """Servers one request after the other; among equals the one that was found first."""
+        sent = [0] * len(vectors)
+
+        def promise(server: int) -> tuple[float, float, int]:
+            vector = vectors[server]
+            done = vector.value("estimated_completion", inf)
+            if done < inf:
+                done += sent[server] * vector.value("service_time", done)
+            return done, (sent[server] + 1) / vector.value("power", 1.0), server
+
+        made = []
+        for one in plan:
+            best = one.server if one.bound else min(range(len(vectors)), key=promise)
+            sent[best] += one.mandatory or not one.bound
+            made.append(one._replace(server=best))
+        return made
+
+
+def _completion(vector: EstimationVector) -> tuple[float, float, int]:
+    return vector.value("estimated_completion", inf), -vector.value("power", 0.0), vector.server
