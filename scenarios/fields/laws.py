@@ -153,7 +153,14 @@ def _ends(law: _Law) -> _Law:
     return law
 
 
+def _not_zero(law: _Law) -> _Law:
+    if isinstance(law, Constant) and law.value == 0:
+        raise ValueError("0 is not more than 0")
+    return law
+
+
 EndingLaw = Annotated[Law, AfterValidator(_ends)]  # of what cannot go on for ever
+PositiveLaw = Annotated[EndingLaw, AfterValidator(_not_zero)]  # of what there must be some of
 
 BLOCKS = (32, 1024)  # values drawn at once: at first, and at most
 

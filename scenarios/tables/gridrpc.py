@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from gridtune.model.gridrpc.estimation import History
 from gridtune.model.gridrpc.selection import ByLoad, RoundRobin
-from gridtune.scenarios.fields.laws import Constant, Law
+from gridtune.scenarios.fields.laws import Constant, PositiveLaw
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable, Table
 
@@ -27,7 +27,7 @@ class SedSpec(Switchable):
     )
     parent: str = Field(default=MASTER, description="[[local_agent]] that they report to, or master-agent")
     services: list[str] = Field(default_factory=list, description="that they offer; none for all")
-    speed: Law = Field(
+    speed: PositiveLaw = Field(
         default=Constant(value=1.0), description="run time at speed 1 over run time here; drawn for each"
     )
     memory: float = Field(default=inf, gt=0, description="bytes of each")
@@ -49,12 +49,6 @@ class SedSpec(Switchable):
     killed: Literal["requeue", "drop"] = Field(
         default="requeue", description="what becomes of a displaced optional request"
     )
-
-    @model_validator(mode="after")
-    def _moves(self) -> SedSpec:
-        if isinstance(self.speed, Constant) and self.speed.value == 0:
-            raise ValueError("speed: 0.0: a server must have a speed above 0")
-        return self
 
 
 class LevelSpec(Table):

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
+from gridtune.scenarios.fields.laws import Constant, Law, PositiveLaw
 from gridtune.scenarios.fields.table import Switchable, Table
 
 # Calzarossa & Serazzi 1985: arrivals per minute over a working day (t from -0.5 at 8:30 to 0.5 at 18:00).
@@ -44,7 +44,7 @@ class GeneratedSessions(SessionWorkload):
 
     n_min: Law = Field(description="mandatory requests of each user; drawn values are rounded, n_max at most")
     n_max: int = Field(ge=1, description="requests in all that are useful to each user")
-    deadline: EndingLaw = Field(description="s after the user's entry; drawn for each user")
+    deadline: PositiveLaw = Field(description="s after the user's entry; drawn for each user")
     runtime: Law = Field(description="s at speed 1; drawn once for each user")
 
     @model_validator(mode="after")
@@ -55,8 +55,6 @@ class GeneratedSessions(SessionWorkload):
                 raise ValueError(f"n_min ({wanted:g}) must not be more than n_max ({self.n_max})")
             if not wanted.is_integer():
                 raise ValueError(f"n_min ({wanted:g}) must be a whole number")
-        if isinstance(self.deadline, Constant) and self.deadline.value == 0:
-            raise ValueError("deadline: 0 must be more than 0")
         return self
 
     @abstractmethod
