@@ -132,8 +132,7 @@ class SeD(mesa.Agent):
             # Who comes back after a pause is a newcomer, too: an old counter would starve those who stayed.
             self._stays[job.user] = stay
             start = self.discipline.newcomer(self.queue, self.job)
-            allocated = self.queue.allocated
-            allocated[job.user] = max(allocated.get(job.user, 0.0), start)
+            self.queue.count(job.user, max(self.queue.allocated.get(job.user, 0.0), start))
         self.queue.push(job)
         self._owners[job.id] = completed
         return True
@@ -224,5 +223,6 @@ class SeD(mesa.Agent):
     def _release(self, job: Job) -> None:
         """Free the place and count the time that the user had it."""
         assert job.state is RUNNING
-        self.queue.allocated[job.user] += self.grid.now - job.start
+        time = self.grid.now - job.start
+        self.queue.count(job.user, self.queue.allocated[job.user] + time)
         self.job = None

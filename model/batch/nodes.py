@@ -121,6 +121,9 @@ class Named:
 
 def host_list(site: str, nodes: Iterable[int]) -> str:
     """Names of several nodes in one: `lal-[000-003,007]`; nodes in ascending order."""
+    nodes = list(nodes)
+    if nodes[-1] - nodes[0] == len(nodes) - 1 > 0:  # one after the other, as most jobs are placed
+        return f"{site}-[{nodes[0]:03}-{nodes[-1]:03}]"
     runs: list[str] = []
     for _, group in groupby(enumerate(nodes), key=lambda pair: pair[1] - pair[0]):
         run = [node for _, node in group]

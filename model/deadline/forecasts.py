@@ -127,33 +127,42 @@ class BestSoFar:
         rivals: the forecasters.
     """
 
-    __slots__ = ("_errors", "_high", "_initial", "_low", "_rivals")
+    __slots__ = ("_errors", "_expected", "_high", "_initial", "_low", "_rivals")
 
     def __init__(self, initial: float, rivals: Sequence[Memory]) -> None:
         self._initial = initial
         self._rivals = rivals
         self._errors = [0.0] * len(rivals)
+        self._expected: list[float] = []  # by the rivals, of the next measurement
         self._low, self._high = inf, -inf
 
     def observe(self, value: float) -> None:
         """Judge every rival by what it expected, then let it take in the measurement."""
-        known = self._low <= self._high
-        for k, rival in enumerate(self._rivals):
-            if known:
-                self._errors[k] += (rival.forecast() - value) ** 2
+        errors = self._errors
+        for k, expected in enumerate(self._expected):
+            errors[k] += (expected - value) ** 2
+        for rival in self._rivals:
             rival.observe(value)
-        self._low, self._high = min(self._low, value), max(self._high, value)
+        self._expected = [rival.forecast() for rival in self._rivals]
+        if value < self._low:
+            self._low = value
+        if value > self._high:
+            self._high = value
 
     @property
     def best(self) -> Memory:
         """The rival with the least error so far."""
-        return self._rivals[self._errors.index(min(self._errors))]
+        return self._rivals[self._best]
+
+    @property
+    def _best(self) -> int:
+        return self._errors.index(min(self._errors))
 
     def forecast(self) -> float:
         """What the best rival expects."""
-        if self._low > self._high:
+        if not self._expected:
             return self._initial
-        return min(max(self.best.forecast(), self._low), self._high)
+        return min(max(self._expected[self._best], self._low), self._high)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Literal
 
 import numpy as np
@@ -60,6 +62,70 @@ class ServerQueue:
         if not waiting:
             del self.optional[job.user]
         return True
+
+    def count(self, user: str, seconds: float) -> None:
+        """A user is counted to have had so many seconds of this server in all."""
+        self.allocated[user] = seconds
+
+
+class FairQueue(ServerQueue):
+    """A queue that also knows who of those with optional requests was allocated least."""
+
+    __slots__ = ("_entered", "_entries", "_least", "_levels")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries = 0
+        self._entered: dict[str, int] = {}  # when each user with optional requests came, by number
+        self._levels: dict[float, list[tuple[int, str]]] = {}  # who was allocated so much, first come first
+        self._least: list[float] = []  # a heap of these levels, and of some that nobody is on any more
+
+    def least(self) -> list[tuple[int, str]]:
+        """Those with optional requests who were allocated least, in the order in which they came."""
+        heap, levels = self._least, self._levels
+        while heap and heap[0] not in levels:
+            heappop(heap)
+        return levels[heap[0]] if heap else []
+
+    def push(self, job: Job) -> None:
+        """Let a request wait."""
+        super().push(job)
+        if not job.mandatory and job.user not in self._entered:
+            self._entries += 1
+            self._entered[job.user] = self._entries
+            self._rise(job.user)
+
+    def remove(self, job: Job) -> bool:
+        """Take a request out; whether it was there."""
+        found = super().remove(job)
+        if found and not job.mandatory and job.user not in self.optional:
+            self._fall(job.user)
+            del self._entered[job.user]
+        return found
+
+    def count(self, user: str, seconds: float) -> None:
+        """A user is counted to have had so many seconds of this server in all."""
+        if user in self._entered:
+            self._fall(user)
+            self.allocated[user] = seconds
+            self._rise(user)
+        else:
+            self.allocated[user] = seconds
+
+    def _rise(self, user: str) -> None:
+        level = self.allocated[user]
+        if level in self._levels:
+            insort(self._levels[level], (self._entered[user], user))
+        else:
+            self._levels[level] = [(self._entered[user], user)]
+            heappush(self._least, level)
+
+    def _fall(self, user: str) -> None:
+        level = self.allocated[user]
+        users = self._levels[level]
+        del users[bisect_left(users, (self._entered[user], user))]
+        if not users:
+            del self._levels[level]
 
 
 class PriorityQueue(ServerQueue):
@@ -150,6 +216,10 @@ class Ethic(Discipline):
         source="RR-7959, section 4.1.1, rule 4",
     )
 
+    def queue(self) -> FairQueue:
+        """A queue that knows who was allocated least."""
+        return FairQueue()
+
     def front(self, queue: ServerQueue, running: Job | None, rng: np.random.Generator) -> Job | None:
         """The least request by (optional, not started, arrival or seconds allocated, chance)."""
         if queue.mandatory:
@@ -160,19 +230,21 @@ class Ethic(Discipline):
             return running
         if not queue.optional:
             return None
-        allocated = queue.allocated
-        least = min(map(allocated.__getitem__, queue.optional))
-        users = [user for user in queue.optional if allocated[user] == least]
+        assert isinstance(queue, FairQueue)
+        users = queue.least()
         # The tie is drawn anew at each decision: a key kept with the request would starve the unlucky.
-        user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
+        _, user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
         return next(iter(queue.optional[user].values()))
 
     def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
         """The least counter of those present, else the newcomer would starve them until it caught up."""
         if self.fair_counter == "cumulative":
             return 0.0
+        assert isinstance(queue, FairQueue)
         counted = queue.allocated.__getitem__
-        present = [*map(counted, queue.optional), *(counted(job.user) for job in queue.mandatory.values())]
+        present = [counted(job.user) for job in queue.mandatory.values()]
+        if queue.optional:
+            present.append(counted(queue.least()[0][1]))
         if running is not None:
             present.append(counted(running.user))
         return min(present, default=0.0)

@@ -78,6 +78,20 @@ def missing(jobs: Iterable[Job], stays: Iterable[Stay]) -> list[Missing]:
     ]
 
 
+class Times(NamedTuple):
+    """What the owner of a job experiences once the run is over; see `Reckoning`.
+
+    Attributes:
+        waiting: start minus submission, s.
+        response: end minus submission, s.
+        slowdown: response time over run time, 1 at least.
+    """
+
+    waiting: float
+    response: float
+    slowdown: float
+
+
 class Reckoning(NamedTuple):
     """As what jobs enter into means and quantiles once the run is over.
 
@@ -112,6 +126,14 @@ class Reckoning(NamedTuple):
         if done(job):
             return job.start
         return self.last if job.mandatory else self.least
+
+    def times(self, job: Job) -> Times:
+        """Waiting time, response time and slow-down."""
+        if job.state is DONE:
+            response = job.end - job.submit
+            slowdown = max(1.0, response / max(job.runtime / self.pace, self.shortest))
+            return Times(job.start - job.submit, response, slowdown)
+        return Times(self.waiting(job), self.response(job), self.slowdown(job))
 
     def waiting(self, job: Job) -> float:
         """Start minus submission, s (RR-5576, equation 1)."""

@@ -9,7 +9,16 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.custom import FinishedRun, measure
 from gridtune.model.metrics.fairness import jain, shortfall, spread, unfairness
-from gridtune.model.metrics.lost import SHORTEST, Reckoning, is_cut_off, left_over, lost, missing, quantile
+from gridtune.model.metrics.lost import (
+    SHORTEST,
+    Reckoning,
+    Times,
+    is_cut_off,
+    left_over,
+    lost,
+    missing,
+    quantile,
+)
 from gridtune.model.metrics.registry import (
     ALWAYS,
     CLASS_METRICS,
@@ -57,7 +66,7 @@ def summarise(
     reckoning = Reckoning.of(record.jobs, grid.now, grid.mean_speed, shortest)
     owed = [job for job in record.jobs if job.mandatory]
     values = _totals(grid)
-    values |= _times(owed, reckoning)
+    values |= _times(owed, [times for user in users.values() for times in user.times])
     values |= _of_users(users.values())
     for name in ("slowdown_mean", "slowdown_worst"):
         values[f"{name}_log"] = log10(values[name])
@@ -170,12 +179,11 @@ def _of_users(users: Collection[UserOutcome]) -> dict[str, float]:
     }
 
 
-def _times(jobs: Iterable[Job], reckoning: Reckoning) -> dict[str, float]:
-    """Means and quantiles over mandatory jobs, lost ones included."""
-    jobs = list(jobs)
-    waitings = sorted(map(reckoning.waiting, jobs))
-    responses = sorted(map(reckoning.response, jobs))
-    slowdowns = sorted(map(reckoning.slowdown, jobs))
+def _times(jobs: Iterable[Job], times: Collection[Times]) -> dict[str, float]:
+    """Means and quantiles over mandatory jobs and their times, lost ones included."""
+    waitings = sorted(one.waiting for one in times)
+    responses = sorted(one.response for one in times)
+    slowdowns = sorted(one.slowdown for one in times)
     return {
         **{f"waiting_{name}": value for name, value in _summed(waitings).items()},
         **{f"response_{name}": value for name, value in _summed(responses).items()},

@@ -9,7 +9,16 @@ from typing import Literal
 
 from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED, REJECTED, RUNNING, Job
 from gridtune.model.metrics.fairness import Want, deserved_areas, free_time
-from gridtune.model.metrics.lost import SHORTEST, Reckoning, best_effort, left_over, lost, missing, progress
+from gridtune.model.metrics.lost import (
+    SHORTEST,
+    Reckoning,
+    Times,
+    best_effort,
+    left_over,
+    lost,
+    missing,
+    progress,
+)
 from gridtune.model.record import Stay
 
 Allocated = Literal["completed", "occupied"]
@@ -84,6 +93,7 @@ class UserOutcome(Outcome):
         mandatory: mandatory jobs, those that were never submitted included.
         waiting_mean, response_mean, slowdown_mean: over the user's mandatory jobs; nan if there are none.
         classes: the same work by class.
+        times: of the user's mandatory jobs, in the order of their creation.
     """
 
     mandatory: int = 0
@@ -92,6 +102,7 @@ class UserOutcome(Outcome):
     response_mean: float = nan
     slowdown_mean: float = nan
     classes: dict[str, ClassOutcome] = field(default_factory=dict)
+    times: list[Times] = field(default_factory=list, repr=False)
 
     @property
     def satisfaction(self) -> float:
@@ -206,50 +217,51 @@ def _tally(
 ) -> dict[str, UserOutcome]:
     """Count the jobs of all users, and what they were given."""
     users: dict[str, UserOutcome] = {}
-    owed: dict[str, tuple[list[float], list[float], list[float]]] = {}
     jobs = list(jobs)
     reckoning = Reckoning.of(jobs, now, pace, shortest)
     for job in jobs:
         outcome = users.get(job.user)
         if outcome is None:
             outcome = users[job.user] = UserOutcome(job.user)
-            owed[job.user] = [], [], []
         part = outcome.classes.get(job.kind)
         if part is None:
             part = outcome.classes[job.kind] = ClassOutcome(job.user, kind=job.kind)
+        done = job.state is DONE
+        work = job.work
         part.jobs += 1
-        part.completed += job.state is DONE
+        part.completed += done
         if allocated == "completed":
-            given = progress(job, now, pace)
+            given = work if done else progress(job, now, pace)
         else:
-            end = job.end if job.state is DONE else now
-            held = job.state is DONE or job.state is RUNNING
+            end = job.end if done else now
+            held = done or job.state is RUNNING
             given = job.wasted + ((end - job.start) * job.processors if held else 0.0)
         part.allocated += given
         outcome.allocated += given
-        gone = lost(job)
-        if gone or left_over(job):
+        gone = not done and lost(job)
+        if gone or (not done and left_over(job)):
             part.lost_jobs += 1
-            part.lost_work += job.work
+            part.lost_work += work
         if gone:
             outcome.lost_jobs += 1
-            outcome.lost_work += job.work
+            outcome.lost_work += work
         optional = not job.mandatory and isinstance(job.data, Stay)
         if not optional:
-            part.work += job.work
-        if not optional or job.state is DONE:
-            times = reckoning.waiting(job), reckoning.response(job), reckoning.slowdown(job)
+            part.work += work
+        if not optional or done:
+            times = reckoning.times(job)
             part.waitings.append(times[0])
             part.responses.append(times[1])
             part.slowdowns.append(times[2])
             if job.mandatory:
                 outcome.mandatory += 1
-                for known, value in zip(owed[job.user], times, strict=True):
-                    known.append(value)
+                outcome.times.append(times)
         if failed(job, now):
             part.mandatory_failed += 1
-    for name, outcome in users.items():
-        outcome.waiting_mean, outcome.response_mean, outcome.slowdown_mean = map(mean, owed[name])
+    for outcome in users.values():
+        if outcome.times:
+            means = map(mean, zip(*outcome.times, strict=True))
+            outcome.waiting_mean, outcome.response_mean, outcome.slowdown_mean = means
         for part in outcome.classes.values():
             outcome.jobs += part.jobs
             outcome.completed += part.completed
