@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -24,6 +26,7 @@ HEAVY = (  # what commands import, so that it is imported once
     "gridtune.optimize.commands.search", "gridtune.optimize.commands.sensitivity",
     "gridtune.optimize.visualization.pictures",
 )  # fmt: skip
+MEMORY = 4_000_000 * 1024  # bytes of address space, as `ulimit -v 4000000`, in which every command works
 
 
 def warm_up() -> None:
@@ -53,7 +56,7 @@ def command(words: Sequence[str], out: Path | str, err: Path | str) -> int:
 
 
 def called(words: Sequence[str], cwd: Path | str, timeout: float) -> subprocess.CompletedProcess[str]:
-    """What a command gives, in a process of its own with our environment.
+    """What a command gives, in a process of its own with our environment and 4 GB of address space.
 
     Raises:
         subprocess.TimeoutExpired: it has not ended after so many seconds; it is killed.
@@ -78,10 +81,12 @@ def called(words: Sequence[str], cwd: Path | str, timeout: float) -> subprocess.
 @cache
 def _server(_parent: int) -> subprocess.Popen[str]:
     """The process that commands are forked from; it ends with the one that has started it."""
-    return subprocess.Popen(
+    server = subprocess.Popen(
         [sys.executable, "-m", "tests.forked"],
         cwd=TESTS.parent, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
+    atexit.register(server.communicate)
+    return server
 
 
 def _serve() -> None:
@@ -100,6 +105,7 @@ def _obey(request: dict[str, Any]) -> None:
     try:
         os.setsid()
         os.chdir(request["cwd"])
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         os.environ.clear()
         os.environ.update(request["env"])
         code = command(request["words"], request["out"], request["err"])

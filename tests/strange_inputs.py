@@ -402,6 +402,7 @@ CALLS: dict[str, list[str]] = {
     "explain": ["study", "0", "--replications", "1", "--jobs", "1"], "plot": ["run", "gantt", "--out",
     "g.png"],
     "reproduce": ["nonsense"], "identify": ["cigri/file-system"], "trace info": ["log.swf"],
+    "compare": ["run", "run"], "calibrate": ["log.swf"],
 }  # fmt: skip
 # Valid values of these may keep a machine busy for long, or start a server.
 NOT_AT_RANDOM = {
@@ -515,7 +516,9 @@ def run_case(rng: random.Random, made: Ingredients, folder: Path) -> list[str]:
             path.write_text(json.dumps(changed_tree(rng, json.loads(path.read_text()))))
         else:
             path.write_bytes(changed_bytes(rng, path.read_bytes()))
-    kinds = ["gantt", "signals", "queues", "users", "classes", "messages", "waiting", "nonsense"]
+    if rng.random() < 0.2:
+        return ["compare", "run", rng.choice(["run", "run/metrics.json", "run/manifest.json"])]
+    kinds = ["gantt", "signals", "queues", "users", "classes", "messages", "waits", "nonsense"]
     words = [
         "plot",
         "run",

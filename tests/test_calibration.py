@@ -5,12 +5,11 @@ import random
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from gridtune import cli
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration.fit import calibrate
 from gridtune.scenarios.calibration.waits import WEEK, Likeness, LoggedWaits, persistence
+from tests.test_cli import gridtune, refused
 
 
 def logged(submit, wait, runtime=None, processors=None):
@@ -113,8 +112,8 @@ def test_a_smaller_site_and_a_quota_are_found(log_of):
 def test_the_command_writes_a_scenario_that_runs(log_of, tmp_path):
     log, out = log_of("conservative"), tmp_path / "mine.toml"
     arguments = ["calibrate", str(log), "--last", "420", "--out", str(out)]
-    result = CliRunner().invoke(cli.app, [*arguments, "--format", "json"])
-    assert result.exit_code == 0, result.output
+    result = gridtune(*arguments, "--format", "json")
+    assert result.returncode == 0, result.stderr
     made = json.loads(result.stdout)
     assert made["jobs"] == 420
     assert made["tested"][1]["error"] < 1.0
@@ -122,9 +121,7 @@ def test_the_command_writes_a_scenario_that_runs(log_of, tmp_path):
     assert scenario.spec.site[0].policy.kind == "conservative"
     assert scenario.spec.search is not None
     assert len(simulate(scenario).record.jobs) == 420
-    again = CliRunner().invoke(cli.app, arguments)
-    assert isinstance(again.exception, ScenarioError)
-    assert "exists already" in str(again.exception)
+    assert "exists already" in refused(*arguments)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from gridtune.model.metrics.registry import ALWAYS, CLASS_METRICS, METRICS
 from gridtune.scenarios import simulate
 from gridtune.scenarios.document.scenario import Scenario
 
-PAGE = (Path(__file__).parents[1] / "docs" / "metrics.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = (DOCS / "metrics.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| (less|more) \| ", PAGE, re.MULTILINE)
 
 
@@ -25,9 +26,10 @@ def test_the_tables_are_those_of_the_program():
     assert always + classes == ROWS
 
 
-def test_measured_tables_are_those_of_their_data():
-    tables = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "making" / "tables.py"))
-    assert tables["written"](PAGE) == PAGE
+@pytest.mark.parametrize("page", ["metrics.md", "validation.md"])
+def test_measured_tables_are_those_of_their_data(page):
+    tables = runpy.run_path(str(DOCS / "making" / "tables.py"))
+    assert tables["written"](page) == (DOCS / page).read_text(encoding="utf-8")
 
 
 def test_the_example_bounds_responses_as_the_text_says():

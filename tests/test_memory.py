@@ -1,4 +1,4 @@
-"""Runs leave nothing behind in the process that makes them."""
+"""Runs leave nothing behind in the process that makes them, and commands need little memory."""
 
 import gc
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gridtune.scenarios import load, simulate
+from tests.test_cli import gridtune
 
 STATM = Path("/proc/self/statm")
 
@@ -26,3 +27,17 @@ def test_five_hundred_runs_do_not_grow_the_process():
     for seed in range(400):
         simulate(scenario, seed)
     assert resident() - before < 4
+
+
+def test_commands_work_in_4_gb_of_address_space(tmp_path):
+    """Those that no other test starts so: all that tests start as processes have no more."""
+    made, trace = tmp_path / "run", tmp_path / "log.swf"
+    trace.write_text("1 0 5 10 2 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1\n")
+    for words in (
+        ("run", "diet/day-regular", "--events", "--out", made),
+        ("plot", made, "gantt", "--out", tmp_path / "gantt.png"),
+        ("compare", made, made),
+        ("trace", "info", trace),
+    ):
+        done = gridtune(*words)
+        assert (done.returncode, done.stderr) == (0, "")

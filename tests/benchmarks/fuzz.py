@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.fuzz 2000               # until so many were refused; valid ones count apart
     python -m tests.benchmarks.fuzz 500 --seed 70000   # others
+    python -m tests.benchmarks.fuzz 2000 --rows docs/data/fuzz.json --minutes 10   # goes on where it was
     python -m tests.benchmarks.fuzz --only 70123       # repeats one, and shows what it says
 
 Each input meets the whole command in a process of its own, forked once everything is imported, with 4 GB of
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import os
 import random
 import resource
@@ -21,21 +23,21 @@ import shutil
 import signal
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from typer.main import get_command
 
 from gridtune import cli
 from tests import strange_inputs as strange
-from tests.forked import command, warm_up
+from tests.forked import MEMORY, command, warm_up
 
 PATIENCE = 10.0  # s of a processor's time
 WAITING = 60.0  # s in all, as the machine may be busy with something else
-MEMORY = 4_000_000 * 1024  # bytes of address space, as `ulimit -v 4000000`
 HARMLESS = "note: "
 Case = Callable[[random.Random, strange.Ingredients, Path], list[str]]
 
@@ -170,46 +172,65 @@ def one(
     return kind, met(words, folder)
 
 
-def main(count: int, seed: int = 1, only: int | None = None) -> int:
+def main(count: int, seed: int = 1, rows: Path | None = None, minutes: float = inf) -> int:
     """Generate and check; the number of faults.
 
     Args:
         count: inputs that are to be refused.
         seed: of the first input; each has a number of its own.
-        only: number of the one input to look at.
+        rows: file of what was found so far, which is gone on with.
+        minutes: after which to stop.
     """
+    known: dict[str, Any] = {"first": seed, "next": seed, "inputs": {}, "faults": []}
+    if rows is not None and rows.exists():
+        known = json.loads(rows.read_text(encoding="utf-8"))
+    kinds, end = cases(), time.monotonic() + 60 * minutes
+    with workshop() as (made, folder):
+        while refused(known) < count and time.monotonic() < end:
+            kind, found = one(known["next"], made, kinds, folder)
+            codes = known["inputs"].setdefault(kind, {})
+            codes[str(found.code)] = codes.get(str(found.code), 0) + 1
+            if fault := found.fault():
+                words = f"{[word[:200] for word in found.words]!r:.600}"
+                known["faults"].append(f"{known['next']}: {kind}: {fault}")
+                print(f"{known['faults'][-1]}: {words}\n   {found.err.strip()[:600]}", flush=True)
+            known["next"] += 1
+            if rows is not None:
+                rows.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    for kind, codes in sorted(known["inputs"].items()):
+        print(f"{kind:14} {codes}")
+    faults = len(known["faults"])
+    print(f"{refused(known)} refused, {faults} faults; next is {known['next']}")
+    return faults
+
+
+def refused(known: dict[str, Any]) -> int:
+    """Inputs that were refused so far."""
+    return sum(codes.get("2", 0) for codes in known["inputs"].values())
+
+
+@contextmanager
+def workshop() -> Iterator[tuple[strange.Ingredients, Path]]:
+    """What inputs are made from, and the folder in which each meets its command."""
     warm_up()
-    kinds, tally, faults = cases(), Counter[tuple[str, int]](), []
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CONFIG_HOME"] = f"{name}/settings"
         made = strange.ingredients(Path(name, "made"))
         gc.freeze()
-        number = seed if only is None else only
-        while sum(times for (_, code), times in tally.items() if code == 2) < count:
-            kind, found = one(number, made, kinds, Path(name, "work"))
-            tally[kind, found.code] += 1
-            if fault := found.fault():
-                faults.append(fault)
-                said = f"{found.err.strip()[:600]}"
-                print(
-                    f"{number}: {kind}: {fault}: {[word[:200] for word in found.words]!r:.600}\n   {said}",
-                    flush=True,
-                )
-            if only is not None:
-                print(found)
-                break
-            number += 1
-    for kind in kinds:
-        codes = {code: times for (of, code), times in sorted(tally.items()) if of == kind}
-        print(f"{kind:14} {codes}")
-    refused = sum(times for (_, code), times in tally.items() if code == 2)
-    print(f"{refused} refused, {sum(tally.values()) - refused} not, {len(faults)} faults")
-    return len(faults)
+        yield made, Path(name, "work")
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser()
     options.add_argument("count", type=int, nargs="?", default=2000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--rows", type=Path)
+    options.add_argument("--minutes", type=float, default=inf)
     options.add_argument("--only", type=int)
-    raise SystemExit(min(1, main(**vars(options.parse_args()))))
+    given = vars(options.parse_args())
+    only = given.pop("only")
+    if only is not None:
+        with workshop() as (ingredients, place):
+            print(one(only, ingredients, cases(), place))
+    else:
+        raise SystemExit(min(1, main(**given)))

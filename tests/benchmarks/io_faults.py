@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.io_faults                        # all commands, errors and writes
     python -m tests.benchmarks.io_faults --cases journal,outputs --every 7
+    python -m tests.benchmarks.io_faults --rows docs/data/io_faults.json --minutes 10   # goes on where it was
 
 A small search in a journal and in SQLite, the same with pictures and page once everything is evaluated, and a
 run with tables. In turn each call that opens, writes, syncs, cuts, links or renames a file below the folder
@@ -25,10 +26,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from typing import Any
 
 from tests.benchmarks.fuzz import WAITING, waited
 from tests.forked import command, warm_up
@@ -139,55 +142,98 @@ def fault(case: Case, error: str, code: int, said: str, folder: Path) -> str:
     return ""
 
 
-def main(cases: Sequence[str], every: int, errors: Sequence[str]) -> int:
-    """Let writes fail; the number of faults."""
+def main(cases: Sequence[str], every: int, errors: Sequence[str], rows: Path | None, minutes: float) -> int:
+    """Let writes fail; the number of faults.
+
+    Args:
+        cases: names of the commands.
+        every: how many calls further the next is that fails.
+        errors: by which.
+        rows: file of what was found so far, which is gone on with.
+        minutes: after which to stop.
+    """
+    known: dict[str, Any] = {"every": every, "rows": []}
+    if rows is not None and rows.exists():
+        known = json.loads(rows.read_text(encoding="utf-8"))
+    until = time.monotonic() + 60 * minutes
     warm_up()
-    faults = 0
     with tempfile.TemporaryDirectory() as top:
         for name in cases:
-            case = CASES[name]
-            start, truth = Path(top, f"{name}-start"), Path(top, f"{name}-truth")
-            start.mkdir()
-            if case.finished:
-                assert called(case.again, start, lambda: None, draw=False)[0] == 0
-            truths = None
-            # Twice, as it must be the same twice.
-            for _ in range(2):
-                shutil.rmtree(truth, ignore_errors=True)
-                shutil.copytree(start, truth)
-                code, said, calls = called(case.words, truth, arming(truth, -1, "EIO"), draw=case.draw)
-                assert code == 0, said
-                found = contents(truth, case)
-                assert truths in (None, found), "not the same twice"
-                truths = found
-            outcomes: Counter[str] = Counter()
-            for error in errors:
-                for number in range(0, calls, every):
-                    folder = Path(top, f"{name}-{error}-{number}")
-                    shutil.copytree(start, folder)
-                    code, said, _ = called(case.words, folder, arming(folder, number, error), draw=case.draw)
-                    problem = fault(case, error, code, said, folder)
-                    outcomes[f"{error}: exit code {code}"] += 1
-                    if (
-                        not problem
-                        and code == 0
-                        and "note: " not in said
-                        and contents(folder, case) != truths
-                    ):
-                        problem = "another result, and nothing said"
-                    if not problem:
-                        code, more, _ = called(case.again, folder, lambda: None, draw=False)
-                        if code:
-                            problem = f"cannot go on: {more}"
-                        elif contents(folder, case) != truths:
-                            problem = "another result"
+            wanted = [row_of(known["rows"], name, error) for error in errors]
+            if time.monotonic() > until or all(row["next"] >= row["calls"] for row in wanted):
+                continue
+            trials = Trials(Path(top), name)
+            for row in wanted:
+                row["calls"] = trials.calls
+                for number in range(row["next"], trials.calls, every):
+                    if time.monotonic() > until:
+                        break
+                    code, problem = trials.one(row["error"], number)
+                    row["codes"][str(code)] = row["codes"].get(str(code), 0) + 1
+                    row["next"] = number + every
                     if problem:
-                        faults += 1
-                        print(f"{name}: {error} at call {number}: {problem}\n   {said[-400:]}", flush=True)
-                    shutil.rmtree(folder)
-            print(f"{name}: {calls} calls, {dict(outcomes)}", flush=True)
+                        row["faults"].append(f"{number}: {problem.splitlines()[0]}")
+                        print(f"{name}: {row['error']} at call {number}: {problem}", flush=True)
+                    if rows is not None:
+                        rows.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    for row in known["rows"]:
+        print(f"{row['command']}: {row['error']}: exit codes {row['codes']} in {row['calls']} calls")
+    faults = sum(len(row["faults"]) for row in known["rows"])
     print(f"{faults} faults")
     return faults
+
+
+def row_of(rows: list[dict[str, Any]], command: str, error: str) -> dict[str, Any]:
+    """What is known of a command and an error; a new row if nothing is."""
+    for row in rows:
+        if (row["command"], row["error"]) == (command, error):
+            return row
+    rows.append({"command": command, "error": error, "calls": 1, "next": 0, "codes": {}, "faults": []})
+    return rows[-1]
+
+
+class Trials:
+    """Trials of one command.
+
+    Args:
+        top: folder for them.
+        name: of the command.
+    """
+
+    def __init__(self, top: Path, name: str) -> None:
+        self.case, self._top, self._name = CASES[name], top, name
+        self._start, truth = top / f"{name}-start", top / f"{name}-truth"
+        self._start.mkdir()
+        if self.case.finished:
+            assert called(self.case.again, self._start, lambda: None, draw=False)[0] == 0
+        found = []
+        for _ in range(2):  # as it must be the same twice
+            shutil.rmtree(truth, ignore_errors=True)
+            shutil.copytree(self._start, truth)
+            code, said, self.calls = called(
+                self.case.words, truth, arming(truth, -1, "EIO"), draw=self.case.draw
+            )
+            assert code == 0, said
+            found.append(contents(truth, self.case))
+        assert found[0] == found[1], "not the same twice"
+        self._truth = found[0]
+
+    def one(self, error: str, number: int) -> tuple[int, str]:
+        """Exit code of the command when the call of that number fails, and what it did wrong, if anything."""
+        case, folder = self.case, self._top / f"{self._name}-{error}-{number}"
+        shutil.copytree(self._start, folder)
+        code, said, _ = called(case.words, folder, arming(folder, number, error), draw=case.draw)
+        problem = fault(case, error, code, said, folder)
+        if not problem and code == 0 and "note: " not in said and contents(folder, case) != self._truth:
+            problem = "another result, and nothing said"
+        if not problem:
+            again, more, _ = called(case.again, folder, lambda: None, draw=False)
+            if again:
+                problem = f"cannot go on: {more}"
+            elif contents(folder, case) != self._truth:
+                problem = "another result"
+        shutil.rmtree(folder)
+        return code, f"{problem}\n   {said[-400:]}" if problem else ""
 
 
 def contents(folder: Path, case: Case) -> list[bytes]:
@@ -208,6 +254,8 @@ if __name__ == "__main__":
     options.add_argument("--cases", type=lambda text: text.split(","), default=list(CASES))
     options.add_argument("--errors", type=lambda text: text.split(","), default=list(ERRORS))
     options.add_argument("--every", type=int, default=1)
+    options.add_argument("--rows", type=Path)
+    options.add_argument("--minutes", type=float, default=inf)
     given = vars(options.parse_args())
     if LIBRARY not in os.environ:
         with tempfile.TemporaryDirectory() as place:

@@ -1,7 +1,6 @@
 """Kills searches at random times, goes on with them, and compares their fronts with an undisturbed one.
 
-    python -m tests.benchmarks.kills --rows docs/data/kills.json --minutes 10    # does what is missing of 100
-    python -m tests.benchmarks.kills --rows docs/data/kills.json --table
+    python -m tests.benchmarks.kills --rows docs/data/kills.json --minutes 10    # does what is missing
 
 A search of a few seconds on two worker processes, kept in a journal, in SQLite or on PostgreSQL (the server
 that GRIDTUNE_TEST_POSTGRESQL names), is killed (SIGKILL, no chance to clear up) at a random moment of one of
@@ -221,25 +220,14 @@ def undisturbed(folder: Path, clock: Clock) -> tuple[dict[str, float], bytes]:
     return usual, (folder / "out" / "front.json").read_bytes()
 
 
-def table(rows: Sequence[dict[str, Any]]) -> str:
-    """Kills and faults by storage and phase."""
-    lines = ["| storage | searches | " + " | ".join(f"in {phase}" for phase in PHASES) + " | other fronts |"]
-    lines.append("|---" * (len(PHASES) + 3) + "|")
-    for storage in STORAGES:
-        known = [row for row in rows if row["storage"] == storage]
-        counts = Counter(phase for row in known for phase in row["killed_in"])
-        other = sum(not row["same"] for row in known)
-        cells = [storage, len(known), *(counts[phase] for phase in PHASES), other]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines)
+def kills(rows: Sequence[dict[str, Any]]) -> int:
+    """How often a search was killed before it had ended."""
+    return sum(phase != "ended" for row in rows for phase in row["killed_in"])
 
 
-def main(rows: Path, count: int, minutes: float, show: bool, storages: Sequence[str]) -> int:
-    """Do what is missing, or show what is known; the number of faults."""
+def main(rows: Path, count: int, minutes: float, storages: Sequence[str]) -> int:
+    """Do what is missing of so many kills; the number of faults."""
     known: list[dict[str, Any]] = json.loads(rows.read_text()) if rows.exists() else []
-    if show:
-        print(table(known))
-        return 0
     warm_up()
     if VARIABLE not in os.environ and "postgresql" in storages:
         raise SystemExit(f"{VARIABLE} names no server; `.ci/postgresql start` starts one")
@@ -251,7 +239,7 @@ def main(rows: Path, count: int, minutes: float, show: bool, storages: Sequence[
         print({name: round(value, 3) for name, value in usual.items()}, flush=True)
         done = {row["number"] for row in known}
         for number in range(10 * count):
-            if len(known) >= count or time.time() > until:
+            if kills(known) >= count or time.time() > until:
                 break
             if number in done or STORAGES[number % 3] not in storages:
                 continue
@@ -263,7 +251,7 @@ def main(rows: Path, count: int, minutes: float, show: bool, storages: Sequence[
             if row["killed_in"] == ["ended"]:
                 continue  # it was faster
             known.append(row)
-            rows.write_text(json.dumps(known, indent=0) + "\n")
+            rows.write_text("[\n" + ",\n".join(map(json.dumps, known)) + "\n]\n")
     return sum(not row["same"] or bool(row.get("left_over")) for row in known)
 
 
@@ -273,5 +261,4 @@ if __name__ == "__main__":
     options.add_argument("--count", type=int, default=100)
     options.add_argument("--minutes", type=float, default=10.0)
     options.add_argument("--storages", type=lambda text: text.split(","), default=list(STORAGES))
-    options.add_argument("--table", dest="show", action="store_true")
     raise SystemExit(min(1, main(**vars(options.parse_args()))))

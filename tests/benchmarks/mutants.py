@@ -2,16 +2,14 @@
 
     python -m tests.benchmarks.mutants --rows docs/data/mutants.json --minutes 10     # tries what is missing
     python -m tests.benchmarks.mutants --rows docs/data/mutants.json --again          # survivors once more
-    python -m tests.benchmarks.mutants --rows docs/data/mutants.json --table
+    python -m tests.benchmarks.mutants --rows docs/data/mutants.json --survivors      # lists them
 
 Of every room a random sample of all small changes is taken, each module by its size: a comparison, sum,
 product, constant, condition, `return`, `break` or keyword argument is another one. Tests of the room that run
 the changed line are run, the fastest first, until one fails; a change that only fails to end counts as
-noticed.
-The tests are collected once; each mutant is a process forked from there, in which the changed function's code
-takes the place of the function's. Changes outside of functions are tried in a new process. Texts,
-annotations,
-decorators and what a policy's parameters say of themselves are left as they are.
+noticed. The tests are collected once; each mutant is a process forked from there, in which the changed
+function's code takes the place of the function's. Changes outside of functions are tried in a new process.
+Texts, annotations, decorators and what a policy's parameters say of themselves are left as they are.
 
 A change that alters nothing that anybody can see is listed with a reason in `equivalent_mutants.toml`, and
 does not count. The code on disk is never changed.
@@ -33,9 +31,8 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -62,24 +59,25 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
     "users": (
         ["model/metrics/users.py", "model/metrics/summary.py"],
         ["test_users", "test_unhappiness", "test_fairness", "test_classes", "test_loss",
-        "test_custom_metrics"],
+         "test_custom_metrics"],
     ),
     "replication": (
         ["optimize/replication/*.py"],
-        ["test_replication", "test_allocate", "test_posterior", "test_search_adaptive",
-        "test_search_constraints",
-         "test_search_robust", "test_loss"],
+        ["test_replication", "test_allocate", "test_posterior", "test_search_adaptive", "test_compare",
+         "test_search_constraints", "test_search_robust", "test_loss", "test_today", "test_transplants",
+         "test_search"],
     ),
     "front": (
         ["optimize/front/*.py"],
-        ["test_front", "test_front_words", "test_recommendations", "test_dominant_choice",
-        "test_search_robust",
-         "test_search_constraints"],
+        ["test_front", "test_recommendations", "test_dominant_choice", "test_search_robust", "test_today",
+         "test_search_constraints", "test_compare", "test_export", "test_preference", "test_terminal",
+         "test_page", "test_transplants"],
     ),
     "batch": (
         ["model/batch/*.py"],
-        ["test_batch", "test_batch_priority", "test_queueing", "test_gangs", "test_file_system",
-        "test_harvesting"],
+        ["test_batch", "test_batch_priority", "test_batch_conformance", "test_batch_scenarios",
+         "test_fair_share", "test_quotas", "test_queueing", "test_gangs", "test_parallel_tasks",
+         "test_file_system", "test_harvesting", "test_services"],
     ),
 }  # fmt: skip
 
@@ -323,6 +321,7 @@ def replace(mutant: Mutant) -> bool:
         (code.co_qualname, code.co_firstlineno): code for code in inner(code_of(mutant.module, mutant.place))
     }
     ending, done = f"/gridtune/{mutant.module}", False
+    gc.unfreeze()  # what is frozen is not listed
     functions = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
     for function in functions:
         code = function.__code__
@@ -560,68 +559,32 @@ def equivalents() -> dict[tuple[str, str, str, str], str]:
     return {(row["module"], row["text"], row["before"], row["after"]): row["reason"] for row in rows}
 
 
-def scores(found: Mapping[str, Any]) -> list[list[str]]:
-    """A row for each room: mutants, equivalent ones, survivors, and the share noticed with its interval."""
-    same = equivalents()
-    rows, sums = [], [0, 0, 0]
-    for room in [*ROOMS, "all"]:
-        known = [row for row in found.values() if row["room"] == room]
-        alike = [row for row in known if (row["module"], row["text"], row["before"], row["after"]) in same]
-        counts = [
-            len(known),
-            len(alike),
-            sum(row["outcome"] != "survived" for row in known if row not in alike),
-        ]
-        sums = [total + count for total, count in zip(sums, counts, strict=True)]
-        tried, equal, noticed = sums if room == "all" else counts
-        low, high = wilson(noticed, tried - equal)
-        share = noticed / (tried - equal) if tried > equal else 0.0
-        rows.append(
-            [
-                room,
-                str(tried),
-                str(equal),
-                str(tried - equal - noticed),
-                f"{share:.0%} ({low:.0%} to {high:.0%})",
-            ]
-        )
-    return rows
+def classified(rows: Mapping[str, Any], current: Collection[str]) -> dict[str, Any]:
+    """Rows of mutants that there still are, each with the reason if it alters nothing."""
+    same, made = equivalents(), {}
+    for key, row in rows.items():
+        if key in current:
+            why = same.get((row["module"], row["text"], row["before"], row["after"]), "")
+            made[key] = {**row, "alters_nothing": why}
+    return made
 
 
-def wilson(successes: int, trials: int, z: float = 1.96) -> tuple[float, float]:
-    """95 % interval of a proportion (Wilson 1927)."""
-    if not trials:
-        return 0.0, 1.0
-    share, extra = successes / trials, z * z / trials
-    middle = (share + extra / 2) / (1 + extra)
-    half = z * sqrt(share * (1 - share) / trials + extra / (4 * trials)) / (1 + extra)
-    return middle - half, min(1.0, middle + half)
-
-
-def main(rows: Path, minutes: float, again: bool, table: bool, rooms: Sequence[str], size: int) -> None:
-    """Try what is missing, or show what is known."""
+def main(rows: Path, minutes: float, again: bool, survivors: bool, rooms: Sequence[str], size: int) -> None:
+    """Try what is missing, or list what is known to survive."""
     known: dict[str, Any] = json.loads(rows.read_text()) if rows.exists() else {}
     chosen = {room: sample(room, size) for room in rooms}
-    current = {mutant.key for mutants in chosen.values() for mutant in mutants}
-    if table:
-        known = {key: row for key, row in known.items() if key in current}
-        print(
-            "| room | mutants | alter nothing | survived | noticed (95 % interval) |\n|---|---|---|---|---|"
-        )
-        print("\n".join(f"| {' | '.join(row)} |" for row in scores(known)))
-        same = equivalents()
-        for row in known.values():
-            if (
-                row["outcome"] == "survived"
-                and (row["module"], row["text"], row["before"], row["after"]) not in same
-            ):
+    current = {mutant.key for room in ROOMS for mutant in sample(room, size)}
+    if survivors:
+        for row in classified(known, current).values():
+            if row["outcome"] == "survived" and not row["alters_nothing"] and row["room"] in rooms:
                 print(f"{row['module']}:{row['line']}: {row['text']}   |   {row['before']} -> {row['after']}")
         return
     until = time.time() + 60 * minutes
 
     def keep() -> None:
         part = rows.with_name(f".{rows.name}.part")
-        part.write_text(json.dumps(known, indent=0, sort_keys=True) + "\n")
+        lines = (f"{json.dumps(key)}: {json.dumps(row)}" for key, row in classified(known, current).items())
+        part.write_text("{\n" + ",\n".join(sorted(lines)) + "\n}\n")
         os.replace(part, rows)
 
     for room, mutants in chosen.items():
@@ -639,6 +602,7 @@ def main(rows: Path, minutes: float, again: bool, table: bool, rooms: Sequence[s
             os._exit(0)
         os.waitpid(child, 0)
         known.update(json.loads(rows.read_text()) if rows.exists() else {})
+    keep()
 
 
 if __name__ == "__main__":
@@ -647,7 +611,7 @@ if __name__ == "__main__":
     options.add_argument("--rows", type=Path, required=True)
     options.add_argument("--minutes", type=float, default=10.0)
     options.add_argument("--again", action="store_true")
-    options.add_argument("--table", action="store_true")
+    options.add_argument("--survivors", action="store_true")
     options.add_argument("--rooms", type=lambda text: text.split(","), default=list(ROOMS))
     options.add_argument("--size", type=int, default=SAMPLE)
     given = vars(options.parse_args())
