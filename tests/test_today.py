@@ -163,6 +163,18 @@ def test_nothing_is_recommended_that_is_not_better_than_today_beyond_noise():
     assert worth_it(found, found.kept) == [m for m in found.kept if m.evaluation.number == 2]
 
 
+def test_where_a_rule_chooses_todays_setting_it_is_to_be_kept():
+    """Points that are surely better in something are bad bargains: all of one for a bit of the other."""
+    bargain = noise(1) + np.array([-4.0, -100.0])
+    dear = noise(2) + np.array([50.0, 60.0])
+    found = front(with_today(noise(0), bargain, dear, present={"client.n_submit": 7}))
+    advice = {item.name: item for item in recommend(found)}
+    assert {name: item.member.evaluation.number for name, item in advice.items()} == {
+        "lexicographic": 1, "compromise": 0, "best unfairness": 1, "best completed": 2,
+    }  # fmt: skip
+    assert "\ncompromise: point 0\n  keep today's setting\n" in front_text(found, "table")
+
+
 def test_the_table_says_what_to_change_and_what_that_gains_and_costs():
     study = with_today(noise(0), noise(1, better=4.0), present={"client.n_submit": 7})
     found = front(study)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gridtune.optimize import api
 from gridtune.optimize.commands.export import differences, exported
-from gridtune.optimize.front.against_today import gains, settings_changed, todays, told_changes
+from gridtune.optimize.front.against_today import KEEP, gains, settings_changed, todays, told_changes
 from gridtune.optimize.front.breakdown import scenario_header, scenario_rows
 from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex
 from gridtune.optimize.front.front import Front, Member
@@ -142,6 +142,9 @@ def _changed(found: Front, evaluation: Evaluation) -> Iterator[str]:
     if todays(found) is None:
         settings = ", ".join(f"{path}={cell(value)}" for path, value in evaluation.values.items())
         yield f"  {settings}"
+        return
+    if evaluation.number == found.archive.today:
+        yield f"  {KEEP}"
         return
     changed = settings_changed(found, evaluation)
     yield f"  change {'; '.join(map(str, changed)) or 'nothing'}"

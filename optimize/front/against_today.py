@@ -17,6 +17,7 @@ from gridtune.optimize.records.evaluations import Evaluation, Value
 from gridtune.optimize.replication.paired import INTERVAL
 from gridtune.scenarios.results.amounts import human
 
+KEEP = "keep today's setting"
 NOTHING = "Nothing was found that is better than today's setting beyond noise."
 
 

@@ -54,10 +54,11 @@ def recommend(
 
     Only members that stay non-dominated and are better than today's setting in some objective beyond noise
     are candidates; see `optimize.front.against_today.worth_it`. Of these, where there are any, those that are
-    beaten by a loss that matters with a probability of no more than `RISK`.
+    beaten by a loss that matters with a probability of no more than `RISK`. Today's setting is a candidate
+    beside them while no point beats it: where a rule chooses it, that is a recommendation to keep it.
 
     Args:
-        front: what to choose from; without a candidate there is no recommendation.
+        front: what to choose from; where nothing is better than today's setting there is no recommendation.
         order: names of the objectives, the most important first; left out, their order in the study.
         tolerance: see `lexicographic`.
 
@@ -65,15 +66,15 @@ def recommend(
         ScenarioError: `order` names something that is no objective of the study.
     """
     objectives = ordered(front.objectives, order)
-    kept = [member for member in front.kept if member.evaluation.number != front.archive.today]
-    candidates: Sequence[Member] = worth_it(front, kept)
-    if not candidates:
+    today = [member for member in front.kept if member.evaluation.number == front.archive.today]
+    better = worth_it(front, [member for member in front.kept if member not in today])
+    if not better:
         return []
-    losses = {} if front.judgement is None else front.judgement.losses(_numbers(candidates))
-    candidates = _unbeaten(candidates, losses)
+    losses = {} if front.judgement is None else front.judgement.losses(_numbers([*better, *today]))
+    candidates = [*_unbeaten(better, losses), *today]
     choices = [
         _lexicographic_choice(candidates, objectives, tolerance),
-        _compromise_choice(candidates, objectives),
+        _compromise_choice(candidates, objectives, front.kept),
     ]
     choices += [_best_choice(candidates, objective, objectives) for objective in objectives]
     if len(objectives) == 1:  # the three rules agree, one is enough
@@ -162,15 +163,18 @@ def lexicographic(
     return min(zip(values.tolist(), range(len(left)), left, strict=True))[-1], remaining
 
 
-def compromise(candidates: Sequence[Member], objectives: Sequence[Objective]) -> tuple[Member, float]:
+def compromise(
+    candidates: Sequence[Member], objectives: Sequence[Objective], members: Sequence[Member]
+) -> tuple[Member, float]:
     """The knee: the point whose largest loss over all objectives is the least.
 
     Losses are differences from the best value over the front, as a share of the span of the front in that
     objective; a small share of their sum breaks ties (augmented achievement function, equal weights).
 
     Args:
-        candidates: at least one.
+        candidates: to choose from, at least one.
         objectives: what is traded off.
+        members: of the front, the candidates among them.
 
     Returns:
         The point, and its largest loss in [0, 1].
@@ -180,9 +184,11 @@ def compromise(candidates: Sequence[Member], objectives: Sequence[Objective]) ->
     import numpy as np
     from pymoo.decomposition.aasf import AASF
 
-    values = costs([member.estimates for member in candidates], objectives)
-    span = np.ptp(values, axis=0)
-    losses = (values - values.min(axis=0)) / np.where(span > 0, span, 1.0)
+    values, all_values = (
+        costs([member.estimates for member in some], objectives) for some in (candidates, members)
+    )
+    span = np.ptp(all_values, axis=0)
+    losses = (values - all_values.min(axis=0)) / np.where(span > 0, span, 1.0)
     scores = AASF(eps=0.0, rho=1e-3).do(losses, np.ones(len(objectives)), _type="many_to_one")
     chosen = int(np.argmin(scores))
     return candidates[chosen], float(losses[chosen].max())
@@ -211,11 +217,14 @@ def _lexicographic_choice(
     return _Choice("lexicographic", member, f"First {', then '.join(steps)}." if steps else ONLY)
 
 
-def _compromise_choice(candidates: Sequence[Member], objectives: Sequence[Objective]) -> _Choice:
-    member, loss = compromise(candidates, objectives)
+def _compromise_choice(
+    candidates: Sequence[Member], objectives: Sequence[Objective], members: Sequence[Member]
+) -> _Choice:
+    member, loss = compromise(candidates, objectives, members)
     if len(candidates) == 1:
         return _Choice("compromise", member, ONLY)
-    why = f"Gives up at most {loss:.0%} of the front's span in any objective, less than every other point."
+    others = "every other point" if len(candidates) == len(members) else "every other candidate"
+    why = f"Gives up at most {loss:.0%} of the front's span in any objective, less than {others}."
     return _Choice("compromise", member, why)
 
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from gridtune import limits
-from gridtune.optimize.front.against_today import NOTHING, gains, in_words, settings_changed, todays
+from gridtune.optimize.front.against_today import KEEP, NOTHING, gains, in_words, settings_changed, todays
 from gridtune.optimize.front.breakdown import number, scenario_header, scenario_rows
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.export import summary
@@ -87,6 +87,7 @@ def _card(front: Front, items: Sequence[Recommendation]) -> dict[str, Any]:
     return {
         "number": evaluation.number,
         "names": ", ".join(item.name.replace("_", " ") for item in items),
+        "keep": KEEP if evaluation.number == front.archive.today else "",
         "settings": settings,
         "gains": [in_words(one) for one in told if one.better],
         "costs": [in_words(one) for one in told if not one.better],
