@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from gridtune.model.policy import Policy
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.fields.laws import Constant
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,9 @@ def _of_policy(policy: Policy, key: str) -> Meaning:
 
 
 def _plain(value: Any) -> Any:
-    """A value as it may be printed: tables have no short form."""
+    """A value as it may be printed: a constant law is its number, other tables have no short form."""
+    if isinstance(value, Constant):
+        value = value.value
     return value if isinstance(value, bool | int | float | str) else None
 
 
