@@ -54,6 +54,7 @@ FAMILIES: dict[str, str] = {
     "retry": "middleware: whether a task that failed is tried again",
     "blacklist": "middleware: when a site at which much fails gets no more tasks",
     "control": "harvester: how many best-effort jobs to submit in each cycle",
+    "victims": "best-effort queue: which jobs leave when a site's own job needs their processors",
     "forecast": "what is believed of a server's speed, load and links",
 }
 

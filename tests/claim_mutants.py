@@ -16,6 +16,7 @@ from gridtune.agents.batch.best_effort import BestEffortQueue
 from gridtune.agents.deadline.monitor import Monitor
 from gridtune.agents.gridrpc.machine import Machine
 from gridtune.agents.gridrpc.sed import SeD
+from gridtune.agents.infrastructure.faults import Fault
 from gridtune.agents.middleware.broker import Broker
 from gridtune.agents.middleware.pilot import Pilot
 from gridtune.agents.middleware.site_agent import SiteAgent
@@ -29,6 +30,7 @@ from gridtune.model.harvest.control import Decision, Feedback
 from gridtune.model.harvest.feedback import P
 from gridtune.model.harvest.submission import Tap, WaitBatch
 from gridtune.model.job import Job
+from gridtune.model.middleware.routing import LeastDepth
 from gridtune.model.vres.processor_sharing import SharedProcessor
 from gridtune.scenarios.reproduction import Workbench, load_paper
 from gridtune.scenarios.reproduction.egee import claims as egee
@@ -256,6 +258,21 @@ MUTANTS: tuple[Mutant, ...] = (
         "the broker always knows the sites as they are",
         _fresh_views,
         ("dirac/periods/P2a", "dirac/periods/P2b", "dirac/periods/P3"),
+    ),
+    Mutant(
+        "nothing ever breaks",
+        _set(Fault, "_fail", lambda self, _: None),
+        (
+            "dirac/deterioration/P9b",
+            "dirac/deterioration/P9c",
+            "dirac/deterioration/P9d",
+            "dirac/deterioration/P9e",
+        ),
+    ),
+    Mutant(
+        "the broker prefers the longest queue",
+        _set(LeastDepth, "choose", lambda self, sites, *_: max(sites, key=lambda site: site.depth)),
+        ("dirac/deterioration/P9a",),
     ),
     Mutant(
         "filling pilots run one task",

@@ -104,13 +104,15 @@ def test_a_model_free_controller_needs_no_plant():
         assert measured[-1] == pytest.approx(3.0, rel=0.01)
 
 
-def test_the_tap_grows_closes_and_shrinks():
+def test_the_tap_grows_and_shrinks_in_every_cycle_of_a_long_closing():
     open_tap = [Reading(30.0 * k, 30.0, left=1000) for k in range(4)]
     assert drive(Tap(), open_tap) == [3, 4, 6, 9]
     shut = [*open_tap, Reading(120, 30, waiting=5, left=1000), Reading(150, 30, waiting=1, left=1000)]
-    # Closed at 120 s, open again at 180 s: 60 s, so that the rate (13) is divided by 1.5.
-    assert drive(Tap(), [*shut, Reading(180, 30, left=1000)]) == [3, 4, 6, 9, 0, 0, 8]
-    # Closed for less than the grace period: the rate stays.
+    # Closed at 120 s; the grace period ends at 180 s, and the rate (13) stays if it opens then.
+    assert drive(Tap(), [*shut, Reading(180, 30, left=1000)]) == [3, 4, 6, 9, 0, 0, 13]
+    # Closed at 210 and 240 s, too: 13 / 1.5 = 8, and 8 / 1.5 = 5.
+    longer = [*shut, *(Reading(time, 30, waiting=1, left=1000) for time in (180, 210, 240))]
+    assert drive(Tap(), [*longer, Reading(270, 30, left=1000)])[-1] == 5
     assert drive(Tap(), [*shut[:5], Reading(150, 30, left=1000)]) == [3, 4, 6, 9, 0, 13]
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import State
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.reproduction.batcigri.measured import executions, quality, signals
 from gridtune.scenarios.simulation.identify import identify
 from gridtune.scenarios.trace_files.find import find_trace
@@ -174,6 +176,45 @@ def test_the_youngest_make_way():
     )
     assert (first.kills, second.kills, young.kills) == (0, 0, 1)
     assert young.wasted == 2.0
+
+
+@pytest.mark.parametrize(
+    ("victims", "kills"),
+    [
+        ("youngest", [0, 0, 0, 1]),
+        ("oldest", [1, 0, 0, 0]),
+        ("least-lost", [0, 0, 0, 1]),  # 2 s are less than 6, 7 and 2 x 5 s
+        ("scheduler", [1, 0, 0, 0]),  # node 0: the first that a scheduler hands out
+    ],
+)
+def test_who_gives_way_is_a_policy(victims, kills):
+    # Nodes 0, 1, 2 with 3, and 4 are taken one after the other; node 5 is idle.
+    tasks = [(0.0, 1), (1.0, 1), (2.0, 2), (5.0, 1)]
+    best_effort = [
+        {"name": f"w{k}", "kind": "campaign", "count": 1, "submit": at, "runtime": 100.0, "processors": wide}
+        for k, (at, wide) in enumerate(tasks)
+    ]
+    own = {"name": "own", "kind": "generated", "count": 1, "interval": 7.0, "runtime": 10.0}
+    document = {
+        "title": "t",
+        "site": {"name": "a", "nodes": 6, "policy": "fcfs", "named_nodes": True},
+        "harvester": {
+            "controller": {"kind": "p", "reference": 9.0, "kp": 9.0}, "victims": victims, "cycle": 1.0
+        },
+        # A scheduler that sees no best-effort jobs wants node 0 though node 5 is idle; others need one more.
+        "workload": [*best_effort, own | {"processors": 1.0 if victims == "scheduler" else 2.0}],
+    }  # fmt: skip
+    run = simulate(Scenario("t", document, Path()))
+    assert [job.kills for job in run.record.jobs if job.kind == "best-effort"] == kills
+    premium = next(job for job in run.record.jobs if job.kind == "job")
+    assert premium.start == 7.0
+    if victims == "scheduler":
+        assert premium.node == "a-000"
+
+
+def test_victims_by_node_need_nodes_with_names():
+    with pytest.raises(ScenarioError, match="named_nodes"):
+        simulate(load("cigri/search").override({"harvester.victims": "scheduler"}))
 
 
 def test_a_kill_delays_the_execution_of_the_premium_job():

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from gridtune.agents.batch.batch_site import BatchSite, Delay, no_delay
 from gridtune.model.agenda import COMPLETION, DECISION
-from gridtune.model.batch.nodes import Placement
+from gridtune.model.batch.nodes import Named, Placement
+from gridtune.model.harvest.victims import Victims, Youngest
 from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import Job
 
@@ -52,19 +53,21 @@ class Preemption:
         grace: s between the notice to a job and its killing; a job that ends meanwhile is not lost.
         lifetime: s from its start during which a job is not killed.
         start_delay: s from the first submission to the first start (BatCiGri, section 3.6).
+        victims: who gives way first.
     """
 
     kill_delay: Delay = no_delay
     grace: float = 0.0
     lifetime: float = 0.0
     start_delay: float = 0.0
+    victims: Victims = Youngest()
 
 
 class BestEffortQueue:
     """Best-effort jobs at one site, first come first served (BatCiGri, section 3.3).
 
-    The local scheduler does not see them. Where it starts a job on processors that they hold, the youngest
-    of them are killed, since they lose least; those still within their guaranteed lifetime come last.
+    The local scheduler does not see them. Where it starts a job on processors that they hold, some of them
+    are killed, by default the youngest; those still within their guaranteed lifetime come last.
 
     Args:
         site: whose processors; all of equal speed.
@@ -141,16 +144,17 @@ class BestEffortQueue:
             self.site.call_round()
 
     def make_room(self, processors: int) -> float:
-        """Have the youngest jobs leave until that many processors are idle, at once or soon.
+        """Have jobs leave until that many processors are idle, at once or soon.
 
         Returns:
             s that the processors take to be clean, once free; 0 where nobody must leave.
         """
         # Those already on their way out count: they may leave more than those who wait for them need.
         missing = processors - self.idle - self._leaving_processors
-        if missing <= 0:
+        victims = self._victims(missing, processors)
+        if not victims:
             return 0.0
-        for execution, notice in self._victims(missing):
+        for execution, notice in victims:
             job = execution.request.job
             if notice > 0:
                 self._leaving.add(job.id)
@@ -201,23 +205,44 @@ class BestEffortQueue:
     def _open(self, _: object) -> None:
         self.site.call_round()
 
-    def _victims(self, missing: int) -> Sequence[tuple[BestEffortExecution, float]]:
-        """Who must leave to free so many processors, with the s of notice that each is given."""
-        now, preemption = self.agenda.now, self.preemption
+    def _victims(self, missing: int, processors: int) -> Sequence[tuple[BestEffortExecution, float]]:
+        """Who must leave, with the s of notice that each is given.
+
+        Args:
+            missing: processors that must come free.
+            processors: of the job that is to start.
+        """
+        now, preemption, policy = self.agenda.now, self.preemption, self.preemption.victims
+        if missing <= 0 and not (policy.blind and processors):
+            return ()
         victims: Iterable[tuple[BestEffortExecution, float]] = (
             (execution, max(preemption.grace, execution.request.job.start + preemption.lifetime - now))
             for execution in reversed(self._executions.values())
             if execution.request.job.id not in self._leaving
         )
+        if not isinstance(policy, Youngest):  # they stand in that order
+            victims = sorted(victims, key=lambda victim: policy.rank(victim[0].request.job, now))
         if preemption.lifetime:
             victims = sorted(victims, key=itemgetter(1))
         chosen: list[tuple[BestEffortExecution, float]] = []
-        for execution, notice in victims:
+        if policy.blind:
+            wanted = self._wanted(processors)
+            chosen = [one for one in victims if not wanted.isdisjoint(one[0].placement.slots)]
+            victims = [one for one in victims if wanted.isdisjoint(one[0].placement.slots)]
+            missing -= sum(execution.request.job.processors for execution, _ in chosen)
+        for execution, notice in victims if missing > 0 else ():
             chosen.append((execution, notice))
             missing -= execution.request.job.processors
             if missing <= 0:
                 break
         return chosen
+
+    def _wanted(self, processors: int) -> Set[int]:
+        """The slots that the premium scheduler would hand out if there were no best-effort jobs."""
+        nodes = self.site.nodes
+        assert isinstance(nodes, Named)
+        held = (slot for execution in self._executions.values() for slot in execution.placement.slots)
+        return set(sorted([*nodes.free_slots, *held])[:processors])
 
     def _time_is_up(self, notice: tuple[Job, int]) -> None:
         job, kills = notice

@@ -85,6 +85,11 @@ class Named:
         heapify(self._free)
         self._out: dict[int, list[int]] = {}  # idle slots of nodes that hand out none
 
+    @property
+    def free_slots(self) -> Sequence[int]:
+        """Numbers of the slots that can be handed out, in no order."""
+        return self._free
+
     def take(self, count: int) -> Placement:
         """The free slots with the lowest numbers."""
         slots = [heappop(self._free) for _ in range(count)]

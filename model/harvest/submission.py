@@ -68,10 +68,10 @@ class Flow(NamedTuple):
 @register("control", "tap", source=TAP)
 @dataclass(frozen=True)
 class Tap(Control):
-    """CiGri's production rule: a tap that closes while any job waits, and opens with a lower rate.
+    """CiGri's production rule: a tap that is closed while any job waits, and gives less the longer it is.
 
-    While open, `rate` jobs are submitted in each cycle and the rate grows. A tap that was closed for less
-    than the grace period opens with its rate unchanged.
+    While open, `rate` jobs are submitted in each cycle and the rate grows. Once the grace period since its
+    closing is over, the rate is divided by the factor in every cycle in which the tap is closed.
     """
 
     initial: int = _initial()
@@ -79,7 +79,7 @@ class Tap(Control):
     maximum: int = _maximum()
     grace: float = parameter(
         60.0,
-        help="a tap closed for less keeps its rate",
+        help="time from the closing of the tap from which its rate falls in every cycle",
         unit="s",
         low=0.0,
         high=600.0,
@@ -92,9 +92,9 @@ class Tap(Control):
         rate, closed = memory or Flow(min(self.initial, self.maximum), None)
         if reading.waiting:
             since = reading.time if closed is None else closed
+            if reading.time - since > self.grace:
+                rate = max(min(self.initial, self.maximum), int(rate / self.factor))
             return Decision(0.0, Flow(rate, since), nan, reading.waiting)
-        if closed is not None and reading.time - closed >= self.grace:
-            rate = max(min(self.initial, self.maximum), int(rate / self.factor))
         submitted = min(rate, reading.left)
         following = rate
         if rate < submitted * self.factor + 1:

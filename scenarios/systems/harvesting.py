@@ -19,7 +19,7 @@ from gridtune.model.metrics.users import mean
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import delay, expected_data, sites_of
 from gridtune.scenarios.systems.destinations import workloads_for
-from gridtune.scenarios.tables.batch import FROM_LOG
+from gridtune.scenarios.tables.batch import FROM_LOG, SiteSpec
 from gridtune.scenarios.tables.harvesting import HarvesterSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.jobs import EVERY, BestEffortSpec, Campaign, JobWorkload, Task
@@ -77,6 +77,11 @@ def check(spec: ScenarioSpec) -> None:
             if name in taken:
                 raise ValueError(f"harvester {harvester.name}: site {name} has a harvester already")
             taken.add(name)
+            if harvester.victims.blind and not _named(sites[name]):
+                raise ValueError(
+                    f"harvester {harvester.name}: victims: {harvester.victims.kind} asks where jobs are; "
+                    f"set site.{name}.named_nodes = true"
+                )
             if isinstance(sites[name].speed, list) and len({*sites[name].speed}) > 1:  # type: ignore[misc]
                 raise ValueError(
                     f"harvester {harvester.name}: the nodes of {name} have different speeds; a site can be "
@@ -89,6 +94,11 @@ def check(spec: ScenarioSpec) -> None:
             raise ValueError(
                 f"workload {workload.name}: processors: {workload.processors} do not fit into {room} slots"
             )
+
+
+def _named(site: SiteSpec) -> bool:
+    """Whether it is known on which nodes of a site a job is."""
+    return site.named_nodes or site.lives or isinstance(site.speed, list)
 
 
 def _harvested_sites(harvester: HarvesterSpec, sites: Mapping[str, object]) -> list[str]:
@@ -114,6 +124,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
                 part.grace,
                 part.lifetime,
                 part.start_delay,
+                part.victims,
             )
             queue = BestEffortQueue(sites[site], preemption)
             control: Control = part.controller

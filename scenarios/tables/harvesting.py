@@ -6,6 +6,7 @@ from pydantic import Field
 
 import gridtune.model.harvest  # noqa: F401 - importing it registers the controllers
 from gridtune.agents.harvest.bags import Sharing
+from gridtune.model.harvest.victims import Youngest
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable, Table
@@ -33,6 +34,7 @@ class HarvesterSpec(Switchable):
         default=0.0, ge=0, description="s between notice and kill, for which premium jobs wait"
     )
     lifetime: float = Field(default=0.0, ge=0, description="s from its start in which a job is not killed")
+    victims: policy_of("victims") = Field(default_factory=Youngest)  # type: ignore[valid-type]
 
 
 class BagsSpec(Table):

@@ -19,6 +19,7 @@ from gridtune.scenarios.reproduction.claims import (
     definition,
     hypothesis,
 )
+from gridtune.scenarios.reproduction.dirac.deterioration import deterioration
 from gridtune.scenarios.reproduction.dirac.figures import (
     counts_over_time,
     draw_evolution,
@@ -466,5 +467,6 @@ PAPER = Paper(
         Experiment("evolution", "Tasks over time on dedicated sites", evolution),
         Experiment("periods", "Waiting times over the update period", periods),
         Experiment("strategies", "Push, pull, run-once and filling pilots", strategies),
+        Experiment("deterioration", "The same where nothing breaks, and where all does", deterioration),
     ),
 )
