@@ -48,6 +48,8 @@ def check(spec: ScenarioSpec) -> None:
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Have faults come and go."""
+    if any(fault.kind == "broken" for fault in spec.fault):
+        grid.record.counters["broken_executions"] += 0
     for fault in spec.fault:
         for name, (begin, end) in _targets(grid, fault):
             stream = f"fault:{fault.name}:{name}"
