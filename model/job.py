@@ -49,6 +49,7 @@ class Job:
         runtime: execution time on a node of speed 1, s.
         processors: slots it holds while it runs.
         estimate: run time that its owner promises, s; the run time itself if nothing else is known.
+        expected: run time that a batch scheduler plans with, s; the promise unless run times are predicted.
         deadline: absolute, s; infinite if none.
         queued: when it entered the queue in which it stands or stood last, s.
         start, end: of its last execution, s; nan before.
@@ -66,6 +67,7 @@ class Job:
         "deadline",
         "end",
         "estimate",
+        "expected",
         "given",
         "group",
         "id",
@@ -113,7 +115,7 @@ class Job:
         self.submit = submit
         self.runtime = runtime
         self.processors = processors
-        self.estimate = runtime if estimate is None else estimate
+        self.estimate = self.expected = runtime if estimate is None else estimate
         self.deadline = deadline
         self.queued = self.start = self.end = self.given = nan
         self.site = self.node = ""

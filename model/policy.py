@@ -47,6 +47,7 @@ FAMILIES: dict[str, str] = {
     "aggregation": "agent of a hierarchy: which servers it hands up, the best first",
     "choice": "client: which of the servers found gets which request",
     "batch": "local scheduler of a batch site",
+    "prediction": "batch site: the run time with which a job is planned, in place of its promise",
     "routing": "broker: the site that a job is pushed to",
     "ranking": "broker of a computing grid: which of the published queues a job prefers",
     "arbitration": "dispatcher of a portal: whose job gets the next slot granted to it",

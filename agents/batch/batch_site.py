@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import mesa
 
-from gridtune.agents.batch.keeper import Keeper, Preempting
+from gridtune.agents.batch.keeper import Keeper, Predicting, Preempting
 from gridtune.agents.batch.preemption import PreemptibleJobs
 from gridtune.agents.infrastructure.network import Staged, Way
 from gridtune.agents.infrastructure.service import Service
@@ -143,6 +143,7 @@ class BatchSite(mesa.Agent):
         head_node: what submissions (best-effort ones too), cancellations and kills of best-effort jobs have
             to pass, if that takes time.
         qos: has jobs make way for those of a higher QOS; None where none do.
+        predictor: predicts run times, in place of promises; None where plans rest on these.
         keeper: keeps nodes that are out, and reservations, from the scheduler; None where there are none.
     """
 
@@ -186,6 +187,7 @@ class BatchSite(mesa.Agent):
         self.head_node: Service | None = None
         self.keeper: Keeper | None = None
         self.qos: Preempting | None = None
+        self.predictor: Predicting | None = None
         self._resumed: dict[int, tuple[float, float]] = {}  # work done before and s to go on from it, by job
         self._paused: dict[int, float] = {}  # s that jobs ran which write down how far they have come
         self.requeues = requeues
@@ -336,6 +338,7 @@ class BatchSite(mesa.Agent):
     def _enter(self, job: Job, done: Ended | None) -> None:
         """Put a job into the first queue that accepts it."""
         now = self.grid.now
+        job.expected = job.estimate
         queue = self._queue_for(job)
         if queue is None:
             job.reject(now)
@@ -346,6 +349,8 @@ class BatchSite(mesa.Agent):
             return
         if self.keeper is not None:
             self.keeper.work_came()
+        if self.predictor is not None:
+            job.expected = self.predictor.expect(job)
         job.queue(now, self.name)
         self.cluster.enqueue(job, queue, self.policy.owner(job))
         if done is not None:
@@ -478,11 +483,13 @@ class BatchSite(mesa.Agent):
         elif runtime < inf:
             event = timer.after(overhead + runtime, self._complete, job, COMPLETION)
         if planned_end is None:
-            planned_end = now + promised
+            planned_end = now + job.expected / placement.speed
             self.cluster.start(job, now, planned_end, hold)
         self._executions[job.id] = Execution(job, placement, planned_end, event, timer, overhead)
         if self.keeper is not None:
             self.keeper.started()
+        if self.predictor is not None:
+            self.predictor.started(job, planned_end, now + overhead + min(runtime, limit))
         started = self._watchers.pop(job.id, None)
         # A pilot looks at its node before it asks for anything (RR-5576, section 7).
         if started is not None and fails is None:
@@ -555,6 +562,8 @@ class BatchSite(mesa.Agent):
 
     def _vacate(self, job: Job) -> None:
         """Take back the processors of a job."""
+        if self.predictor is not None:
+            self.predictor.left(job)
         execution = self._executions.pop(job.id)
         for task, event in self._computing.pop(job.id, {}).items():
             del self._tasks[task]
@@ -626,6 +635,10 @@ class BatchSite(mesa.Agent):
         if not last:
             return partial(self._enter, job, done)
         return _nothing if done is None else partial(done, job)
+
+    def speed_of(self, job: Job) -> float:
+        """Work per s of a running job's nodes."""
+        return self._executions[job.id].placement.speed
 
     def leaves_at(self, job: Job, time: float) -> None:
         """The processors of a running job are expected back at another time, s."""

@@ -39,3 +39,16 @@ class Preempting(Protocol):
 
     def drop_claim(self) -> bool:
         """Give back what is kept for the last job that waits for others to leave; whether there was one."""
+
+
+class Predicting(Protocol):
+    """Run times that jobs are planned with."""
+
+    def expect(self, job: Job) -> float:
+        """The run time that a job which enters its queue is planned with, s at speed 1."""
+
+    def started(self, job: Job, planned: float, end: float) -> None:
+        """A job has started: when it is planned to end, and when it will, s."""
+
+    def left(self, job: Job) -> None:
+        """A job has left its processors."""

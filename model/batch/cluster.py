@@ -169,7 +169,7 @@ class Cluster:
 
     def duration(self, job: Job) -> float:
         """Seconds that a waiting job is planned to run."""
-        return job.estimate / self.pace
+        return job.expected / self.pace
 
     def jobs(self, lanes: Iterable[Lane]) -> Iterator[Job]:
         """Waiting jobs of the lanes in turn, without those for which their queue or quota has no slots left.

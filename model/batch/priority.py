@@ -241,7 +241,7 @@ class Priority(BatchPolicy):
         size = job.processors / cluster.capacity
         value = self.weight_age * min(1.0, (now - job.queued) / self.max_age)
         value += self.weight_job_size * (size if self.favour == "large" else 1.0 - size)
-        value += self.weight_shortness * (1.0 - min(1.0, job.estimate / self.longest))
+        value += self.weight_shortness * (1.0 - min(1.0, job.expected / self.longest))
         if self.qos:
             value += self.weight_qos * self.qos.get(job.kind, 0.0) / (max(self.qos.values()) or 1.0)
         return value

@@ -16,8 +16,8 @@ Score = Callable[[Job, float], float]
 
 
 def _run(job: Job) -> float:
-    """The promised run time, at least 1 s: some rules divide by it or take its logarithm."""
-    return max(1.0, job.estimate)
+    """The promised or predicted run time, at least 1 s: some rules divide by it or take its logarithm."""
+    return max(1.0, job.expected)
 
 
 def _wfp3(job: Job, now: float) -> float:
@@ -35,8 +35,8 @@ def _came(job: Job) -> float:
 
 # The largest comes first; functions of the literature that put the smallest first have their sign changed.
 RULES: Mapping[str, Score] = {
-    "sjf": lambda job, now: -job.estimate,
-    "saf": lambda job, now: -job.estimate * job.processors,
+    "sjf": lambda job, now: -job.expected,
+    "saf": lambda job, now: -job.expected * job.processors,
     "lxf": lambda job, now: (now - job.queued) / _run(job),
     "wfp3": _wfp3,
     "unicef": _unicef,

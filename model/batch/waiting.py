@@ -30,7 +30,7 @@ class Waiting:
         self._pace = pace
         count = len(self.jobs)
         self._processors = np.fromiter((job.processors for job in self.jobs), np.int64, count)
-        self._durations = np.fromiter((job.estimate for job in self.jobs), np.float64, count) / pace
+        self._durations = np.fromiter((job.expected for job in self.jobs), np.float64, count) / pace
         self._planned = np.zeros(count, bool)
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class Waiting:
                     _longer(array) for array in (self._processors, self._durations, self._planned)
                 )
             self._processors[place] = job.processors
-            self._durations[place] = job.estimate / self._pace
+            self._durations[place] = job.expected / self._pace
             self._planned[place] = False
             self.jobs.append(job)
 

@@ -16,6 +16,7 @@ from gridtune.agents.batch.batch_site import (
     Services,
     no_delay,
 )
+from gridtune.agents.batch.predictor import Predictor
 from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.infrastructure.network import Volume, network_of
 from gridtune.model.agenda import ARRIVAL, Action
@@ -25,6 +26,7 @@ from gridtune.model.batch.nodes import Counted, Named, NodePool
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
+from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.faults import needs_names
 from gridtune.scenarios.fields.laws import Constant, Law, draws
 from gridtune.scenarios.systems.destinations import at_sites, destination, site_names
@@ -112,6 +114,8 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     if network is not None:
         site.stage(network.ways[spec.name])
     site.head_node = spec.head_node.place(grid, f"{spec.name}.head-node", lambda: site.depth)
+    if not isinstance(spec.prediction, Promise):
+        Predictor(site, spec.prediction)
     grid.record.probe(f"{spec.name}.running", lambda: site.running)
     grid.record.probe(f"{spec.name}.waiting", lambda: site.depth)
     grid.record.probe(f"{spec.name}.free", lambda: site.free)

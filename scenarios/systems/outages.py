@@ -9,6 +9,7 @@ from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.outages import Failures, Outage, schedule_outages, schedule_reservation
 from gridtune.agents.batch.qos import QosPreemption, Terms
 from gridtune.model.grid import Grid
+from gridtune.model.prediction import Promise
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.batch import delay, sites_of
 from gridtune.scenarios.tables.batch import SiteSpec
@@ -34,6 +35,10 @@ def check(spec: ScenarioSpec) -> None:
         if site.preemption is not None and site.vres is not None:
             raise ValueError(
                 f"site.{site.name}.preemption: is for sites with a batch scheduler; leave it out, or vres"
+            )
+        if site.vres is not None and not isinstance(site.prediction, Promise):
+            raise ValueError(
+                f"site.{site.name}.prediction: is for sites with a batch scheduler; leave it out, or vres"
             )
         files = site.file_system
         slowed = files is not None and files.io_share > 0

@@ -11,6 +11,7 @@ from gridtune import limits
 from gridtune.agents.batch.batch_site import (
     Overrun,
 )
+from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
@@ -115,6 +116,9 @@ class SiteSpec(VresFields, LifeFields):
     )
     overrun: Overrun = Field(
         default="extend", description="whether a job that runs longer than promised is left to run or killed"
+    )
+    prediction: policy_of("prediction") = Field(  # type: ignore[valid-type]
+        default_factory=Promise, description="what its scheduler plans with: promises, or predicted run times"
     )
     tags: list[str] = Field(default_factory=list, description="properties that tasks may require")
     rounds: RoundsSpec | None = Field(

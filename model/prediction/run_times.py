@@ -1,0 +1,116 @@
+"""Predictions of run times from what the jobs of a user took before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gridtune.model.job import Job
+from gridtune.model.policy import Policy, parameter, register
+
+TSAFRIR = "Tsafrir, Etsion and Feitelson, TPDS 2007 (EASY++)"
+MINUTE, HOUR = 60.0, 3600.0
+# s that are added to a prediction each time that it has been exceeded.
+INCREMENTS = (
+    *(minutes * MINUTE for minutes in (1, 5, 15, 30)),
+    *(hours * HOUR for hours in (1, 2, 5, 10, 20, 50, 100)),
+)
+
+
+class Ended(NamedTuple):
+    """A job that has ended; both in s at speed 1.
+
+    Attributes:
+        runtime: what it took.
+        promise: what its owner had promised.
+    """
+
+    runtime: float
+    promise: float
+
+
+class Prediction(Policy):
+    """The contract of the family `prediction`.
+
+    A job is predicted when it enters its queue. Whatever is predicted, no more is expected than was promised,
+    and limits of run time are those of the promise.
+    """
+
+    @property
+    def memory(self) -> int:
+        """How many ended jobs of each user it looks back at."""
+        return 0
+
+    def runtime(self, job: Job, ended: Sequence[Ended]) -> float:
+        """The run time that is expected of a job, s at speed 1.
+
+        Args:
+            job: that enters its queue.
+            ended: the last jobs of its user that have ended, the latest last; none at first.
+        """
+        raise NotImplementedError
+
+    def corrected(self, expected: float, times: int) -> float:
+        """The run time that is expected of a job which has exceeded what was expected, s at speed 1.
+
+        Args:
+            expected: at first.
+            times: how often that, or its corrections, have been exceeded, at least 1.
+        """
+        return expected + INCREMENTS[min(times, len(INCREMENTS)) - 1]
+
+
+@register("prediction", "promise")
+@dataclass(frozen=True)
+class Promise(Prediction):
+    """No prediction: plans rest on what owners promise."""
+
+    def runtime(self, job: Job, ended: Sequence[Ended]) -> float:
+        """The promise."""
+        return job.estimate
+
+
+@register("prediction", "last-runs", source=TSAFRIR)
+@dataclass(frozen=True)
+class LastRuns(Prediction):
+    """A job takes as long as the last jobs of its user did on average; the promise, while there are none."""
+
+    jobs: int = parameter(2, help="jobs of the user that are looked back at", low=1, high=10, minimum=1)
+
+    @property
+    def memory(self) -> int:
+        """As many jobs as are averaged."""
+        return self.jobs
+
+    def runtime(self, job: Job, ended: Sequence[Ended]) -> float:
+        """Their mean, or the promise."""
+        return sum(one.runtime for one in ended) / len(ended) if ended else job.estimate
+
+
+@register("prediction", "mean-ratio")
+@dataclass(frozen=True)
+class MeanRatio(Prediction):
+    """A job takes that part of its promise which the last jobs of its user took of theirs on average."""
+
+    jobs: int = parameter(10, help="jobs of the user that are looked back at", low=1, high=100, minimum=1)
+
+    @property
+    def memory(self) -> int:
+        """As many jobs as are averaged."""
+        return self.jobs
+
+    def runtime(self, job: Job, ended: Sequence[Ended]) -> float:
+        """The promise times the mean of run time over promise, or the promise."""
+        ratios = [one.runtime / one.promise for one in ended if one.promise > 0]
+        return job.estimate * sum(ratios) / len(ratios) if ratios else job.estimate
+
+
+@register("prediction", "actual")
+@dataclass(frozen=True)
+class Actual(Prediction):
+    """A job takes what it takes, as if that were known: no prediction can be better."""
+
+    def runtime(self, job: Job, ended: Sequence[Ended]) -> float:
+        """The true run time."""
+        return job.runtime
