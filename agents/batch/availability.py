@@ -162,8 +162,11 @@ class Availability:
         Best-effort jobs leave at once.
         """
         self._shut(nodes, cause, until, "node drained")
+        self.site.processors_returned()
 
     def _shut(self, nodes: Iterable[int], cause: str, until: float, event: str) -> None:
+        while self.site.drop_claim():  # on jobs that may run there; the next round sees to them
+            pass
         for node in nodes:
             self._log(event, node)
             causes = self._causes.setdefault(node, {})

@@ -573,10 +573,10 @@ class BatchSite(mesa.Agent):
 
     def _came_back(self) -> None:
         """Processors have come back, or a job waits no longer: let those have them for whom they are kept."""
-        if self.qos is not None:
-            self.qos.settle()
         if self.keeper is not None:
             self.keeper.released(self.empty)
+        if self.qos is not None:
+            self.qos.settle()
 
     def processors_returned(self) -> None:
         """More processors are free: have the scheduler asked, and start what waits for them."""
