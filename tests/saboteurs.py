@@ -12,13 +12,14 @@ from unittest.mock import patch
 
 import numpy as np
 
+from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.deadline.scheduler import SchedulingAgent
 from gridtune.agents.gridrpc.client import Client
 from gridtune.agents.harvest.bags import Bags
 from gridtune.agents.harvest.harvester import Harvester
 from gridtune.agents.middleware.gateway import Gateway
-from gridtune.model.agenda import ARRIVAL
+from gridtune.model.agenda import ARRIVAL, COMPLETION
 from gridtune.model.harvest.control import Decision
 from gridtune.model.job import DONE, Job
 from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
@@ -79,13 +80,16 @@ def kinds(spec: ScenarioSpec) -> list[str]:
     - `drop-widest`, `drop-longest`: the tenth of the largest jobs is refused;
     - `one-too-few`: clients submit n_min - 1 mandatory requests;
     - `stop-harvesting`: harvesters submit nothing in the second half of the run;
-    - `no-requeue`: killed best-effort jobs are not put back.
+    - `no-requeue`: killed best-effort jobs are not put back;
+    - `run-twice`: sites run a random fifth of the jobs twice, to seem busy, where that is an objective.
     """
     found = ["refuse", "hold", "hold-few", "hold-last", "drop-widest", "drop-longest"]
     if spec.client:
         found.append("one-too-few")
     if spec.harvester:
         found += ["stop-harvesting", "no-requeue"]
+    if spec.search and {"utilisation", "goodput"} & set(spec.search.objectives):
+        found.append("run-twice")
     return found
 
 
@@ -155,6 +159,8 @@ def _patches(
         return [(Harvester, "_act", _stopping(Harvester._act, spec.horizon))]
     if kind == "no-requeue":
         return [(Bags, "ended", _without_requeue(Bags.ended))]
+    if kind == "run-twice":
+        return [(BatchSite, "_complete", _running_twice(BatchSite._complete, rng))]
     late = kind.startswith("hold")
     wanted = _choice(kind, rng, last)
     return [
@@ -298,6 +304,26 @@ def _without_requeue(ended: Any) -> Any:
             job.cancel(self.clock())
 
     return sabotaged_ended
+
+
+def _running_twice(complete: Any, rng: np.random.Generator) -> Any:
+    """A site that loses executions when they are done, and begins them again where they were."""
+    known: set[int] = set()
+
+    def sabotaged_complete(self: BatchSite, job: Job) -> None:
+        if job.id in known or rng.random() >= SHARE:
+            complete(self, job)
+            return
+        known.add(job.id)
+        node, execution = job.node, self._executions[job.id]
+        job.kill(self.grid.now)
+        job.begin(self.grid.now, node)
+        again = execution.timer.after(
+            job.runtime / execution.placement.speed, self._complete, job, COMPLETION
+        )
+        self._executions[job.id] = execution._replace(event=again)
+
+    return sabotaged_complete
 
 
 def honest_and_twins(scenario: Scenario, seed: int) -> dict[str, Metrics]:

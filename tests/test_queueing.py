@@ -62,3 +62,4 @@ def test_servers_are_as_busy_as_they_should_be():
         load("queue/mmc").override({"queue.servers": 10, "queue.load": 0.6, "queue.customers": 20_000})
     )
     assert run.metrics["utilisation"].value == pytest.approx(0.6, rel=0.02)
+    assert run.metrics["goodput"].value == pytest.approx(run.metrics["utilisation"].value)

@@ -58,6 +58,7 @@ def test_jobs_killed_for_a_broken_promise_are_their_owners_doing_unless_they_hav
     run = tried(jobs(promise=0.5), sites=strict)
     assert run.metrics["killed_by_limit"].value == 4
     assert unhappy(run) == set()
+    assert run.metrics["utilisation"].value > run.metrics["goodput"].value == 0
     assert unhappy(tried(jobs(promise=0.5, deadline=1000.0), sites=strict)) == {"local-000"}
 
 

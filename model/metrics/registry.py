@@ -91,6 +91,7 @@ METRICS: dict[str, Definition] = {
     "slowdown_mean_log": _of("", "minimize", "decimal logarithm of slowdown_mean"),
     "slowdown_worst_log": _of("", "minimize", "decimal logarithm of slowdown_worst"),
     "utilisation": _of("", "maximize", "busy slot-seconds, lost ones too, over slots times the time in use"),
+    "goodput": _of("", "maximize", "work of completed jobs and progress of running ones, over what could be"),
     "killed": _of("kills", "minimize", "executions lost to other jobs and put back into a queue"),
     "wasted_work": _of("s", "minimize", "slot-seconds of executions that were lost", WORK),
     "events": _of("events", "minimize", "fired events"),

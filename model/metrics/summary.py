@@ -17,6 +17,7 @@ from gridtune.model.metrics.lost import (
     left_over,
     lost,
     missing,
+    progress,
     quantile,
 )
 from gridtune.model.metrics.registry import (
@@ -206,7 +207,7 @@ def _summed(ordered: list[float]) -> dict[str, float]:
 def _totals(grid: Grid) -> dict[str, float]:
     """Sums over jobs, in one pass."""
     completed = kills = 0
-    work = wasted = busy = 0.0
+    work = wasted = busy = kept = 0.0
     unfinished = False
     first = inf
     last = quiet = -inf  # last completion; last moment at which any slot was held
@@ -215,6 +216,7 @@ def _totals(grid: Grid) -> dict[str, float]:
             first = job.submit
         kills += job.kills
         wasted += job.wasted
+        kept += progress(job, grid.now, grid.mean_speed)
         busy += job.kept
         if job.state is DONE:
             completed += 1
@@ -236,6 +238,7 @@ def _totals(grid: Grid) -> dict[str, float]:
         "completed_work": work,
         "makespan": inf if unfinished else span,
         "utilisation": (busy + wasted) / area if area else 0.0,
+        "goodput": kept / (area * grid.mean_speed) if area else 0.0,
         "killed": kills,
         "wasted_work": wasted,
         "events": grid.agenda.fired,
