@@ -56,6 +56,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "diet/scalability": {"workload.user.count": 4, "sed.count": 5},
     "diet/threshold-pivoting": {"horizon": 6000.0},
     "dirac/dedicated": {},
+    "dirac/deteriorating": {},
     "dirac/search": {},
     "dirac/shared": {},
     "dirac/validation-cluster": {},

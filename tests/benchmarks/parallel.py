@@ -1,77 +1,95 @@
 """Whether every way to bring tasks to sites completes the parallel jobs of a real log.
 
-    python -m tests.benchmarks.parallel             # the four ways, on three sites and under reservations
-    python -m tests.benchmarks.parallel --search 24 # and the front of a search over them
+    python -m tests.benchmarks.parallel --work /tmp/parallel              # runs what is missing
+    python -m tests.benchmarks.parallel --work /tmp/parallel --search 24  # and a search over the ways
+    python -m tests.benchmarks.parallel --work /tmp/parallel --rows docs/data/parallel.json
+    python docs/making/tables.py                                          # shows them in docs/systems
 
-Prints a table in Markdown: completed jobs, those that fit nowhere (counted from the log, not by the
-simulator), mean response of the completed ones, pilots, idle slot-hours of pilots, control messages.
+Jobs that fit somewhere, and those of them that were completed, are counted one by one: the simulator's own
+metrics of lost work are not asked. Each point of the front of the search is run again.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+from pathlib import Path
+from typing import Any
 
 from gridtune.optimize.front.front import front
 from gridtune.optimize.search import search
-from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.simulation.simulate import simulate
+from tests.benchmarks.rows import file_of, rows_of
 
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "push": {"middleware.kind": "push"},
     "pull": {"middleware.kind": "pull"},
     "pilots, run-once": {"middleware.kind": "pilot", "middleware.pilot_mode": "run-once"},
     "pilots, filling": {"middleware.kind": "pilot", "middleware.pilot_mode": "filling"},
 }
-WIDEST = {"grid/kth": 100, "grid/kth-vres": 40}
-METRICS = ("meta_completed", "meta_response_mean", "pilots", "pilot_idle", "messages")
+WIDEST = {"grid/kth": 100, "grid/kth-vres": 40}  # processors that one job can get
+SEARCHED = "grid/kth"
+METRICS = ("messages_per_task", "messages", "pilots", "pilot_idle")
 
 
-def measured(scenario: Scenario, widest: int) -> tuple[int, int, dict[str, float]]:
-    """Jobs that fit, jobs completed of these, and metrics of one run."""
-    run = simulate(scenario, 1)
-    fitting = [job for job in run.record.jobs if job.processors <= widest]
-    values = {name: run.metrics[name].value for name in METRICS if name in run.metrics}
-    return len(fitting), sum(job.state == "done" for job in fitting), values
+def measured(name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Jobs that fit, jobs completed of these, their mean response in s, and metrics of one run."""
+    run = simulate(load(name).override(settings), 1)
+    fitting = [job for job in run.record.jobs if job.processors <= WIDEST[name]]
+    responses = [job.end - job.submit for job in fitting if job.state == "done"]
+    return {
+        "settings": settings,
+        "fitting": len(fitting),
+        "done": len(responses),
+        "response": sum(responses) / max(1, len(responses)),
+        "metrics": {one: run.metrics[one].value for one in METRICS if one in run.metrics},
+    }
 
 
-def rows() -> Iterator[str]:
-    """Rows of the table."""
-    for name, widest in WIDEST.items():
+def measure(work: Path, budget: int) -> None:
+    """Run what is missing: the ways, then the search and its front."""
+    for name in WIDEST:
         for way, settings in WAYS.items():
-            fitting, done, values = measured(load(name).override(settings), widest)
-            pilots = ""
-            if "pilot_idle" in values:
-                pilots = f"{values['pilots']:,.0f} | {values['pilot_idle'] / 3600:,.0f} h"
-            yield (
-                f"| `{name}` | {way} | {done:,} of {fitting:,} | {values['meta_response_mean']:,.0f} s "
-                f"| {pilots or '|'} | {values['messages']:,.0f} |"
-            )
+            _keep(work, name, way, settings)
+    if budget:
+        out = work / "search"
+        options: dict[str, Any] = {"budget": budget, "seed": 1, "out": out, "resume": out.exists()}
+        members = front(search(load(SEARCHED), **options).archive).members
+        for member in members:
+            _keep(work, "front", f"evaluation {member.evaluation.number}", dict(member.evaluation.values))
+        (work / "members.json").write_text(
+            json.dumps([f"evaluation {member.evaluation.number}" for member in members]), encoding="utf-8"
+        )
 
 
-def front_rows(budget: int) -> Iterator[str]:
-    """Points of the front of a search over the three kinds, each run again."""
-    scenario = load("grid/kth")
-    for member in front(search(scenario, budget=budget, seed=1).archive).members:
-        evaluation = member.evaluation
-        fitting, done, values = measured(scenario.override(evaluation.values), WIDEST["grid/kth"])
-        settings = ", ".join(f"{path.split('.')[-1]} {value}" for path, value in evaluation.values.items())
-        yield f"| {settings} | {done:,} of {fitting:,} | {values['meta_response_mean']:,.0f} s |"
+def _keep(work: Path, table: str, way: str, settings: dict[str, Any]) -> None:
+    path = file_of(work, table)
+    if way not in {row["way"] for row in rows_of(path)}:
+        made = measured(SEARCHED if table == "front" else table, settings)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"way": way, **made}) + "\n")
+
+
+def summed_up(work: Path) -> dict[str, Any]:
+    """All rows by table; of the front those of its members."""
+    rows = {name: list(rows_of(file_of(work, name))) for name in (*WIDEST, "front")}
+    members = json.loads((work / "members.json").read_text(encoding="utf-8"))
+    return {**rows, "front": [row for row in rows["front"] if row["way"] in members]}
 
 
 def main() -> None:
-    """Print the tables."""
+    """See the module."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--work", type=Path, required=True, help="folder of the single runs")
     parser.add_argument("--search", type=int, default=0, help="budget of a search; 0 for none")
-    budget = parser.parse_args().search
-    print("| scenario | way | completed | mean response | pilots | idle | messages |")
-    print("|---|---|---|---|---|---|---|")
-    for row in rows():
-        print(row, flush=True)
-    if budget:
-        print("\n| point of the front | completed | mean response |\n|---|---|---|")
-        for row in front_rows(budget):
-            print(row, flush=True)
+    parser.add_argument("--rows", type=Path, help="JSON file of all that was measured")
+    chosen = parser.parse_args()
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    if chosen.rows is None:
+        measure(chosen.work, chosen.search)
+    else:
+        chosen.rows.write_text(json.dumps(summed_up(chosen.work), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
