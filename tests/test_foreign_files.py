@@ -22,6 +22,7 @@ from gridtune.optimize.search import search
 from gridtune.optimize.storages.storage import JOURNAL
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
+from gridtune.scenarios.results.locks import FOLDER, RESULTS, check_ours
 from search_toys import VARY, toy
 from tests.processes import PATIENCE, environment
 from tests.test_cli import gridtune
@@ -147,6 +148,39 @@ def test_no_command_changes_a_file_that_no_search_has_made(tmp_path, kind, name)
             refused(_search, out=tmp_path, resume=resume)
         refused(load_archive, tmp_path)
     assert seen(tmp_path) == before
+
+
+RUN = ("diet/day-regular", "--set", "horizon=3")
+INTO = {  # commands with the files that they write to their folder
+    "run": ((*RUN,), "metrics.json"),
+    "sweep": ((*RUN, "--vary", "sed.count=2,3"), "sweep.json"),
+    "search": ((*RUN, "--budget", 2, "--replications", 1, "--sampler", "random", "--jobs", 1), "front.json"),
+    "sensitivity": ((*RUN, "--vary", "sed.speed=1:2", "--samples", 2, "--jobs", 1), "sensitivity.csv"),
+    "reproduce": (("diet/day-regular", "--replications", 1, "--jobs", 1), "claims.json"),
+}
+
+
+@pytest.mark.parametrize("command", INTO)
+def test_a_folder_with_somebody_elses_files_of_our_names_is_refused(tmp_path, command):
+    words, name = INTO[command]
+    (tmp_path / name).write_text("precious")
+    before = seen(tmp_path)
+    result = gridtune(command, *words, "--out", tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"gridtune: {tmp_path}: {name} is there, and no command has written it; give --out another folder\n"
+    )
+    assert seen(tmp_path) == before
+
+
+def test_all_that_commands_write_is_known_to_be_theirs(tmp_path):
+    for command in ("run", "sweep", "search", "sensitivity"):
+        made = gridtune(command, *INTO[command][0], "--out", tmp_path)
+        assert made.returncode == 0, made.stderr
+    (tmp_path / FOLDER).unlink()
+    names = [path.name for path in tmp_path.iterdir()]
+    assert {name for name in names if not name.startswith("study.journal")} <= RESULTS
+    check_ours(tmp_path)  # as earlier versions have left it
 
 
 def test_an_sqlite_file_given_as_a_path_is_named_as_such(tmp_path):

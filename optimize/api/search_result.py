@@ -20,8 +20,9 @@ from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.api.experiment import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
-from gridtune.scenarios.results.files import replace, writable_folder, write_json
+from gridtune.scenarios.results.files import replace, write_json
 from gridtune.scenarios.results.frames import as_html
+from gridtune.scenarios.results.locks import own_folder
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 if TYPE_CHECKING:
@@ -143,9 +144,9 @@ class Study:
         """Write the front to a folder in every form (JSON, CSV, a page, pictures), and return the folder.
 
         Raises:
-            ScenarioError: a file cannot be written.
+            ScenarioError: a file cannot be written, or the folder is somebody else's.
         """
-        folder, found = writable_folder(Path(out)), self.details
+        folder, found = own_folder(out), self.details
         write_json(folder / "front.json", to_dict(found))
         replace(folder / "front.csv", lambda path: path.write_text(to_csv(found), encoding="utf-8"))
         if found.members:

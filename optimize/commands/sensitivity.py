@@ -20,6 +20,7 @@ from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.results.files import replace, writable_folder, write_json
+from gridtune.scenarios.results.locks import own_folder
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
@@ -84,9 +85,10 @@ def run_sensitivity(
         for note in space.check(scenario):
             progress.note(f"note: {note}; such points will fail")
         prepare(scenario)
-        for folder in (plot and plot.parent, out):
-            if folder is not None:
-                writable_folder(folder)  # before anything long is computed
+        if plot is not None:  # before anything long is computed
+            writable_folder(plot.parent)
+        if out is not None:
+            own_folder(out)
         with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, scenario) as pool:
             found = simulated_sensitivity(
                 scenario,
@@ -131,7 +133,7 @@ def _objectives(scenario: Scenario, space: Space, names: Sequence[str], seed: in
 def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:
     pictures = [] if plot is None else [plot]
     if out is not None:
-        folder = writable_folder(out)
+        folder = own_folder(out)
         write_json(folder / "sensitivity.json", found.to_dict())
         replace(folder / "sensitivity.csv", lambda path: path.write_text(found.to_csv(), encoding="utf-8"))
         pictures.append(folder / "sensitivity.png")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Summary, as_json, summarise
-from gridtune.scenarios.results.files import manifest, writable_folder, write_run
+from gridtune.scenarios.results.files import manifest, write_run
 from gridtune.scenarios.results.frames import as_html, joined
+from gridtune.scenarios.results.locks import own_folder
 from gridtune.scenarios.results.run import notes
 from gridtune.scenarios.simulation.classes import by_class, classes_of
 
@@ -204,11 +205,11 @@ class Result:
         """Write metrics, manifest and tables to a folder, as `gridtune run --out` does; returns the folder.
 
         Raises:
-            ScenarioError: there are no tables to write, or the folder cannot be written.
+            ScenarioError: there are no tables, or the folder cannot be written or is somebody else's.
         """
         if not self.tables:
             raise ScenarioError(f"{out}: the tables of the run were not kept, so they cannot be written")
-        folder = writable_folder(Path(out))
+        folder = own_folder(out)
         about = manifest(self.scenario, self.seed, self.replications, folder)
         write_run(folder, [dict(kept) for kept in self.tables], self.to_dict()["metrics"], about)
         return folder

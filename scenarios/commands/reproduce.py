@@ -11,7 +11,8 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.reproduction.catalogue import PAPERS, load_paper
 from gridtune.scenarios.reproduction.claims import VERDICTS, Experiment
 from gridtune.scenarios.reproduction.workbench import Workbench
-from gridtune.scenarios.results.files import writable_folder, write_json
+from gridtune.scenarios.results.files import write_json
+from gridtune.scenarios.results.locks import own_folder
 from gridtune.scenarios.workers.pool import Pool
 
 
@@ -36,7 +37,7 @@ def run_paper(
     """
     paper, _, experiment = name.partition("/")
     experiments = _chosen(paper, experiment)
-    folder = writable_folder(out or Path("results") / paper)
+    folder = own_folder(out or Path("results") / paper)
     # Figures are drawn to files: no display is needed, and none must be looked for.
     os.environ.setdefault("MPLBACKEND", "Agg")
     with Pool(jobs) as pool:

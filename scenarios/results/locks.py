@@ -1,4 +1,4 @@
-"""One writer at a time: files that a process holds until it ends, however it ends."""
+"""Folders of results: whose they are, and one writer at a time, until its process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from typing import IO
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.files import writable_folder
 
-FOLDER = ".writer"  # in a folder of results
+FOLDER = ".writer"  # in a folder of results, and the sign that it is one
+
+# What commands write to their folders.
+RESULTS = {
+    "metrics.json", "manifest.json", "jobs.parquet", "users.parquet", "stays.parquet", "signals.parquet",
+    "messages.parquet", "classes.parquet", "pilots.parquet", "events.parquet",
+    "sweep.json", "front.json", "front.csv", "front.html", "history.png", "pairs.png", "parallel.png",
+    "parameters.png", "sensitivity.json", "sensitivity.csv", "sensitivity.png", "claims.json",
+}  # fmt: skip
+OURS = (("manifest.json", b'"gridtune":'), ("study.journal", b'"gridtune":'), ("claims.json", b'"verdict":'))
+LOOK = 1 << 20  # bytes in which a file shows that it is ours
 
 # The system would let this process in again, and would let go of all when one of them is closed.
 _here: set[str] = set()
@@ -66,8 +76,9 @@ def holding_folder(folder: Path) -> Iterator[None]:
     """Be the only command that writes to a folder that exists.
 
     Raises:
-        ScenarioError: another one does, or nothing can be written there.
+        ScenarioError: another one does, nothing can be written there, or somebody else's files are there.
     """
+    check_ours(folder)
     try:
         hold = Hold(folder / FOLDER, f"{folder}: another command is writing there; give --out another folder")
     except OSError as error:
@@ -83,7 +94,8 @@ def results_folder(out: Path | str | None) -> Iterator[Path | None]:
     """The folder for results, if any is wanted, made if need be and held for as long as they take.
 
     Raises:
-        ScenarioError: it cannot be made or written to, or another command is writing there.
+        ScenarioError: it cannot be made or written to, another command is writing there, or somebody else's
+            files are there.
     """
     if out is None:
         yield None
@@ -91,3 +103,38 @@ def results_folder(out: Path | str | None) -> Iterator[Path | None]:
     folder = writable_folder(Path(out))
     with holding_folder(folder):
         yield folder
+
+
+def own_folder(out: Path | str) -> Path:
+    """The folder for results, made if need be, without being held.
+
+    Raises:
+        ScenarioError: it cannot be made or written to, or somebody else's files are there.
+    """
+    folder = writable_folder(Path(out))
+    check_ours(folder)
+    (folder / FOLDER).touch()
+    return folder
+
+
+def check_ours(folder: Path) -> None:
+    """Let a folder have no files that a command would write over and that no command has written.
+
+    Raises:
+        ScenarioError: it has one.
+    """
+    if (folder / FOLDER).exists() or any(mark in _head(folder / name) for name, mark in OURS):
+        return
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name in RESULTS:
+            raise ScenarioError(
+                f"{folder}: {path.name} is there, and no command has written it; give --out another folder"
+            )
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LOOK)
+    except OSError:
+        return b""
