@@ -178,6 +178,7 @@ class BatchSite(mesa.Agent):
         self._computing: dict[int, dict[int, int]] = {}  # events by placeholder and task
         self._tasks: dict[int, tuple[Job, Ended]] = {}  # what placeholders do, and who is told
         self._owners: dict[int, Ended] = {}
+        self._directed: dict[int, int] = {}  # queues of jobs that may enter no other
         self._watchers: dict[int, Started] = {}
         self.rounds = rounds
         self.file_system = file_system
@@ -256,7 +257,13 @@ class BatchSite(mesa.Agent):
             return False
         return not self.empty
 
-    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+    def submit(
+        self,
+        job: Job,
+        done: Ended | None = None,
+        started: Started | None = None,
+        queue: int | None = None,
+    ) -> None:
         """Take a job in.
 
         Args:
@@ -265,7 +272,10 @@ class BatchSite(mesa.Agent):
             done: called with the job when it has ended here, unless its owner cancels it: completed,
                 killed at a limit, or refused (`job.state` tells).
             started: called with the job and the speed of its node once it can work.
+            queue: index of the only one that it may enter; the first that accepts it, if left out.
         """
+        if queue is not None:
+            self._directed[job.id] = queue
         if started is not None:
             self._watchers[job.id] = started
         delay = self.services.receive()
@@ -362,8 +372,13 @@ class BatchSite(mesa.Agent):
         cluster = self.cluster
         if job.processors > self._widest:
             return None
+        directed = self._directed.get(job.id) if self._directed else None
         for index, queue in enumerate(cluster.queues):
-            if job.processors <= queue.widest and cluster.duration(job) <= queue.max_runtime:
+            if directed is not None and index != directed:
+                continue
+            # Who a placeholder works for is not known yet: its owner sees to it.
+            admitted = not queue.groups or job.group in queue.groups or job.runtime == inf
+            if job.processors <= queue.widest and cluster.duration(job) <= queue.max_runtime and admitted:
                 return index
         return None
 

@@ -55,7 +55,8 @@ class Broker(Gateway):
         self.information: Service | None = None
         self.reports: dict[int, list[Report]] = {}
         self.views = [self._measure(k) for k in range(len(members))]
-        self._eligible: dict[tuple[int, frozenset[str] | None], list[int]] = {}
+        self._eligible: dict[tuple[int, frozenset[str] | None, str], list[int]] = {}
+        self._groups = any(member.groups for member in members)
         self._everywhere = list(range(len(members)))
         self._by_distance: dict[tuple[float, int], list[int]] = {}
         for k, member in enumerate(members):
@@ -124,8 +125,8 @@ class Broker(Gateway):
     def _sites_for(self, task: Job) -> Sequence[int]:
         """The sites that can ever run a task."""
         fitting = self._everywhere
-        if task.data is not None or task.processors > 1:
-            key = task.processors, task.data
+        if task.data is not None or task.processors > 1 or self._groups:
+            key = task.processors, task.data, task.group if self._groups else ""
             known = self._eligible.get(key)
             if known is None:
                 known = self._eligible[key] = [

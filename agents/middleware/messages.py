@@ -31,6 +31,7 @@ class MemberSite(NamedTuple):
         delay: s that a control message takes between the site and the central services.
         tags: properties of its nodes that tasks may require.
         limit: s that a job of one processor may run there; wider ones may have less, see `time_for`.
+        groups: whose tasks it accepts; all if there are none.
         way: that messages share with others; None where they take the delay, whatever else is on its way.
     """
 
@@ -39,12 +40,15 @@ class MemberSite(NamedTuple):
     tags: frozenset[str] = NOTHING
     limit: float = inf
     way: Way | None = None
+    groups: frozenset[str] = NOTHING
 
     @property
     def resource(self) -> Resource:
         """What the site offers to one task, whichever of its nodes it gets."""
         site = self.site
-        return Resource(site.name, site.widest, site.pace, self.limit, self.tags, site.limits)
+        return Resource(
+            site.name, site.widest, site.pace, self.limit, self.tags, site.limits, groups=self.groups
+        )
 
     def time_for(self, processors: int) -> float:
         """Seconds that a job of so many processors may run there."""

@@ -56,7 +56,7 @@ class PilotHabits:
         if site.limits is not None:
             limits = [(most, min(self.lifetime, time) - dialogue) for most, time in site.limits]
         time = self.allowed(member, 1) - dialogue
-        return Resource(site.name, site.widest, site.pace, time, member.tags, limits)
+        return Resource(site.name, site.widest, site.pace, time, member.tags, limits, groups=member.groups)
 
 
 class Pilot(mesa.Agent):
@@ -152,7 +152,7 @@ class Pilot(mesa.Agent):
     def _request(self, _: object) -> None:
         member = self.agent.member
         time = self._death - self.agent.grid.now - member.delay
-        resource = Resource(member.site.name, self.free, self._speed, time, member.tags)
+        resource = Resource(member.site.name, self.free, self._speed, time, member.tags, groups=member.groups)
         slots = self.job.processors
         described = None if slots == 1 else PilotSlots(slots, self._shadow(), self.agent.habits.mode.alone)
         self.agent.match_maker.request(Query(resource, self._reply, described))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from gridtune.agents.batch.batch_site import Ended, Started
+from gridtune.agents.batch.batch_site import BatchSite, Ended, Started
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.job import Job
 from gridtune.model.middleware.matching import Limits
@@ -56,6 +56,47 @@ class SiteResource(Protocol):
 
     def finish(self, job: Job) -> None:
         """A running placeholder has done all its work."""
+
+
+class QueueResource:
+    """One queue of a batch site, with its limits, groups and share of the nodes (RR-5576, section 4.4: q_ij).
+
+    Args:
+        site: whose queue.
+        queue: its index.
+    """
+
+    def __init__(self, site: BatchSite, queue: int) -> None:
+        self.site, self.queue = site, queue
+        self.name = site.name
+        self.rules = site.cluster.queues[queue]
+        self.groups = self.rules.groups
+        self.slots = int(min(site.slots, self.rules.slots))
+        self.widest = int(min(self.rules.widest, site.widest))
+        self.limits: Limits | None = None
+        self.pace = site.pace
+
+    @property
+    def depth(self) -> int:
+        """Jobs that wait in the queue."""
+        return self.site.cluster.waiting_in(self.queue)
+
+    @property
+    def free(self) -> int:
+        """Slots that hold no job, as far as the queue may use them."""
+        return min(self.site.free, self.site.cluster.free_for(self.queue))
+
+    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+        """Take a job into this queue and no other; see `BatchSite.submit`."""
+        self.site.submit(job, done, started, self.queue)
+
+    def compute(self, job: Job, task: Job, then: Callable[[Job], object]) -> None:
+        """See `SiteResource`."""
+        self.site.compute(job, task, then)
+
+    def finish(self, job: Job) -> None:
+        """See `SiteResource`."""
+        self.site.finish(job)
 
 
 class VresResource:

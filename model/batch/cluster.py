@@ -29,6 +29,7 @@ class Queue:
         max_processors: that one job may ask for.
         running: jobs that may run at once; infinite by default.
         quota: of each user and group in the queue.
+        groups: whose jobs may enter; all if there are none.
     """
 
     name: str = "default"
@@ -38,6 +39,7 @@ class Queue:
     max_processors: float = inf
     running: float = inf
     quota: Quota = Quota()
+    groups: frozenset[str] = frozenset()
 
     @property
     def widest(self) -> float:
@@ -166,6 +168,14 @@ class Cluster:
     def narrowest(self) -> float:
         """Processors of the narrowest job that waits; infinite if none does."""
         return min(self._widths, default=inf)
+
+    def waiting_in(self, queue: int) -> int:
+        """Jobs that wait in a queue, by its index."""
+        return sum(len(jobs) for lane, jobs in self.lanes.items() if lane.queue == queue)
+
+    def free_for(self, queue: int) -> int:
+        """Processors that are free and that the jobs of a queue may hold, by its index."""
+        return int(max(0, min(self.free, self.queues[queue].slots - self._used[queue])))
 
     def duration(self, job: Job) -> float:
         """Seconds that a waiting job is planned to run."""

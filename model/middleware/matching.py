@@ -28,6 +28,7 @@ class Resource(NamedTuple):
             None if there are none but those above.
         least: processors that a task must need at least.
         covered: numbers of processors of tasks that are not wanted.
+        groups: whose tasks are accepted; all if there are none.
     """
 
     site: str
@@ -38,6 +39,7 @@ class Resource(NamedTuple):
     limits: Limits | None = None
     least: int = 1
     covered: frozenset[int] = frozenset()
+    groups: frozenset[str] = NOTHING
 
     def fits(self, task: Job) -> bool:
         """Whether the task can run here: processors, promised time, and every tag that it requires."""
@@ -46,6 +48,7 @@ class Resource(NamedTuple):
             self.least <= width <= self.processors
             and task.estimate <= self.time * self.speed
             and (task.data is None or task.data <= self.tags)
+            and (not self.groups or task.group in self.groups)
             and (width == 1 or (width not in self.covered and self._within_limits(task)))
         )
 

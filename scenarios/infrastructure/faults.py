@@ -123,7 +123,7 @@ def _nodes(site: BatchSite, nodes: range, cause: str) -> Change:
 def _power(grid: Grid, fault: FaultSpec, site: BatchSite, nodes: range) -> Change:
     """A site loses all its nodes, and whoever speaks for it falls silent."""
     lose, give_back = _nodes(site, nodes, f"{fault.name}:{site.name}")
-    agents = [agent for agent in grid.agents if isinstance(agent, SiteAgent) and agent.site is site]
+    agents = [agent for agent in grid.agents if isinstance(agent, SiteAgent) and agent.site.name == site.name]
     places = [(broker, k) for broker, k, name in _reporting(grid) if name == site.name]
 
     def begin() -> None:

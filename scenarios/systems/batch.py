@@ -79,7 +79,13 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
 def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     """Put a site on the grid, with its signals."""
     queues = [
-        Queue(**(queue.model_dump() | {"quota": Quota(**queue.quota.model_dump())})) for queue in spec.queue
+        Queue(
+            **(
+                queue.model_dump()
+                | {"quota": Quota(**queue.quota.model_dump()), "groups": frozenset(queue.groups)}
+            )
+        )
+        for queue in spec.queue
     ] or [Queue()]
     services = Services(
         *(

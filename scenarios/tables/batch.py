@@ -41,6 +41,9 @@ class QueueSpec(Table):
     max_processors: float = Field(default=inf, ge=1, description="slots that one job may ask for")
     running: float = Field(default=inf, ge=1, description="jobs of the queue that may run at once")
     quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group in the queue")
+    groups: list[str] = Field(
+        default_factory=list, description="groups whose jobs may enter it; all if left out"
+    )
 
 
 class RoundsSpec(Table):

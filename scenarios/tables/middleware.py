@@ -58,6 +58,11 @@ class MiddlewareSpec(Switchable):
         default=20.0, gt=0, description="pilot: s after which it asks again, doubled each time"
     )
     pilot_cap: float = Field(default=inf, ge=1, description="pilot: pilots that may wait at one site")
+    per_queue: bool = Field(
+        default=False,
+        description="whether brokers and site agents see each queue of a batch site, with its limits, groups "
+        "and slots, or the site as a whole",
+    )
     service: ServiceSpec = Field(
         default=AT_ONCE, description="what a task or a query costs the broker or the match-maker"
     )
