@@ -331,19 +331,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "small numbers go first",
         _order_tasks(lambda job: -job.priority),
-        ("deadline/example/P1a", "deadline/example/P1b", "deadline/example/P1c"),
+        tuple(f"deadline/example/P1{letter}" for letter in "abcdef"),
     ),
     Mutant(
         "priorities count for nothing",
         _order_tasks(lambda job: 0),
         (
             "deadline/fig3/P2a",
-            "deadline/fig4b/P4a",
-            "deadline/fig4c/P4a",
-            "deadline/fig4d/P4a",
-            "deadline/fig4b/P4b",
-            "deadline/fig4c/P4b",
-            "deadline/fig4d/P4b",
+            "deadline/limits/P5c",
+            *(f"deadline/fig4{part}/P4{letter}" for part in "bcd" for letter in "abcd"),
         ),
     ),
     Mutant(

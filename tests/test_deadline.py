@@ -26,6 +26,9 @@ def listed(tasks, servers, **agent):
     )
 
 
+REJECTING = {"kind": "priority", "unplaced": "reject"}
+
+
 def placed(run):
     return {job.id: (job.site, job.start, job.end) for job in run.record.jobs}
 
@@ -85,9 +88,11 @@ def test_a_resubmitted_task_may_come_back_behind_its_equals():
         {"priority": 1, "deadline": 99, "times": {"a": 3}},
         {"priority": 2, "deadline": 99, "times": {"a": 8}},
     ]
-    run = simulate(listed(tasks, {"a": {}}))
+    run = simulate(listed(tasks, {"a": {}}, routing=REJECTING))
     assert run.record.jobs[0].state is State.REJECTED  # a deadline does not move with a submission
     assert [placed(run)[k] for k in (2, 3)] == [("a", 8.0, 11.0), ("a", 0.0, 8.0)]
+    run = simulate(listed(tasks, {"a": {}}))
+    assert placed(run) == {1: ("a", 11.0, 15.0), 2: ("a", 8.0, 11.0), 3: ("a", 0.0, 8.0)}
 
 
 def test_tasks_displaced_together_are_placed_again_in_the_order_of_their_queue():
@@ -97,9 +102,10 @@ def test_tasks_displaced_together_are_placed_again_in_the_order_of_their_queue()
         {"priority": 3, "deadline": 12, "times": {"a": 8}},
     ]
     # Neither fits behind the third any more, and B has time for one of them: the one that was first.
-    run = simulate(listed(tasks, {"a": {}, "b": {}}))
+    run = simulate(listed(tasks, {"a": {}, "b": {}}, routing=REJECTING))
     assert [job.state for job in run.record.jobs] == [State.DONE, State.REJECTED, State.DONE]
     assert placed(run)[1] == ("b", 0.0, 11.0)
+    assert placed(simulate(listed(tasks, {"a": {}, "b": {}})))[2] == ("a", 8.0, 13.0)  # late, where it was
 
 
 def test_a_task_that_ends_at_its_deadline_has_missed_it():
@@ -122,7 +128,7 @@ TASKS = st.lists(
 )
 
 
-def reference(tasks, fallback):
+def reference(tasks, fallback, unplaced):
     """Algorithm 3 over plain lists: where and when each task ran, or None where it was rejected."""
     queues, free, ran = {s: [] for s in "abc"}, dict.fromkeys("abc", 0), {}
 
@@ -145,7 +151,7 @@ def reference(tasks, fallback):
             made.append(end)
         return made
 
-    def submit(task, now):
+    def submit(task, now, origin=None):
         candidates = []
         for s in "abc":
             if s not in task["times"]:
@@ -158,12 +164,16 @@ def reference(tasks, fallback):
                 late = [other for other in late if queue.index(other) > place]
                 candidates.append((len(late), made[place], s, queue, late))
         if not candidates:
+            if origin is not None and unplaced == "stay":
+                task["at"] = now
+                place = sum(other["priority"] >= task["priority"] for other in queues[origin])
+                queues[origin].insert(place, task)
             return
         _, _, s, queue, late = min(candidates, key=lambda candidate: candidate[:3])
         task["at"] = now
         queues[s] = [other for other in queue if not (fallback and other in late)]
         for other in late if fallback else []:
-            submit(other, now)
+            submit(other, now, s)
 
     numbered = [
         {**task, "id": k, "due": task["arrival"] + task["deadline"]} for k, task in enumerate(tasks, 1)
@@ -178,11 +188,11 @@ def reference(tasks, fallback):
     return ran
 
 
-@given(tasks=TASKS, fallback=st.booleans())
+@given(tasks=TASKS, fallback=st.booleans(), unplaced=st.sampled_from(["stay", "reject"]))
 @settings(max_examples=150, deadline=None)
-def test_the_agent_does_what_a_slow_reference_does(tasks, fallback):
+def test_the_agent_does_what_a_slow_reference_does(tasks, fallback, unplaced):
     tasks = sorted(tasks, key=lambda task: task["arrival"])
-    kind = {"kind": "priority", "fallback": "displaced" if fallback else "none"}
+    kind = {"kind": "priority", "fallback": "displaced" if fallback else "none", "unplaced": unplaced}
     run = simulate(listed(tasks, {"a": {}, "b": {}, "c": {}}, routing=kind))
     done = {job: place for job, place in placed(run).items() if place[1] == place[1]}
-    assert done == reference(tasks, fallback)
+    assert done == reference(tasks, fallback, unplaced)

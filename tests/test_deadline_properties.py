@@ -146,7 +146,7 @@ def test_the_agent_knows_every_queue(document, seed):
 def test_with_fallback_and_forecasts_that_come_true_nothing_runs_late(document, seed):
     document["agent"]["forecast"] = "perfect"
     document["agent"]["correction"] = "none"
-    document["agent"]["routing"] = {"kind": "priority", "fallback": "displaced"}
+    document["agent"]["routing"] = {"kind": "priority", "fallback": "displaced", "unplaced": "reject"}
     for server in document["server"]:
         server["availability"] = 1.0
         server["bandwidth"] = 700.0

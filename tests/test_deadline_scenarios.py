@@ -147,3 +147,37 @@ def test_courses_are_kept_within_sense(course, expected):
         assert 0.2 <= values[0] < 0.4
     else:
         assert values == expected
+
+
+def test_a_task_without_another_place_stays_and_fallback_gains_by_it():
+    made = load("deadline/fig4b").override({"workload.count": 700})
+    run = simulate(made, keep_events=True)
+    assert any(event == "put back" for _, event, *_ in run.record.journal)
+    assert all(job.state in ("done", "rejected") for job in run.record.jobs)
+    assert run.metrics["scheduling_cost"].value > 100  # every one of 100 servers, and again after fallback
+    rejecting = simulate(made.override({"agent.routing.unplaced": "reject"}))
+    assert run.metrics["executed"].value > rejecting.metrics["executed"].value
+    assert run.metrics["rejected"].value < rejecting.metrics["rejected"].value
+
+
+def test_one_correction_for_all_servers_is_learnt_from_all():
+    bias = {"kind": "nws", "bias": 0.5}
+    made = load("deadline/forecast-error").override(
+        {"agent.forecast": bias, "agent.correction": "average", "workload.count": 200}
+    )
+    together, apart = (
+        simulate(made.override({"agent.corrected": how})).metrics["forecast_ratio"].value
+        for how in ("together", "apart")
+    )
+    assert abs(together - 1) < abs(apart - 1)
+
+
+def test_priorities_follow_sizes_or_deadlines():
+    def tasks(**priority):
+        made = load("deadline/fig4b").override({"workload.count": 100, "workload.priority": priority})
+        return made.spec.workload[0].arrivals(Streams(1))
+
+    short = sorted(tasks(by="runtime", low=1, high=10), key=lambda task: task.runtime)
+    assert [task.priority for task in short] == sorted((k // 10 + 1 for k in range(100)), reverse=True)
+    long = sorted(tasks(by="deadline", first="large", low=1, high=4), key=lambda task: task.runtime)
+    assert [task.priority for task in long] == sorted(k // 25 + 1 for k in range(100))

@@ -34,6 +34,7 @@ class Monitor(mesa.Agent):
         correcting: what is done about errors (RR-5335, algorithm 2): `average` corrects by the mean ratio
             of actual to uncorrected forecast time; `listing` divides by the corrected time, as the
             algorithm is printed; `none` does nothing.
+        together: whether one correction, learnt from all executions, holds for all servers.
     """
 
     def __init__(
@@ -44,13 +45,15 @@ class Monitor(mesa.Agent):
         *,
         probe_period: float = 60.0,
         correcting: Correcting = "none",
+        together: bool = False,
     ) -> None:
         super().__init__(grid)
         self.grid = grid
         self.machines: list[Machine] = [server.machine for server in servers]
         self.forecast = forecast
         self.correcting = correcting
-        self.corrections = [Correction() for _ in servers]
+        self.corrections = [Correction()] * len(servers) if together else [Correction() for _ in servers]
+        self.together = together
         self.ratios = 0.0
         self.errors = 0.0
         self.executions = 0
@@ -118,7 +121,7 @@ class Monitor(mesa.Agent):
         correction = self.corrections[server]
         correction.learn(actual, forecast if self.correcting == "listing" else forecast / factor)
         if self.correcting != "none":
-            self._factors[server] = correction.percent / 100.0
+            self._factors[slice(None) if self.together else server] = correction.percent / 100.0
 
     def factor(self, server: int) -> float:
         """By how much forecasts for a server are corrected at present."""

@@ -24,6 +24,7 @@ define("missed_low_priority", "tasks", "minimize", "missed tasks of lower priori
 define("rejected", "tasks", "minimize", "tasks for which no server could meet the deadline")
 define("fallbacks", "tasks", "minimize", "removals of waiting tasks that would miss their deadline")
 define("resubmissions", "tasks", "minimize", "removed tasks that found a place again")
+define("scheduling_cost", "servers", "minimize", "servers examined per task handed in, fallback included")
 define("ack_timeouts", "time-outs", "minimize", "servers skipped because sending the data took too long")
 define("forecast_error", "", "minimize", "mean relative error of forecast run times, without sign")
 define("forecast_ratio", "", "minimize", "mean of forecast over actual run times; 1 is unbiased")
@@ -66,6 +67,8 @@ class SchedulingAgent(mesa.Agent):
         self.monitor = monitor
         self.timetable = Timetable(len(servers))
         self._placed: dict[int, Placement] = {}
+        self._origin: dict[int, Placement] = {}  # of tasks taken out of a queue that have no other place yet
+        self.examined = 0  # servers, over all decisions
         for server in servers:
             server.started = self._started
         for counter in ("fallbacks", "resubmissions", "ack_timeouts"):
@@ -88,9 +91,10 @@ class SchedulingAgent(mesa.Agent):
     def _place(self, job: Job) -> list[Job]:
         """Place one task or reject it; the tasks that must now be placed anew."""
         times = self.monitor.times(job)
+        self.examined += len(self.servers)
         chosen = self.routing.choose(job, times, self.timetable, self.grid.now)
         if not chosen:
-            self._reject(job)
+            self._give_up(job)
             return []
         if self._answers_late(job, chosen[0]):
             self._try(job, times, chosen)
@@ -100,7 +104,7 @@ class SchedulingAgent(mesa.Agent):
     def _try(self, job: Job, times: Times, chosen: Sequence[int]) -> None:
         """Send the data to the first server that takes them fast enough (RR-5335, `task_ack`)."""
         if not chosen:
-            self._reject(job)
+            self._give_up(job)
         elif self._answers_late(job, chosen[0]):
             self.grid.record.counters["ack_timeouts"] += 1
             self.grid.record.log(self.grid.now, "timed out", job.id, self.servers[chosen[0]].name)
@@ -120,6 +124,7 @@ class SchedulingAgent(mesa.Agent):
     def _assign(self, job: Job, server: int, times: Times) -> list[Job]:
         """Let a task wait at a server; the waiting tasks that are taken out because they would be late."""
         grid, timetable = self.grid, self.timetable
+        self._origin.pop(job.id, None)
         planned = float(self.routing.planned(times)[server])
         again = job.state is not CREATED
         grid.record.counters["resubmissions"] += again
@@ -136,13 +141,32 @@ class SchedulingAgent(mesa.Agent):
 
     def _take_back(self, job: Job) -> None:
         """Take a waiting task out of its queue."""
-        server = self._placed.pop(job.id).server
+        placement = self._placed.pop(job.id)
+        self._origin[job.id] = placement
+        server = placement.server
         self.timetable.remove(server, job)
         self.servers[server].withdraw(job)
         self.grid.record.counters["fallbacks"] += 1
         self.grid.record.log(self.grid.now, "fallback", job.id, self.servers[server].name)
 
+    def _give_up(self, job: Job) -> None:
+        """No server can do a task in time: it stays where it waited before, or is rejected."""
+        if job.id in self._origin and self.routing.keeps == "stay":
+            self._put_back(job)
+        else:
+            self._reject(job)
+
+    def _put_back(self, job: Job) -> None:
+        """Let a task wait where it waited before, behind those of its precedence: it will be late there."""
+        placement = self._origin.pop(job.id)
+        planned = float(self.routing.planned(self.monitor.times(job))[placement.server])
+        self.timetable.insert(placement.server, job, planned, self.routing.precedence(job))
+        self._placed[job.id] = placement
+        self.grid.record.log(self.grid.now, "put back", job.id, self.servers[placement.server].name)
+        self.servers[placement.server].submit(job, self._completed)
+
     def _reject(self, job: Job) -> None:
+        self._origin.pop(job.id, None)
         job.reject(self.grid.now)
 
     def _started(self, server: TaskServer, job: Job) -> None:
@@ -190,6 +214,7 @@ def measure(agent: SchedulingAgent, tasks: Sequence[Job], high_priority: int) ->
     record.measure(
         "missed_low_priority", lambda: sum(missed(job) for job in tasks if job.priority < high_priority)
     )
+    record.measure("scheduling_cost", lambda: agent.examined / max(1, len(tasks)))
     record.measure("rejected", lambda: sum(job.state is REJECTED for job in tasks))
     record.measure("forecast_error", lambda: monitor.errors / max(1, monitor.executions))
     record.measure("forecast_ratio", lambda: monitor.ratios / monitor.executions if monitor.executions else 1)

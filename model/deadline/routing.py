@@ -18,6 +18,7 @@ from gridtune.model.job import Job
 from gridtune.model.policy import Policy, parameter, register
 
 Fallback = Literal["none", "displaced", "slipped"]
+Unplaced = Literal["stay", "reject"]
 
 
 class Times(NamedTuple):
@@ -50,6 +51,11 @@ class TaskRouting(Policy):
     def resubmits(self) -> Fallback:
         """Which waiting tasks are taken out of their queues and routed again."""
         return "none"
+
+    @property
+    def keeps(self) -> Unplaced:
+        """What becomes of a task that was taken out of a queue and for which no server is found."""
+        return "reject"
 
     def precedence(self, job: Job) -> int:
         """By which a task goes before others in a queue, in agreement with the discipline."""
@@ -172,11 +178,22 @@ class PriorityRouting(TaskRouting):
         "impossible; or also those that wrong forecasts made late",
         source="RR-5335, section 4.3 (displaced); Takefusa et al. 2001 (slipped)",
     )
+    unplaced: Unplaced = parameter(
+        "stay",
+        help="a task taken out of its queue that no server can do in time goes back there and runs late, "
+        "unless others leave; or it is rejected",
+        source="RR-5335, section 4.3 (it is allocated if any server can meet its deadline: stay)",
+    )
 
     @property
     def resubmits(self) -> Fallback:
         """As the parameter says."""
         return self.fallback
+
+    @property
+    def keeps(self) -> Unplaced:
+        """As the parameter says."""
+        return self.unplaced
 
     def precedence(self, job: Job) -> int:
         """The task's priority."""

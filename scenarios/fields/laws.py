@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from itertools import cycle
 from math import exp, inf, log
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -13,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.observed import TraceFile, observed_values
 from gridtune.scenarios.fields.table import Table
 
 Floats = NDArray[np.float64]
@@ -133,6 +135,71 @@ class Weibull(_Law):
         return self.scale * (-np.log(survival)) ** (1.0 / self.shape)
 
 
+class Gamma(_Law):
+    """Gamma with a shape and a mean."""
+
+    law: Literal["gamma"]
+    shape: float = Field(gt=0)
+    mean: float = Field(gt=0)
+
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
+        return rng.gamma(self.shape, self.mean / self.shape, count)
+
+
+class Gaussian(_Law):
+    """Gaussian with a mean and a standard deviation, cut to [low, high] by inversion."""
+
+    law: Literal["gaussian"]
+    mean: float = Field(ge=0)
+    deviation: float = Field(gt=0)
+    low: float = Field(default=0.0, ge=0)
+    high: float = Field(default=float("inf"), gt=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Gaussian:
+        if self.high <= self.low:
+            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
+        if self.low > self.mean + 8 * self.deviation or self.high < self.mean - 8 * self.deviation:
+            raise ValueError(f"nothing of the law lies between low ({self.low}) and high ({self.high})")
+        return self
+
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
+        from scipy.special import ndtr, ndtri
+
+        below, above = (ndtr((cut - self.mean) / self.deviation) for cut in (self.low, self.high))
+        standard = ndtri(below + (above - below) * rng.random(count))
+        return np.clip(self.mean + self.deviation * standard, self.low, self.high)
+
+
+class Empirical(_Law):
+    """The values of a column of a file: drawn from it with replacement, or taken in turn."""
+
+    law: Literal["empirical"]
+    file: TraceFile = Field(description="CSV with a header, or a trace in SWF or GWF")
+    column: str = Field(
+        description="of the CSV file; of a trace runtime, wait, processors, estimate or interval"
+    )
+    order: Literal["drawn", "in-turn"] = Field(
+        default="drawn", description="drawn at random, or one after the other and then from the start again"
+    )
+    scale: float = Field(default=1.0, gt=0, description="factor on the values")
+
+    @property
+    def observed(self) -> Floats:
+        """The values, scaled.
+
+        Raises:
+            ScenarioError: the file or the column cannot be used.
+        """
+        return self.scale * observed_values(self.file, self.column)
+
+    def _values(self, rng: np.random.Generator, count: int) -> Floats:
+        values = self.observed
+        if self.order == "in-turn":
+            return np.resize(values, count)
+        return values[rng.integers(len(values), size=count)]
+
+
 def _number_is_constant(value: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return {"law": "constant", "value": value}
@@ -141,7 +208,8 @@ def _number_is_constant(value: Any) -> Any:
 
 Law = Annotated[
     Annotated[
-        Constant | Uniform | LogUniform | Exponential | LogNormal | Weibull, Field(discriminator="law")
+        Constant | Uniform | LogUniform | Exponential | LogNormal | Weibull | Gamma | Gaussian | Empirical,
+        Field(discriminator="law"),
     ],
     BeforeValidator(_number_is_constant, json_schema_input_type=float | dict[str, Any]),
 ]
@@ -170,6 +238,8 @@ def draws(law: Law, rng: np.random.Generator) -> Iterator[float]:
 
     Blocks grow, since many a workload has few jobs; the values do not depend on the blocks.
     """
+    if isinstance(law, Empirical) and law.order == "in-turn":
+        yield from cycle(law.observed.tolist())
     block, most = BLOCKS
     while True:
         yield from law.draw(rng, block).tolist()

@@ -63,6 +63,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         spec.agent.forecast,
         probe_period=spec.agent.probe_period,
         correcting=spec.agent.correction,
+        together=spec.agent.corrected == "together",
     )
     agent = SchedulingAgent(grid, servers, routing, monitor)
     tasks: list[Job] = []

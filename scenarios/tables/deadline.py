@@ -51,8 +51,12 @@ class AgentSpec(Switchable):
     forecast: policy_of("forecast") = Field(default="perfect", validate_default=True)  # type: ignore[valid-type]
     correction: Literal["none", "average", "listing"] = Field(
         default="none",
-        description="of forecasts, for each server: none; by the mean ratio of actual to uncorrected time; "
+        description="of forecasts: none; by the mean ratio of actual to uncorrected time; "
         "or to corrected time, as algorithm 2 of RR-5335 is printed",
+    )
+    corrected: Literal["together", "apart"] = Field(
+        default="together",
+        description="one correction for all servers, as CorrecFAST in RR-5335, algorithm 2, or one for each",
     )
     probe_period: float = Field(default=60.0, gt=0, description="s between two measurements of the sensors")
     high_priority: int = Field(default=6, description="least priority that metrics count as high")

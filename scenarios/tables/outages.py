@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune.agents.batch.qos import Mode
 from gridtune.scenarios.fields.laws import EndingLaw
+from gridtune.scenarios.fields.observed import TraceFile
 from gridtune.scenarios.fields.table import Table, one_or_more
-from gridtune.scenarios.workloads.trace_file import TraceFile
 
 ALL: Literal["all"] = "all"
 

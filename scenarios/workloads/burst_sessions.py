@@ -9,6 +9,7 @@ from pydantic import Field
 
 from gridtune.agents.gridrpc.client import Session
 from gridtune.model.streams import Streams
+from gridtune.scenarios.fields.observed import TraceFile
 from gridtune.scenarios.traces.bursts import sessions_from_jobs
 from gridtune.scenarios.workloads.default_trace import (
     AUTOMATIC,
@@ -18,7 +19,6 @@ from gridtune.scenarios.workloads.default_trace import (
     origin,
 )
 from gridtune.scenarios.workloads.sessions import SessionWorkload
-from gridtune.scenarios.workloads.trace_file import TraceFile
 
 
 class BurstSessions(SessionWorkload):

@@ -8,11 +8,12 @@ from math import inf
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from gridtune.model.deadline.platform import Task
 from gridtune.model.streams import Streams
-from gridtune.scenarios.fields.laws import Floats, Law
+from gridtune.scenarios.fields.laws import Constant, Floats, Law, PositiveLaw
 from gridtune.scenarios.fields.table import Switchable, Table
 
 
@@ -49,6 +50,31 @@ class Levels(Table):
         return self
 
 
+class BySize(Table):
+    """Whole numbers from low to high in the order of sizes or of deadlines, as many tasks to each."""
+
+    by: Literal["runtime", "deadline"]
+    first: Literal["small", "large"] = Field(
+        default="small", description="which go first: a larger number wins"
+    )
+    low: int = 1
+    high: int = 10
+
+    @model_validator(mode="after")
+    def _ordered(self) -> BySize:
+        if self.high < self.low:
+            raise ValueError(f"high ({self.high}) must not be less than low ({self.low})")
+        return self
+
+    def of(self, values: Floats) -> NDArray[np.int64]:
+        """The priority of each task, from its run time or time allowed."""
+        ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+        if self.first == "small":
+            ranks = len(values) - 1 - ranks
+        made: NDArray[np.int64] = self.low + ranks * (self.high - self.low + 1) // max(1, len(values))
+        return made
+
+
 class TaskWorkload(Switchable):
     """A workload of tasks."""
 
@@ -63,11 +89,14 @@ class TaskWorkload(Switchable):
 class GeneratedTasks(TaskWorkload):
     """What tasks have in common whose deadlines and priorities are generated."""
 
-    priority: int | Levels = Field(
-        default=Levels(low=1, high=10), description="of every task, or {low, high} to draw it from"
+    priority: int | Levels | BySize = Field(
+        default=Levels(low=1, high=10),
+        description="of every task, {low, high} to draw it from, or "
+        "{by, first, low, high} for a function of run "
+        "time or deadline",
     )
-    deadline_factor: float = Field(
-        default=5.0, gt=0, description="deadline, relative to arrival, over the run time at speed 1"
+    deadline_factor: PositiveLaw = Field(
+        default=Constant(value=5.0), description="deadline, relative to arrival, over the run time at speed 1"
     )
     input: Law = Field(default=0.0, validate_default=True, description="bytes sent to the server")
     output: Law = Field(default=0.0, validate_default=True, description="bytes sent back")
@@ -79,11 +108,13 @@ class GeneratedTasks(TaskWorkload):
         count = len(times)
         # Streams of their own: priorities and sizes never change what arrives when, nor each other.
         rng = streams.stream(f"workload:{self.name}:priority")
-        priorities = (
-            rng.integers(self.priority.low, self.priority.high + 1, count)
-            if isinstance(self.priority, Levels)
-            else np.full(count, self.priority)
-        )
+        factors = self.deadline_factor.draw(streams.stream(f"workload:{self.name}:deadline"), count)
+        if isinstance(self.priority, Levels):
+            priorities = rng.integers(self.priority.low, self.priority.high + 1, count)
+        elif isinstance(self.priority, BySize):
+            priorities = self.priority.of(runtimes if self.priority.by == "runtime" else factors * runtimes)
+        else:
+            priorities = np.full(count, self.priority)
         rng = streams.stream(f"workload:{self.name}:sizes")
         sizes = [law.draw(rng, count).tolist() for law in (self.input, self.output, self.memory)]
         return [
@@ -92,11 +123,11 @@ class GeneratedTasks(TaskWorkload):
                 user,
                 runtime,
                 int(priority),
-                time + self.deadline_factor * runtime,
+                time + factor * runtime,
                 Task(sent, returned, memory, self.software),
             )
-            for time, user, runtime, priority, sent, returned, memory in zip(
-                times.tolist(), users, runtimes.tolist(), priorities, *sizes, strict=True
+            for time, user, runtime, priority, factor, sent, returned, memory in zip(
+                times.tolist(), users, runtimes.tolist(), priorities, factors.tolist(), *sizes, strict=True
             )
         ]
 

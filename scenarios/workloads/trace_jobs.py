@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from gridtune.model.streams import HELD_OUT, Streams
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.observed import TraceFile
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob
@@ -21,7 +22,6 @@ from gridtune.scenarios.traces.resampling import Drawn, Half, shaken, users, wee
 from gridtune.scenarios.workloads.dependencies import linked
 from gridtune.scenarios.workloads.jobs import JobWorkload, ResponseBound, Task
 from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
-from gridtune.scenarios.workloads.trace_file import TraceFile
 
 EMBEDDED = "embedded"
 # Logs say nothing of deadlines. So that unhappy users mean something, a job may take ten times its run time,

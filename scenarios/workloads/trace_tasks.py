@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from gridtune.model.streams import Streams
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.observed import TraceFile
 from gridtune.scenarios.workloads.default_trace import (
     AUTOMATIC,
     DEFAULT_TRACE,
@@ -19,7 +20,6 @@ from gridtune.scenarios.workloads.default_trace import (
     origin,
 )
 from gridtune.scenarios.workloads.tasks import Arrival, GeneratedTasks
-from gridtune.scenarios.workloads.trace_file import TraceFile
 
 
 class TraceTasks(GeneratedTasks):

@@ -47,7 +47,7 @@ def draw_counts(path: Path, title: str, curves: Mapping[str, Mapping[int, Sequen
 
     figure, axis = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
     for colour, marker, (label, curve) in zip(
-        sns.color_palette("colorblind"), "os", curves.items(), strict=False
+        sns.color_palette("colorblind"), "os^", curves.items(), strict=False
     ):
         counts = sorted(curve)
         values = np.array([curve[count] for count in counts])
