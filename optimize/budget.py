@@ -89,16 +89,15 @@ class Meter:
         self.budget = budget
         self._clock, self._began = clock, clock()
 
-    def late(self, share: float = 1.0) -> bool:
-        """Whether a share of the time is over."""
-        seconds = self.budget.seconds
-        return seconds is not None and self._clock() - self._began >= share * seconds
-
     def left(self, spent: int, share: float = 1.0) -> int:
-        """Runs left of a share of them, once some are spent; 0 where that share of the time is over."""
-        if self.late(share):
-            return 0
-        return limits.WHOLE if self.budget.runs is None else max(0, int(share * self.budget.runs) - spent)
+        """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""
+        runs, seconds = self.budget.runs, self.budget.seconds
+        left = limits.WHOLE if runs is None else max(0, int(share * runs) - spent)
+        if seconds is not None:
+            now = self._clock() - self._began
+            time_left = share * seconds - now
+            left = 0 if time_left <= 0 else min(left, int(spent * time_left / now) if spent and now else left)
+        return left
 
 
 def seconds_of(text: str) -> float:

@@ -7,6 +7,7 @@ other beats joins the front. So nothing is said of kinds that was not tried in t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gridtune.optimize.budget import VALIDATION, Meter
@@ -16,12 +17,14 @@ from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 from gridtune.optimize.replication.compare import first_of
+from gridtune.optimize.replication.judgement import judgement_of
 from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.shortlist import LIMIT, shortlist
 from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.search_space.constraints import Cases, feasible
 from gridtune.optimize.search_space.space import key
 
+PROBES = 10  # points by which luck is told from worth where none was run twice
 TRANSPLANTS = 0.2  # of the runs so far: what variants of members may take
 
 
@@ -50,15 +53,11 @@ class HeldOut:
     def validate(self) -> None:
         """Run the shortlist of the search."""
         evaluator, settings = self._evaluator, self._evaluator.settings
-        candidates = [
-            entry
-            for entry in evaluator.store.entries()
-            if isinstance(entry, Evaluation) and entry.host is None and feasible(entry, settings.constraints)
-        ]
+        candidates = [entry for entry in self._archive().evaluations if feasible(entry, settings.constraints)]
         raced = isinstance(evaluator.store.known.get(evaluator.today), Evaluation)
         each = self._least * len(settings.run_in)
         room = self._left(VALIDATION) // each - raced if self._least else 0
-        members = shortlist(candidates, settings.objectives, min(LIMIT, room)) if room > 0 else []
+        members = self._promising(candidates, min(LIMIT, room)) if room > 0 else []
         if not members:
             return
         wanted = {key(member.values): self._least for member in members}
@@ -66,6 +65,24 @@ class HeldOut:
             wanted[evaluator.today] = self._least
         evaluator.extend(wanted, self._race, "front on fresh seeds", FRESH)
         self._settle("uncertain members on fresh seeds", VALIDATION)
+
+    def _promising(self, candidates: Sequence[Evaluation], limit: int) -> Sequence[Evaluation]:
+        """Points that may be on the front, by all runs; by their means where these say too little.
+
+        Where no point was run twice nobody knows what is luck: a few are, to begin with.
+        """
+        objectives = self._evaluator.settings.objectives
+        seen = shortlist(candidates, objectives, limit)
+        if max((one.replications for one in candidates), default=0) < 2 <= self._least:
+            probes = {key(one.values): 2 for one in shortlist(candidates, objectives, min(PROBES, limit))}
+            self._evaluator.extend(probes, self._race, "some on fresh seeds", FRESH)
+            numbers = {one.number for one in candidates}
+            candidates = [one for one in self._archive().evaluations if one.number in numbers]
+        judged = judgement_of(candidates, objectives, self._evaluator.settings.seed)
+        if judged is None:
+            return seen
+        known = {one.number: one for one in candidates}
+        return [known[number] for number in judged.promising(limit)]
 
     def transplant(self) -> None:
         """Try other kinds of systems in members, as far as runs allow."""
@@ -84,6 +101,9 @@ class HeldOut:
         if new:
             evaluator.progress.start("other kinds in members of the front", len(new))
             evaluator.evaluate([point for _, point in new.values()], [host for host, _ in new.values()])
+        self._searched += (
+            len({key(point) for _, point in made}) * settings.replications * len(settings.run_in)
+        )
         usable = {
             key(point): self._least
             for _, point in made

@@ -11,6 +11,7 @@ from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.paired import INTERVAL, Difference
 from gridtune.optimize.replication.posterior import Posterior, best_layers, fit, runs_of
+from gridtune.optimize.replication.shortlist import promising
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 ENOUGH = 20  # points below which nothing can be learned from similar ones
+HOPELESS = 0.02  # chance of being on the front below which a point is not looked at again
+PROMISES = 24  # draws by which those that are, are chosen
 MATTERS = 0.02  # of the front's span: a loss that matters
 
 
@@ -84,6 +87,13 @@ class Judgement:
         half = float(ndtri(0.5 + INTERVAL / 2)) * error
         confidence = 1 - 2 * float(ndtr(-abs(mean) / error))
         return Difference(mean, error, mean - half, mean + half, confidence, pairs)
+
+    def promising(self, limit: int) -> list[int]:
+        """Numbers of the points that are worth being looked at again, the most promising first."""
+        at = [place for number, place in self._at.items() if self.chances[number] >= HOPELESS]
+        numbers = list(self._at)
+        draws = self._posterior.draws[:PROMISES]
+        return [numbers[place] for place in promising(draws, at, limit)]
 
     def losses(self, numbers: Sequence[int]) -> dict[int, Loss]:
         """What it may cost to take a point rather than one that beats it, by number."""

@@ -86,6 +86,68 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int =
     return Surface(means, covariance.reshape(quantities * count, quantities * count))
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """A surface of one quantity, whose values are seen under equal and unknown noise.
+
+    Attributes:
+        mean: far from all points.
+        sizes: logarithms of the sizes of the parts; see `_start`. The nugget is the noise.
+    """
+
+    mean: float
+    sizes: Array
+
+    def draws(
+        self,
+        coordinates: Sequence[Array],
+        values: Array,
+        which: Sequence[int],
+        count: int,
+        rng: np.random.Generator,
+    ) -> Array:
+        """Samples of what points are worth, draws x points.
+
+        Args:
+            coordinates: see `coordinates_of`; those that were seen come first.
+            values: that these gave.
+            which: positions of the points that are asked for.
+            count: samples to take.
+            rng: draws them.
+        """
+        import numpy as np
+        from scipy.linalg import cho_factor, cho_solve
+
+        squares = np.stack([_squares(column) for column in coordinates])
+        together, alone, rates, noise = _sizes(self.sizes, len(squares))
+        cover = together * np.exp(-0.5 * np.tensordot(rates, squares, 1))
+        cover += np.tensordot(alone, np.exp(-0.5 / REACH**2 * squares), 1)
+        seen = len(values)
+        factor = cho_factor(cover[:seen, :seen] + noise * np.eye(seen), lower=True)
+        cross = cover[:seen][:, which]
+        means = self.mean + cross.T @ cho_solve(factor, values - self.mean)
+        left = cover[np.ix_(which, which)] - cross.T @ cho_solve(factor, cross)
+        size = float(np.trace(cover)) / len(cover)
+        root = np.linalg.cholesky((left + left.T) / 2 + 1e-8 * size * np.eye(len(left)))
+        return np.asarray(means + rng.normal(size=(count, len(left))) @ root.T)
+
+
+def fitted(coordinates: Sequence[Array], values: Array, seed: int) -> Fitted:
+    """A surface of a quantity by maximum likelihood, its noise too.
+
+    Args:
+        coordinates: of the points; see `coordinates_of`.
+        values: what each point gave.
+        seed: of the choice of points to learn from where there are many.
+    """
+    import numpy as np
+
+    squares = np.stack([_squares(column) for column in coordinates])
+    shapes = np.exp(-0.5 / REACH**2 * squares)
+    known = np.full(len(values), 1e-9 * (float(values.var()) or 1.0))
+    return Fitted(*_learned(squares, shapes, values, known, seed))
+
+
 def _learned(squares: Array, shapes: Array, values: Array, noise: Array, seed: int) -> tuple[float, Array]:
     """Mean of a quantity, and the sizes of its parts by maximum likelihood; see `_start`."""
     import numpy as np

@@ -1,6 +1,12 @@
 """Samplers: ways to choose the points that a search evaluates."""
 
-from gridtune.optimize.samplers import optuna_genetic, optuna_surrogate, pymoo_genetic, space_filling
+from gridtune.optimize.samplers import (
+    optuna_genetic,
+    optuna_surrogate,
+    pymoo_genetic,
+    space_filling,
+    surrogate,
+)
 from gridtune.optimize.samplers.base import Result, Sampler, find, register, samplers
 
 __all__ = [
@@ -13,4 +19,5 @@ __all__ = [
     "register",
     "samplers",
     "space_filling",
+    "surrogate",
 ]

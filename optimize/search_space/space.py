@@ -74,6 +74,14 @@ class Parameter:
         clipped = min(max(round(value) if self.whole else value, self.low), self.high)
         return int(clipped) if self.whole else float(clipped)
 
+    def share(self, value: Value) -> float:
+        """Where a value stands, the inverse of `at`; the middle of its slice for a choice."""
+        if self.choices:
+            return (self.choices.index(value) + 0.5) / len(self.choices)
+        low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
+        number = float(value)
+        return log(number / low) / log(high / low) if self.log else (number - low) / (high - low)
+
     def __str__(self) -> str:
         if self.choices:
             text = f"{self.path}: one of {', '.join(map(str, self.choices))}"
