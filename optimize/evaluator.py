@@ -141,11 +141,17 @@ class Evaluator:
             found[name] = count
         return found
 
-    def spent(self, race: Refinement) -> int:
-        """Runs behind what counts in a race; today's setting is run under every stream that others are."""
+    def spent(self, race: Refinement, *, level: bool = False) -> int:
+        """Runs behind what counts in a race.
+
+        Args:
+            race: whose replications.
+            level: whether today's setting is run, or will be, under every stream that others are.
+        """
         counts = race.counts
         most = max(counts.values(), default=0)
-        beside = max(0, most - counts.get(self.today, 0)) if self._todays_runs.guarded else 0
+        level = (level and self.today in counts) or self._todays_runs.guarded
+        beside = most - counts.get(self.today, 0) if level else 0
         return (sum(counts.values()) + beside) * len(self.settings.run_in)
 
     def _run(

@@ -141,7 +141,7 @@ class HeldOut:
             self._evaluator.settle(self._race, lambda: self._left(share), phase, FRESH)
 
     def _left(self, share: float = 1.0) -> int:
-        return self._meter.left(self._searched + self._evaluator.spent(self._race), share)
+        return self._meter.left(self._searched + self._evaluator.spent(self._race, level=True), share)
 
     def _fresh(self, name: str) -> dict[str, Estimate]:
         entry = self._evaluator.store.known[name]

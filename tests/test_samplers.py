@@ -6,8 +6,11 @@ from math import sqrt
 import moocore
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers import base, find, samplers
 from gridtune.optimize.search_space.space import Parameter, Space, key
 from gridtune.scenarios import ScenarioError
@@ -26,7 +29,7 @@ SPACE = Space(
 FINITE = Space((Parameter("a", choices=(1, 2, 3)), Parameter("b", choices=("x", "y"), when={"a": (1,)})))
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 GENETIC = ["nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa", "pymoo-agemoea2"]
-LEARNING = ["tpe", *GENETIC]
+LEARNING = ["tpe", "surrogate", *GENETIC]
 ALL = ["random", "qmc", *LEARNING]
 
 
@@ -221,3 +224,21 @@ def test_a_parent_that_turns_out_to_break_a_constraint_dies(name, turns_out):
     sampler.relearn(dict(zip(names, values, strict=True)), dict(zip(names, known, strict=True)))
     sampler.learn([[9.0, 1.0]] * 8, kept)
     assert (sampler._algorithm.pop.get("F")[:, 0].min() < 0.5) is not turns_out
+
+
+def test_the_most_promising_points_are_those_that_add_most():
+    worth = np.array([[0.0, 4.0], [1.0, 1.0], [4.0, 0.0], [1.1, 1.1], [5.0, 5.0]])
+    draws = worth + np.random.default_rng(1).normal(0, 0.01, (20, 5, 2))
+    assert promising(draws, range(5), 1) == [1]
+    assert set(promising(draws, range(5), 3)) == {0, 1, 2}
+    assert set(promising(draws, [0, 2, 3], 2, base=[1, 4])) == {0, 2}
+
+
+@given(st.floats(0, 1))
+def test_a_share_of_a_range_is_where_its_value_stands(share):
+    for one in (Parameter("a", low=0.1, high=10.0, log=True), Parameter("a", low=-2.0, high=3.0)):
+        assert one.share(one.at(share)) == pytest.approx(share, abs=1e-9)
+    whole = Parameter("a", low=1, high=8, whole=True)
+    assert whole.at(whole.share(whole.at(share))) == whole.at(share)
+    kinds = Parameter("a", choices=("x", "y", "z"))
+    assert kinds.at(kinds.share(kinds.at(share))) == kinds.at(share)

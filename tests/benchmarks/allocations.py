@@ -109,16 +109,7 @@ def table(rows: list[dict[str, Any]]) -> Iterator[str]:
         some = [row for row in rows if row["runs"] == runs]
         plans = {plan: [row for row in some if row["plan"] == plan] for plan in PLANS}
         plans = {plan: known for plan, known in plans.items() if known}
-        titles = (
-            "searches",
-            "points",
-            "true hypervolume",
-            "claimed over true",
-            "kept",
-            "of these right",
-            "CPU s",
-        )
-        yield f"| {runs:,} runs | {' | '.join(titles)} |"
+        yield f"| {runs:,} runs | {' | '.join(TITLES)} |"
         yield "|---|---|---|---|---|---|---|---|"
         for plan, known in sorted(plans.items(), key=lambda item: -mean(item[1], "quality")):
             quality = [row["quality"] for row in known]
