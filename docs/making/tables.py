@@ -118,9 +118,26 @@ def wilson(successes: int, trials: int, z: float = 1.96) -> tuple[float, float]:
     return middle - half, min(1.0, middle + half)
 
 
+def parallel_table(rows: dict[str, Any]) -> str:
+    """What each way to bring parallel tasks to sites completes."""
+    lines = [
+        _line("scenario", "way", "completed", "mean response", "pilots", "idle", "messages"),
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, ways in rows.items():
+        for row in ways:
+            values, idle = row["metrics"], ""
+            if "pilot_idle" in values:
+                idle = f"{values['pilot_idle'] / 3600:,.0f} h"
+            cells = (_completed(row), _seconds(row), f"{values['pilots']:,.0f}" if idle else "", idle)
+            lines.append(_line(f"`{name}`", row["way"], *cells, f"{values['messages']:,.0f}"))
+    return "\n".join(lines)
+
+
 TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "metrics.md": {"signal": signal_table, "saboteurs": saboteur_table},
     "validation.md": {"kills": kills_table},
+    "systems/dirac.md": {"parallel": parallel_table},
 }
 
 
@@ -134,6 +151,14 @@ def written(name: str) -> str:
             raise SystemExit(f"{name}: no place for the table {of}")
         page = found.sub(lambda match, rows=rows, table=table: f"{match[1]}{table(rows)}\n{match[2]}", page)
     return page
+
+
+def _completed(row: dict[str, Any]) -> str:
+    return f"{row['done']:,} of {row['fitting']:,}"
+
+
+def _seconds(row: dict[str, Any]) -> str:
+    return f"{row['response']:,.0f} s"
 
 
 def _ratio(known: dict[str, Any] | None) -> str:

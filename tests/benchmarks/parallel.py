@@ -71,11 +71,11 @@ def _keep(work: Path, table: str, way: str, settings: dict[str, Any]) -> None:
             file.write(json.dumps({"way": way, **made}) + "\n")
 
 
-def summed_up(work: Path) -> dict[str, Any]:
-    """All rows by table; of the front those of its members."""
-    rows = {name: list(rows_of(file_of(work, name))) for name in (*WIDEST, "front")}
+def summed_up(work: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The rows of the ways by scenario, and those of the members of the front."""
+    ways = {name: list(rows_of(file_of(work, name))) for name in WIDEST}
     members = json.loads((work / "members.json").read_text(encoding="utf-8"))
-    return {**rows, "front": [row for row in rows["front"] if row["way"] in members]}
+    return ways, [row for row in rows_of(file_of(work, "front")) if row["way"] in members]
 
 
 def main() -> None:
@@ -83,13 +83,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--work", type=Path, required=True, help="folder of the single runs")
     parser.add_argument("--search", type=int, default=0, help="budget of a search; 0 for none")
-    parser.add_argument("--rows", type=Path, help="JSON file of all that was measured")
+    parser.add_argument("--rows", type=Path, help="JSON file of the ways; the front goes beside it")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     if chosen.rows is None:
         measure(chosen.work, chosen.search)
     else:
-        chosen.rows.write_text(json.dumps(summed_up(chosen.work), indent=1) + "\n", encoding="utf-8")
+        ways, members = summed_up(chosen.work)
+        for path, rows in (
+            (chosen.rows, ways),
+            (chosen.rows.with_stem(f"{chosen.rows.stem}-front"), members),
+        ):
+            path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
