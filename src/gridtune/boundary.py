@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from typing import Annotated, Any, NoReturn
 
@@ -45,6 +45,7 @@ def run(command: Callable[[], Any]) -> NoReturn:
     logger.addHandler(notes)
     logger.setLevel(logging.INFO)
     try:
+        _check_text(sys.argv[1:])
         code = copy_context().run(command)
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this
             raise KeyboardInterrupt
@@ -55,6 +56,15 @@ def run(command: Callable[[], Any]) -> NoReturn:
         logger.removeHandler(notes)
     gc.freeze()  # what is left ends with the process: nobody need look through it
     sys.exit(code)
+
+
+def _check_text(words: Sequence[str]) -> None:
+    """Refuse what no result could hold: names of files may be any bytes."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise typer.BadParameter(f"{word[:200]!r}: is no text in UTF-8; rename it") from None
 
 
 class _Notes(logging.Handler):
