@@ -151,6 +151,7 @@ def test_replications_are_told_apart_and_do_not_depend_on_the_number_of_workers(
         (["run", "diet/day-regular", "--seed", "-1"], "--seed"),
         (["run", "diet/day-regular", "--format", "yaml"], "--format"),
         (["run"], "Missing argument"),
+        (["run", "diet/day-regular", "--out", "o\udcff"], "'o\\udcff': is no text in UTF-8; rename it"),
         (["run", "--nonsense"], "No such option"),
         (["sweep", "diet/day-regular", "--vary", "client.n_submit=5:1:3"], "5 is not less than 1"),
         (["sweep", "diet/day-regular", "--vary", "nope=1,2"], "nope: no such key"),
