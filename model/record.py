@@ -114,6 +114,11 @@ class Record:
         """Read a value at the end of the run as the metric of that name (`model.metrics.registry.define`)."""
         self.measures[name] = value
 
+    def add_to_measure(self, name: str, value: Callable[[], float]) -> None:
+        """Add a value to what others measure under that name."""
+        before = self.measures.get(name)
+        self.measures[name] = value if before is None else lambda: before() + value()
+
     def sample(self, now: float) -> None:
         """Append the present value of every probe to the signals."""
         self.signals.extend((now, name, float(value())) for name, value in self.probes)

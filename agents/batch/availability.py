@@ -79,9 +79,9 @@ class Availability:
         record = site.grid.record
         for counter in ("killed_by_failure", "failed_jobs"):
             record.counters[counter] += 0
-        _add_measure(record.measures, "node_failures", lambda: self._read().failures)
-        _add_measure(record.measures, "unavailable", lambda: self._read()._unavailable)
-        _add_measure(record.measures, "reservation_shortfall", lambda: self._read()._shortfall)
+        record.add_to_measure("node_failures", lambda: self._read().failures)
+        record.add_to_measure("unavailable", lambda: self._read()._unavailable)
+        record.add_to_measure("reservation_shortfall", lambda: self._read()._shortfall)
         record.probe(f"{site.name}.unavailable", lambda: self._read().out_slots)
 
     @property
@@ -339,9 +339,3 @@ def availability_of(site: BatchSite) -> Availability:
         return site.keeper
     assert isinstance(site.nodes, Named), "nodes that come and go have names"
     return Availability(site, site.nodes)
-
-
-def _add_measure(measures: dict[str, Callable[[], float]], name: str, value: Callable[[], float]) -> None:
-    """Add what a site measures to what other sites measure under that name."""
-    before = measures.get(name)
-    measures[name] = value if before is None else lambda: before() + value()

@@ -205,6 +205,10 @@ class BatchSite(mesa.Agent):
         for counter in ("killed_by_limit", "refused"):
             grid.record.counters[counter] += 0
 
+    def narrow(self, widest: int) -> None:
+        """Refuse jobs of more processors than that."""
+        self._widest = min(self._widest, widest)
+
     @property
     def slots(self) -> int:
         """Processors."""
@@ -479,7 +483,7 @@ class BatchSite(mesa.Agent):
         if self.overrun == "kill" and promised < limit:
             limit = promised
         runtime = job.runtime / placement.speed
-        overhead = self.services.overhead() + cleaning
+        overhead = self.services.overhead() + cleaning + placement.delay
         if job.id in self._resumed:
             before, restart = self._resumed[job.id]
             runtime = max(0.0, runtime - before / placement.speed)

@@ -192,13 +192,14 @@ class BestEffortQueue:
         self.held += job.processors
         placement = self.site.nodes.take(job.processors)
         job.begin(self.agenda.now, placement.nodes)
-        duration = request.overhead + job.runtime / placement.speed
+        overhead = request.overhead + placement.delay
+        duration = overhead + job.runtime / placement.speed
         fails = self.site.failing(placement) if self.site.broken else None
         if fails is None:
             event = request.timer.after(duration, self._complete, job, COMPLETION)
         else:
             request = request._replace(timer=self.agenda)
-            event = self.agenda.after(request.overhead + fails, self._fail, job, COMPLETION)
+            event = self.agenda.after(overhead + fails, self._fail, job, COMPLETION)
         self._executions[job.id] = BestEffortExecution(request, placement, event)
         request.started(job)
 

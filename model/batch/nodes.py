@@ -16,11 +16,13 @@ class Placement(NamedTuple):
         nodes: their names as a host list (`lal-[000-003,007]`), "" where nodes have no names.
         speed: of the slowest of them.
         slots: numbers of the slots held.
+        delay: s until all of them are up.
     """
 
     nodes: str
     speed: float
     slots: Sequence[int]
+    delay: float = 0.0
 
 
 class NodePool(Protocol):
@@ -92,8 +94,11 @@ class Named:
 
     def take(self, count: int) -> Placement:
         """The free slots with the lowest numbers."""
-        slots = [heappop(self._free) for _ in range(count)]
-        if count == 1:
+        return self.placed([heappop(self._free) for _ in range(count)])
+
+    def placed(self, slots: Sequence[int]) -> Placement:
+        """What slots are for a job that has them all."""
+        if len(slots) == 1:
             node = slots[0] // self.slots_per_node
             return Placement(f"{self.site}-{node:03}", self.speeds[node], slots)
         nodes = sorted({slot // self.slots_per_node for slot in slots})

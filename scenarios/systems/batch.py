@@ -16,6 +16,7 @@ from gridtune.agents.batch.batch_site import (
     Services,
     no_delay,
 )
+from gridtune.agents.batch.power import Power, PoweredNodes, count_power
 from gridtune.agents.batch.predictor import Predictor
 from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.infrastructure.network import Volume, network_of
@@ -101,7 +102,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     site = BatchSite(
         grid,
         spec.name,
-        _pool(spec),
+        _pool(grid, spec),
         spec.policy,
         queues=queues,
         quota=Quota(**spec.quota.model_dump()),
@@ -128,7 +129,13 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     return site
 
 
-def _pool(site: SiteSpec) -> NodePool:
+def _pool(grid: Grid, site: SiteSpec) -> NodePool:
+    if site.power is not None:
+        speeds = site.speed if isinstance(site.speed, list) else [site.speed] * site.size
+        power = Power(**site.power.model_dump(exclude={"cap"}))
+        nodes = PoweredNodes(site.name, speeds, site.slots, power, grid.agenda)
+        count_power(grid.record, nodes)
+        return nodes
     if isinstance(site.speed, list):
         return Named(site.name, site.speed, site.slots)
     if site.named_nodes or site.lives:

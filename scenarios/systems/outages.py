@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from gridtune.agents.batch.availability import AdvanceReservation, availability_of
 from gridtune.agents.batch.batch_site import BatchSite
@@ -32,14 +33,16 @@ def check(spec: ScenarioSpec) -> None:
                 f"site.{site.name}: failures, outage, outages and reservation are for sites with a batch "
                 "scheduler; leave them out, or vres"
             )
-        if site.preemption is not None and site.vres is not None:
-            raise ValueError(
-                f"site.{site.name}.preemption: is for sites with a batch scheduler; leave it out, or vres"
-            )
-        if site.vres is not None and not isinstance(site.prediction, Promise):
-            raise ValueError(
-                f"site.{site.name}.prediction: is for sites with a batch scheduler; leave it out, or vres"
-            )
+        given = {
+            "preemption": site.preemption is not None,
+            "power": site.power is not None,
+            "prediction": not isinstance(site.prediction, Promise),
+        }
+        for key, there in given.items():
+            if there and site.vres is not None:
+                raise ValueError(
+                    f"site.{site.name}.{key}: is for sites with a batch scheduler; leave it out, or vres"
+                )
         files = site.file_system
         slowed = files is not None and files.io_share > 0
         if site.preemption is not None and site.preemption.mode == "checkpoint" and slowed:
@@ -78,8 +81,18 @@ def have_a_life(grid: Grid, spec: SiteSpec, site: BatchSite) -> None:
             between = delay(failures.between, grid, f"{name}:between")
             repair = delay(failures.repair, grid, f"{name}:repair")
             Failures(availability, nodes[first : first + failures.together], name, between, repair)
-    for reservation in _reservations(spec):
+    for reservation in (*_cap(spec, site), *_reservations(spec)):
         schedule_reservation(availability, *reservation)
+
+
+def _cap(spec: SiteSpec, site: BatchSite) -> Iterator[tuple[AdvanceReservation, float]]:
+    """What a power cap keeps from the scheduler: processors that would draw too much."""
+    if spec.power is None:
+        return
+    usable = spec.power.usable(spec.size, spec.slots)
+    if usable < site.slots:
+        site.narrow(usable)
+        yield AdvanceReservation("power cap", 0.0, inf, site.slots - usable), inf
 
 
 def _terms(spec: PreemptionSpec) -> Terms:

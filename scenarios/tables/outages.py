@@ -1,9 +1,9 @@
-"""The life of a machine: nodes that fail, are out or drained, reservations, and preemption by QOS."""
+"""The life of a machine: nodes that fail, are out or drained, reservations, power, and preemption by QOS."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import floor, inf
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -151,6 +151,55 @@ class PreemptionSpec(Table):
         return self
 
 
+class PowerSpec(Table):
+    """What nodes draw, when they are switched off, and a cap (defaults: a node of Batsim's platforms)."""
+
+    idle: float = Field(default=95.0, ge=0, description="W of a node on which nothing runs")
+    busy: float = Field(default=190.7, ge=0, description="W of a node all of whose slots are held")
+    off: float = Field(default=9.75, ge=0, description="W of a node that is off")
+    idle_time: float = Field(
+        default=inf, ge=0, description="s that a node is idle before it is switched off; infinite for never"
+    )
+    shutdown: float = Field(default=6.1, ge=0, description="s until it is off")
+    shutdown_energy: float = Field(default=616.0, ge=0, description="J drawn meanwhile")
+    boot: float = Field(default=151.5, ge=0, description="s until it is on again; a job holds it meanwhile")
+    boot_energy: float = Field(default=18966.0, ge=0, description="J drawn meanwhile")
+    kept_on: int = Field(default=0, ge=0, description="nodes that are never switched off, the first ones")
+    cap: float = Field(
+        default=inf,
+        gt=0,
+        description="W that all nodes may draw together: no more processors are used than that allows",
+    )
+
+    @model_validator(mode="after")
+    def _meant(self) -> PowerSpec:
+        if self.busy < self.idle:
+            raise ValueError(f"busy ({self.busy:g} W) must not be less than idle ({self.idle:g} W)")
+        if self.cap < inf and self.idle_time < inf:
+            raise ValueError("cap: is kept for nodes that stay on; leave out cap, or idle_time")
+        return self
+
+    def usable(self, nodes: int, slots: int) -> int:
+        """Processors that may be busy under the cap.
+
+        Args:
+            nodes: of the site.
+            slots: of each node.
+
+        Raises:
+            ValueError: not one.
+        """
+        if self.cap == inf or self.busy == self.idle:
+            return nodes * slots
+        usable = floor((self.cap - nodes * self.idle) * slots / (self.busy - self.idle) + 1e-9)
+        if usable < 1:
+            raise ValueError(
+                f"power.cap: {self.cap:g} W is too little for one processor beside {nodes} idle nodes, which "
+                f"draw {nodes * self.idle:g} W"
+            )
+        return min(usable, nodes * slots)
+
+
 class LifeFields(Table):
     """What happens to the nodes of a site with a batch scheduler."""
 
@@ -173,12 +222,14 @@ class LifeFields(Table):
     reservation: Annotated[list[ReservationSpec], BeforeValidator(one_or_more)] = Field(
         default_factory=list, description="advance reservations and maintenance"
     )
+    power: PowerSpec | None = Field(default=None, description="of its nodes; left out, it is not counted")
     preemption: PreemptionSpec | None = Field(default=None, description="of jobs by those of a higher QOS")
 
     @property
     def lives(self) -> bool:
         """Whether nodes are ever out, or reserved."""
-        return bool(self.failures or self.outage or self.outages or self.reservation)
+        capped = self.power is not None and self.power.cap < inf
+        return capped or bool(self.failures or self.outage or self.outages or self.reservation)
 
     def check_life(self, size: int, slots: int) -> None:
         """Whether the nodes and processors that are named exist.
@@ -196,6 +247,8 @@ class LifeFields(Table):
                     chosen(table.nodes, size)
                 except ValueError as error:
                     raise ValueError(f"{key}.nodes: {error}") from None
+        if self.power is not None:
+            self.power.usable(size, slots)
         for reservation in self.reservation:
             if isinstance(reservation.processors, int) and reservation.processors > size * slots:
                 raise ValueError(
