@@ -71,6 +71,7 @@ class SchedulingAgent(mesa.Agent):
         self.examined = 0  # servers, over all decisions
         for server in servers:
             server.started = self._started
+            server.lost = self._lost
         for counter in ("fallbacks", "resubmissions", "ack_timeouts"):
             grid.record.counters[counter] = 0
 
@@ -171,6 +172,12 @@ class SchedulingAgent(mesa.Agent):
 
     def _started(self, server: TaskServer, job: Job) -> None:
         self.timetable.begin(server.index, job, self.grid.now)
+
+    def _lost(self, server: TaskServer, job: Job) -> None:
+        """A server has lost its place, and its task begins anew wherever there is one for it."""
+        del self._placed[job.id]
+        self.timetable.complete(server.index, self.grid.now)
+        self.grid.agenda.at(self.grid.now, self._place_all, [job], DECISION)
 
     def _completed(self, job: Job) -> None:
         """Learn from an execution, and look whether it ended too late for those that wait behind it."""

@@ -22,6 +22,7 @@ class TaskServer(SeD):
 
     Attributes:
         started: is told of every start.
+        lost: is told of every task that is interrupted.
         service: phases of the last execution that began.
     """
 
@@ -29,6 +30,7 @@ class TaskServer(SeD):
         super().__init__(grid, machine.name, index, discipline, speed=machine.speed)
         self.machine = machine
         self.started: Callable[[TaskServer, Job], object] = lambda _server, _job: None
+        self.lost: Callable[[TaskServer, Job], object] = lambda _server, _job: None
         self.service = Service(0.0, 0.0, 0.0)
 
     def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
@@ -36,6 +38,11 @@ class TaskServer(SeD):
         self.grid.record.message(self.name, "submit", self.grid.now)
         if self._admit(job, completed):
             self._review_later()
+
+    def _interrupted(self, job: Job) -> None:
+        """The agent places an interrupted task anew: plans of the queue begin with what runs."""
+        del self._owners[job.id]
+        self.lost(self, job)
 
     def duration(self, job: Job) -> float:
         """Seconds that an execution which starts now takes, transfers included."""

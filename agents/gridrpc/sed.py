@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Literal
+from typing import Literal, Protocol
 
 import mesa
 
@@ -14,6 +14,7 @@ from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
 from gridtune.model.gridrpc.estimation import Estimation, EstimationVector, History, ServerState
+from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.network import Link
@@ -27,6 +28,25 @@ define("cancelled_waiting", "jobs", "minimize", "waiting requests cancelled by t
 SED_COUNTERS = ("killed_by_mandatory", "cancelled_running", "cancelled_waiting")
 
 Killed = Literal["requeue", "drop"]
+
+
+class Place(Protocol):
+    """Where a server stands for a time.
+
+    Attributes:
+        up: whether it can execute requests there.
+    """
+
+    up: bool
+
+    def wanted(self) -> None:
+        """There are requests for the server, which does not work."""
+
+    def used(self) -> None:
+        """The server has something to do."""
+
+    def unused(self) -> None:
+        """The server has nothing to do."""
 
 
 class SeD(mesa.Agent):
@@ -45,6 +65,10 @@ class SeD(mesa.Agent):
         memory: bytes.
         link: from clients; None for theirs to the master agent.
         host: on which it handles messages.
+
+    Attributes:
+        place: where it stands only for a time; None for a server of its own.
+        executed: s of executions so far, lost ones too.
     """
 
     def __init__(
@@ -80,11 +104,36 @@ class SeD(mesa.Agent):
         self.job: Job | None = None
         self._owners: dict[int, Callable[[Job], object]] = {}
         self._stays: dict[str, object] = {}  # of each user the one that the server knows of
+        self.place: Place | None = None
+        self.executed = 0.0
+        self._timer: Timer = grid.agenda
         self._completion = 0
         self._review_due = False
         self._served: dict[str, tuple[int, float]] = {}  # executions of each service, and s that they took
         self._rng = grid.streams.stream(f"tie:{name}")
         grid.add_slots(1, speed)
+
+    @property
+    def busy(self) -> bool:
+        """Whether requests wait or run here."""
+        return self.job is not None or len(self.queue) > 0
+
+    def stand_up(self, timer: Timer) -> None:
+        """The server works from now on, as fast as the timer of its site has it."""
+        self._timer = timer
+        self._review()
+
+    def fall(self) -> None:
+        """The server has lost its place: what runs is interrupted, and waits."""
+        job = self.job
+        if job is not None:
+            self._timer.cancel(self._completion)
+            self._release(job)
+            job.kill(self.grid.now)
+            self._interrupted(job)
+
+    def _interrupted(self, job: Job) -> None:
+        self.queue.push(job)
 
     def offers(self, service: str) -> bool:
         """Whether it offers a service."""
@@ -146,7 +195,7 @@ class SeD(mesa.Agent):
         grid = self.grid
         if job is self.job:
             grid.record.counters["cancelled_running"] += 1
-            grid.agenda.cancel(self._completion)
+            self._timer.cancel(self._completion)
             self._release(job)
             self._review_later()
         elif job.state is QUEUED and self.queue.remove(job):
@@ -178,8 +227,17 @@ class SeD(mesa.Agent):
 
     def _review(self) -> None:
         """Run what the discipline puts in front."""
+        if self.place is not None and not self.place.up:
+            if len(self.queue):
+                self.place.wanted()
+            return
         running = self.job
         front = self.discipline.front(self.queue, running, self._rng)
+        if self.place is not None:
+            if front is None:
+                self.place.unused()
+            else:
+                self.place.used()
         if front is running:
             return
         if running is not None:
@@ -193,7 +251,7 @@ class SeD(mesa.Agent):
             raise misjudged(self.discipline, f"runs a request that does not wait at {self.name}")
         self.job = job
         job.begin(grid.now, self.name)
-        self._completion = grid.agenda.after(self.duration(job), self._complete, job, COMPLETION)
+        self._completion = self._timer.after(self.duration(job), self._complete, job, COMPLETION)
 
     def duration(self, job: Job) -> float:
         """Seconds that an execution of a request takes if it starts now."""
@@ -201,7 +259,7 @@ class SeD(mesa.Agent):
 
     def _displace(self, job: Job) -> None:
         grid = self.grid
-        grid.agenda.cancel(self._completion)
+        self._timer.cancel(self._completion)
         self._release(job)
         job.kill(grid.now)
         grid.record.counters["killed_by_mandatory"] += 1
@@ -224,5 +282,6 @@ class SeD(mesa.Agent):
         """Free the place and count the time that the user had it."""
         assert job.state is RUNNING
         time = self.grid.now - job.start
+        self.executed += time
         self.queue.count(job.user, self.queue.allocated[job.user] + time)
         self.job = None

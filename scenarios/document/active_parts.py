@@ -40,6 +40,14 @@ def active(spec: ScenarioSpec) -> ScenarioSpec:
         elif isinstance(value, list) and any(isinstance(element, Switchable) for element in value):
             changed[field] = [element for element in value if _on(spec, element)]
     changed["site"] = [_without(site, lent[site.name]) for site in changed.get("site", [])]
+    standing = {site.name for site in changed["site"]}
+    for field in ("sed", "server"):
+        changed[field] = [
+            group
+            if group.site is None or group.site in standing
+            else group.model_copy(update={"lease": None})
+            for group in changed.get(field, [])
+        ]
     present = spec.model_copy(update=changed)
     if not present.workload and not present.overlay and present.queue is None:
         switched = ", all parts that have one are switched off" if spec.workload else ""
@@ -74,7 +82,7 @@ def _lent(spec: ScenarioSpec) -> Counter[str]:
             if group.site not in sites:
                 known = ", ".join(sites) or "none"
                 raise ValueError(f"{kind}.{group.name}: site: no [[site]] {group.site!r}; there are {known}")
-            if _on(spec, group):
+            if _on(spec, group) and group.lease is None:
                 lent[group.site] += ceil(group.count / sites[group.site].slots)
     for name, nodes in lent.items():
         if nodes >= sites[name].size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 # Metrics are printed in the order in which their modules are imported.
 from gridtune.scenarios.systems import batch, vres  # isort: split
 
-from gridtune.scenarios.infrastructure import faults
+from gridtune.scenarios.infrastructure import faults, leases
 from gridtune.scenarios.systems import (
     deadline,
     gridrpc,
@@ -34,5 +34,6 @@ SYSTEMS = (
     portal,
     overlay,
     outages,
+    leases,
     faults,
 )

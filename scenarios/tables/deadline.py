@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from gridtune.scenarios.fields.laws import Constant, Law
+from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable
 from gridtune.scenarios.fields.time_varying import Course
@@ -20,6 +21,9 @@ class ServerSpec(Switchable):
     site: str | None = Field(
         default=None,
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
+    )
+    lease: LeaseSpec | None = Field(
+        default=None, description="they stand on nodes of `site` as jobs, for a time; left out, for good"
     )
     speed: Law = Field(
         default=1.0,

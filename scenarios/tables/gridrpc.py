@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from gridtune.model.gridrpc.estimation import History
 from gridtune.model.gridrpc.selection import ByLoad, RoundRobin
 from gridtune.scenarios.fields.laws import Constant, PositiveLaw
+from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable, Table
 
@@ -24,6 +25,9 @@ class SedSpec(Switchable):
     site: str | None = Field(
         default=None,
         description="[[site]] that lends its nodes to them, one slot to each; left out, they have their own",
+    )
+    lease: LeaseSpec | None = Field(
+        default=None, description="they stand on nodes of `site` as jobs, for a time; left out, for good"
     )
     parent: str = Field(default=MASTER, description="[[local_agent]] that they report to, or master-agent")
     services: list[str] = Field(default_factory=list, description="that they offer; none for all")

@@ -1,0 +1,137 @@
+"""Servers on lease: jobs of a site among all others, which they delay and which delay them."""
+
+from pathlib import Path
+
+import pytest
+
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.document.scenario import Scenario
+
+LEASES = {"sed.sed.lease": {"idle": 300.0}, "server.server.lease": {"idle": 300.0}}
+
+
+def grid(lease, *, nodes=2, own=0, count=1, n_max=20, n_min=2, horizon=3000.0, **more):
+    workload = [
+        {
+            "name": "rpc",
+            "kind": "regular",
+            "count": 1,
+            "interval": 1.0,
+            "n_min": n_min,
+            "n_max": n_max,
+            "deadline": 1000.0,
+            "runtime": 100.0,
+        }
+    ]
+    if own:
+        workload.append(
+            {"name": "own", "kind": "generated", "count": own, "interval": 1e-3, "runtime": 500.0}
+        )
+    return simulate(
+        Scenario(
+            "t",
+            {
+                "title": "t",
+                "horizon": horizon,
+                "site": {"name": "a", "nodes": nodes, "policy": "fcfs"},
+                "sed": {"count": count, "site": "a", "overhead": 0.0, "lease": lease},
+                "client": {"dispatch": "ethic"},
+                "workload": workload,
+                **more,
+            },
+            Path(),
+        ),
+        keep_events=True,
+    )
+
+
+def executions(run):
+    return [(job.start, job.end) for job in run.record.jobs if job.state == "done" and job.kind != "job"]
+
+
+def test_a_server_works_once_its_lease_has_started_up():
+    run = grid({"startup": 30.0})
+    assert min(start for start, _ in executions(run)) == pytest.approx(30.0, abs=0.1)
+    assert run.slots == 2  # none is counted twice
+
+
+def test_a_lease_that_ends_interrupts_what_runs_and_the_next_begins_it_anew():
+    run = grid({"length": 250.0})
+    starts = sorted(start for start, _ in executions(run))
+    # Two requests of 100 s in each 250 s; the third is interrupted after 50 s and begins anew.
+    assert starts[:4] == pytest.approx([0.0, 100.0, 250.0, 350.0], abs=0.1)
+    assert run.metrics["leases"].value >= 4
+    assert run.metrics["killed"].value >= 3
+
+
+def test_an_idle_server_gives_its_lease_back_and_asks_again_when_requests_come():
+    kept, given = grid({}, horizon=None), grid({"idle": 50.0}, horizon=None)
+    assert kept.metrics["leases"].value == given.metrics["leases"].value == 1
+    assert given.metrics["lease_idle"].value <= 51.0
+    held = given.metrics["lease_work"].value
+    done = sum(end - start for start, end in executions(given))
+    assert held >= done
+
+
+def test_local_jobs_and_servers_wait_for_each_other():
+    # Two nodes: the lease holds one of them from 0 to 250 s, and is renewed behind four jobs of 500 s.
+    alone, beside = grid({"length": 250.0}), grid({"length": 250.0}, own=4)
+    assert [start for start, _ in sorted(executions(alone))][2] == pytest.approx(250.0, abs=0.1)
+    assert len(executions(beside)) == 2  # its turn comes at 1,000 s, when the session is over
+    waits = [job.start for job in beside.record.jobs if job.kind == "job"]
+    assert waits == pytest.approx([0.0, 250.0, 500.0, 750.0], abs=0.1)
+
+
+def test_what_runs_on_a_node_that_is_lost_is_not_lost():
+    fault = {"kind": "power", "between": 150.0, "repair": 60.0}
+    run = grid({}, n_min=5, n_max=5, fault=fault)
+    assert run.metrics["lost_jobs"].value == 0
+    assert run.metrics["killed"].value >= 1
+
+
+def test_servers_for_tasks_are_placed_anew_when_a_lease_ends():
+    changed = load("federation/small").override(
+        {f"parts.{part}": part in ("deadline", "local") for part in load("federation/small").spec.parts}
+        | {"server.server.lease": {"length": 1800.0, "startup": 20.0}}
+    )
+    run = simulate(changed, seed=1)
+    tasks = [job for job in run.record.jobs if job.kind == "task"]
+    assert sum(job.state == "done" for job in tasks) > len(tasks) / 2
+    assert run.metrics["leases"].value > 8
+    assert run.metrics["resubmissions"].value > 0
+
+
+@pytest.mark.parametrize(("part", "role"), [("gridrpc", "mandatory"), ("deadline", "task")])
+def test_no_part_of_a_federation_stands_beside_the_others(part, role):
+    """Switching local users off changes what servers on lease do, and switching these off what locals do."""
+    scenario = load("federation/small").override(LEASES)
+
+    def starts(kind, **off):
+        changed = scenario.override({f"parts.{name}": value for name, value in off.items()})
+        jobs = simulate(changed, seed=1).record.jobs
+        return sorted(repr((job.user, job.submit, job.start)) for job in jobs if job.kind == kind)
+
+    everything = {kind: starts(kind) for kind in (role, "local")}
+    assert starts(role, local=False) != everything[role]
+    assert starts("local", **{part: False}) != everything["local"]
+
+
+@pytest.mark.parametrize("site", [None, "nowhere"])
+def test_a_lease_needs_a_site_with_a_batch_scheduler(site):
+    document = {
+        "title": "t",
+        "site": {"name": "a", "nodes": 2, "policy": "fcfs"},
+        "sed": {"count": 1, "lease": {}} | ({"site": site} if site else {}),
+        "client": {"dispatch": "ethic"},
+        "workload": {
+            "kind": "regular",
+            "count": 1,
+            "interval": 1.0,
+            "n_min": 1,
+            "n_max": 1,
+            "deadline": 9.0,
+            "runtime": 1.0,
+        },
+    }
+    with pytest.raises(ScenarioError, match="site"):
+        simulate(Scenario("t", document, Path()))
