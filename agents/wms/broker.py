@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import mesa
 
 from gridtune.agents.batch.batch_site import Delay, no_delay
+from gridtune.agents.infrastructure.network import Network
 from gridtune.agents.infrastructure.service import Service
 from gridtune.agents.wms.vres_site import Ended, Started, VresSite
 from gridtune.model.agenda import ARRIVAL, DECISION, OBSERVATION
@@ -98,6 +99,7 @@ class WmsBroker(mesa.Agent):
 
     Attributes:
         service: that every match has to pass, if that takes time.
+        network: that sandboxes cross on their way to a site, if links are shared.
     """
 
     def __init__(
@@ -115,6 +117,7 @@ class WmsBroker(mesa.Agent):
         self.habits = habits
         self.latencies = latencies
         self.service: Service | None = None
+        self.network: Network | None = None
         self.trips: list[Trip] = []
         self._rng = grid.streams.stream(f"broker:{index}")
         self._sites = {site.name: site for site in sites}
@@ -157,7 +160,7 @@ class WmsBroker(mesa.Agent):
         if self.habits.failure and self._rng.random() < self.habits.failure:
             self._later(self.latencies.failure(), self._lost, trip)
         else:
-            self._later(self.latencies.scheduling(), self._deliver, (trip, self._sites[chosen.name]))
+            self._later(self.latencies.scheduling(), self._send, (trip, self._sites[chosen.name]))
 
     def _fitting(self, trip: Trip) -> list[Advert]:
         requirements = self.habits.requirements
@@ -181,6 +184,14 @@ class WmsBroker(mesa.Agent):
                 ett=advert.ett + job.estimate * job.processors / (advert.slots * advert.speed),
             )
         )
+
+    def _send(self, what: tuple[Trip, VresSite]) -> None:
+        """A job goes to its site, with its sandbox if it has one."""
+        volume = None if self.network is None else self.network.volumes.get(what[0].job.id)
+        if self.network is None or volume is None:
+            self._deliver(what)
+        else:
+            self.network.ways[what[1].name].send(volume.sandbox, self._deliver, what)
 
     def _deliver(self, what: tuple[Trip, VresSite]) -> None:
         trip, site = what

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, nan
 from statistics import median
 
+from gridtune.agents.infrastructure.network import network_of
 from gridtune.agents.wms.broker import BrokerHabits, Latencies, Trip, Wms, WmsBroker
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
@@ -76,6 +77,7 @@ def place(grid: Grid, spec: WmsSpec, sites: list[VresSite]) -> Wms:
     brokers = [WmsBroker(grid, k, sites, habits, latencies, k * phase) for k in range(spec.brokers)]
     for k, broker in enumerate(brokers):
         broker.service = spec.service.place(grid, f"wms-{k}")
+        broker.network = network_of(grid)
     return Wms(grid, brokers)
 
 
