@@ -223,7 +223,7 @@ def test_no_node_runs_two_jobs_at_once(workload):
 
 
 def test_services_of_head_node_and_nodes_take_their_time():
-    from gridtune.agents.batch.batch_site import Services
+    from gridtune.agents.batch.services import Services
 
     services = Services(receive=lambda: 3.0, send=lambda: 2.0, overhead=lambda: 1.0)
     first, second = play([Work(1, 0, 4, 1, 4), Work(2, 0, 4, 1, 4)], 1, "fcfs", services=services).record.jobs
@@ -232,7 +232,7 @@ def test_services_of_head_node_and_nodes_take_their_time():
 
 
 def test_owners_may_cancel_jobs_that_are_on_their_way_waiting_or_running():
-    from gridtune.agents.batch.batch_site import Services
+    from gridtune.agents.batch.services import Services
 
     grid = Grid()
     services = Services(receive=lambda: 1.0)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridtune.agents.batch.batch_site import BatchSite, Rounds
+from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.best_effort import BestEffortQueue, Preemption
+from gridtune.agents.batch.services import Rounds
 from gridtune.agents.harvest.bags import Bag, Bags
 from gridtune.agents.harvest.harvester import Harvester
 from gridtune.model.batch.file_system import FileSystem

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.agents.batch.availability import Availability
-from gridtune.agents.batch.batch_site import BatchSite, Rounds
+from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest, Preemption
 from gridtune.agents.batch.outages import Outage, schedule_outages, schedule_reservation
+from gridtune.agents.batch.services import Rounds
 from gridtune.model.batch.nodes import Named, hosts_in
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, FAILED

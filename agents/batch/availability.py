@@ -9,6 +9,14 @@ from math import inf
 from typing import Any, NamedTuple
 
 from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.interruptions import (
+    drop_claim,
+    jobs_on,
+    planned_end,
+    slots_of,
+    take_off,
+    undo_reservation,
+)
 from gridtune.model.agenda import ARRIVAL
 from gridtune.model.batch.holds import KEYS, Hold, Window
 from gridtune.model.batch.nodes import Named, host_list
@@ -150,7 +158,7 @@ class Availability:
         lost = list(nodes)
         self.failures += len(lost)
         self._evict(lost)
-        then = [self.site.take_off(job) for job in self.site.jobs_on(self._slots(lost))]
+        then = [take_off(self.site, job) for job in jobs_on(self.site, self._slots(lost))]
         self._shut(lost, cause, until, "node lost")
         for follow in then:
             follow()
@@ -165,7 +173,7 @@ class Availability:
         self.site.processors_returned()
 
     def _shut(self, nodes: Iterable[int], cause: str, until: float, event: str) -> None:
-        while self.site.drop_claim():  # on jobs that may run there; the next round sees to them
+        while drop_claim(self.site):  # on jobs that may run there; the next round sees to them
             pass
         for node in nodes:
             self._log(event, node)
@@ -250,8 +258,8 @@ class Availability:
         hold = self._out[node] = Hold(self._key(), until)
         self.nodes.withdraw(node)
         slots = self._slots([node])
-        for job in site.jobs_on(slots):
-            cluster.claim(hold, job, site.planned_end(job.id), site.slots_of(job, slots))
+        for job in jobs_on(site, slots):
+            cluster.claim(hold, job, planned_end(site, job.id), slots_of(site, job, slots))
         self._keep(hold, self.nodes.idle_on(node))
 
     def _give_back(self, node: int) -> None:
@@ -262,12 +270,12 @@ class Availability:
 
     def _free(self, hold: Hold) -> None:
         site = self.site
-        site.cluster.free_hold(hold, {job: site.planned_end(job) for job in hold.lent})
+        site.cluster.free_hold(hold, {job: planned_end(site, job) for job in hold.lent})
 
     def _keep(self, hold: Hold, processors: int) -> None:
         """Take processors for a node that is out: free ones, else those that others have been promised."""
         site, cluster = self.site, self.site.cluster
-        while cluster.free < processors and (site.undo_reservation() or site.drop_claim()):
+        while cluster.free < processors and (undo_reservation(site) or drop_claim(site)):
             pass
         for _, reserved in reversed(self._active):
             missing = processors - cluster.free

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence, Set
-from functools import partial
+from collections.abc import Sequence
 from math import inf
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import mesa
 
 from gridtune.agents.batch.keeper import Keeper, Predicting, Preempting
 from gridtune.agents.batch.preemption import PreemptibleJobs
+from gridtune.agents.batch.services import (
+    AT_ONCE,
+    WHENEVER_NEEDED,
+    Delay,
+    Ended,
+    Execution,
+    Reservation,
+    Rounds,
+    Services,
+    Started,
+)
 from gridtune.agents.infrastructure.network import Staged, Way
 from gridtune.agents.infrastructure.service import Service
 from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION
@@ -31,90 +41,6 @@ define("killed_by_limit", "jobs", "minimize", "jobs killed at a limit of run tim
 define("refused", "jobs", "minimize", "jobs that no queue of their site accepts")
 
 Overrun = Literal["extend", "kill"]
-Delay = Callable[[], float]
-Ended = Callable[[Job], object]
-Started = Callable[[Job, float], object]
-
-
-def no_delay() -> float:
-    """A service that takes no time."""
-    return 0.0
-
-
-def _nothing() -> None:
-    """What follows where nothing does."""
-
-
-class Services(NamedTuple):
-    """How long a site takes for what surrounds the execution of a job, each drawn per job, s.
-
-    Attributes:
-        receive: mu_rec, from the arrival of a job to its entry into a queue (RR-5576, section 6.3).
-        send: mu_send, from the end of a job until the scheduler hears of it; its processors stay taken.
-        overhead: setting up and cleaning up around an execution; the processors are held, nothing progresses.
-    """
-
-    receive: Delay = no_delay
-    send: Delay = no_delay
-    overhead: Delay = no_delay
-
-
-AT_ONCE = Services()
-
-
-class Rounds(NamedTuple):
-    """When a site schedules.
-
-    What comes in while a round lasts waits for the next one (BatCiGri, section 4.5).
-
-    Attributes:
-        gap: s from the beginning of a round to that of the next, at least.
-        period: s after which a round begins even if nothing has happened.
-        duration: of a round, drawn for each, s: its decisions take effect when it ends.
-        per_waiting: s that a round takes on top for each job that waits when it begins.
-    """
-
-    gap: float = 0.0
-    period: float = inf
-    duration: Delay = no_delay
-    per_waiting: float = 0.0
-
-
-WHENEVER_NEEDED = Rounds()
-
-
-class Reservation(NamedTuple):
-    """A job that starts as soon as best-effort jobs have left its processors.
-
-    Attributes:
-        job: which.
-        planned_end: what the scheduler goes by, s.
-        cleaning: s that its execution takes on top.
-    """
-
-    job: Job
-    planned_end: float
-    cleaning: float
-
-
-class Execution(NamedTuple):
-    """A job on its processors.
-
-    Attributes:
-        job: which.
-        placement: where.
-        planned_end: what the scheduler goes by, s.
-        event: handle of its end; None for a placeholder without limit.
-        timer: that will tell of it.
-        overhead: s of it without progress.
-    """
-
-    job: Job
-    placement: Placement
-    planned_end: float
-    event: int | None
-    timer: Timer
-    overhead: float
 
 
 class BatchSite(mesa.Agent):
@@ -144,6 +70,9 @@ class BatchSite(mesa.Agent):
             to pass, if that takes time.
         qos: has jobs make way for those of a higher QOS; None where none do.
         predictor: predicts run times, in place of promises; None where plans rest on these.
+        executions: of the jobs that hold processors, by job, in the order of their starts.
+        reservations: jobs that wait for best-effort jobs to leave.
+        owners: who hears of the end of a job, by job.
         keeper: keeps nodes that are out, and reservations, from the scheduler; None where there are none.
     """
 
@@ -174,10 +103,10 @@ class BatchSite(mesa.Agent):
             nodes.slots, pace=nodes.pace, queues=queues, quota=quota, ledger=policy.ledger()
         )
         self._widest = min(nodes.slots, quota.widest)
-        self._executions: dict[int, Execution] = {}
+        self.executions: dict[int, Execution] = {}
         self._computing: dict[int, dict[int, int]] = {}  # events by placeholder and task
         self._tasks: dict[int, tuple[Job, Ended]] = {}  # what placeholders do, and who is told
-        self._owners: dict[int, Ended] = {}
+        self.owners: dict[int, Ended] = {}
         self._directed: dict[int, int] = {}  # queues of jobs that may enter no other
         self._watchers: dict[int, Started] = {}
         self.rounds = rounds
@@ -189,13 +118,13 @@ class BatchSite(mesa.Agent):
         self.keeper: Keeper | None = None
         self.qos: Preempting | None = None
         self.predictor: Predicting | None = None
-        self._resumed: dict[int, tuple[float, float]] = {}  # work done before and s to go on from it, by job
-        self._paused: dict[int, float] = {}  # s that jobs ran which write down how far they have come
+        self.resumed: dict[int, tuple[float, float]] = {}  # work done before and s to go on from it, by job
+        self.paused: dict[int, float] = {}  # s that jobs ran which write down how far they have come
         self.requeues = requeues
-        self._failures: Counter[int] = Counter()  # by job
+        self.failures: Counter[int] = Counter()  # by job
         self.broken: dict[int, Delay] = {}  # slots where what starts fails, after some s
         self.way: Way | None = None  # that their data takes
-        self._reservations: deque[Reservation] = deque()
+        self.reservations: deque[Reservation] = deque()
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
         self._next_pass = -inf  # s, for which the policy last asked
@@ -239,7 +168,7 @@ class BatchSite(mesa.Agent):
     @property
     def running(self) -> int:
         """Jobs that hold processors."""
-        return len(self._executions)
+        return len(self.executions)
 
     @property
     def free(self) -> int:
@@ -251,13 +180,13 @@ class BatchSite(mesa.Agent):
     @property
     def empty(self) -> bool:
         """Whether no job is here, waiting or running."""
-        at_rest = not self._executions and not self.cluster.depth and not self._reservations
+        at_rest = not self.executions and not self.cluster.depth and not self.reservations
         return at_rest and (self.best_effort is None or not self.best_effort.present)
 
     @property
     def stuck(self) -> bool:
         """Whether jobs wait, and none runs."""
-        if self._executions or (self.best_effort is not None and self.best_effort.running):
+        if self.executions or (self.best_effort is not None and self.best_effort.running):
             return False
         return not self.empty
 
@@ -288,7 +217,7 @@ class BatchSite(mesa.Agent):
         elif self.head_node is not None:
             self.head_node.serve(self._received, (job, done))
         else:
-            self._enter(job, done)
+            self.enter(job, done)
 
     def stage(self, way: Way) -> None:
         """From now on jobs with data hold their slots while it moves."""
@@ -297,14 +226,14 @@ class BatchSite(mesa.Agent):
 
     def compute(self, job: Job, task: Job, then: Ended) -> None:
         """Have a running placeholder do a task, and call `then` with the task when that is done."""
-        speed = self._executions[job.id].placement.speed
+        speed = self.executions[job.id].placement.speed
         event = self.timer.after(task.runtime / speed, self._computed, task, COMPLETION)
         self._computing.setdefault(job.id, {})[task.id] = event
         self._tasks[task.id] = job, then
 
     def finish(self, job: Job) -> None:
         """A running placeholder has done its work: it completes now."""
-        self._forget_end(job)
+        self.forget_end(job)
         self._complete(job)
 
     def cancel(self, job: Job) -> None:
@@ -317,26 +246,26 @@ class BatchSite(mesa.Agent):
     def _withdraw(self, job: Job) -> None:
         now = self.grid.now
         self._watchers.pop(job.id, None)
-        if job.state is RUNNING and job.id in self._executions:
-            self._forget_end(job)
-            self._owners.pop(job.id, None)
+        if job.state is RUNNING and job.id in self.executions:
+            self.forget_end(job)
+            self.owners.pop(job.id, None)
             job.cancel(now)
             self._release(job)
         elif job.state is QUEUED or job.state is CREATED:
-            reserved = next((one for one in self._reservations if one.job is job), None)
+            reserved = next((one for one in self.reservations if one.job is job), None)
             if reserved is not None:
-                self._reservations.remove(reserved)
+                self.reservations.remove(reserved)
                 self.cluster.stop(job, now, reserved.planned_end)
-                self._owners.pop(job.id, None)
+                self.owners.pop(job.id, None)
                 self._call_scheduler()
                 self.processors_came_free()
             # Where it does not wait, it is still on its way.
             elif job in self.cluster:
                 self.cluster.withdraw(job)
-                self._owners.pop(job.id, None)
+                self.owners.pop(job.id, None)
                 self._call_scheduler()
             job.cancel(now)
-            self._came_back()
+            self.came_back()
 
     def _arrived(self, what: tuple[Job, Ended | None]) -> None:
         if self.head_node is None:
@@ -347,9 +276,9 @@ class BatchSite(mesa.Agent):
     def _received(self, what: tuple[Job, Ended | None]) -> None:
         job, done = what
         if job.state is not CANCELLED:
-            self._enter(job, done)
+            self.enter(job, done)
 
-    def _enter(self, job: Job, done: Ended | None) -> None:
+    def enter(self, job: Job, done: Ended | None) -> None:
         """Put a job into the first queue that accepts it."""
         now = self.grid.now
         job.expected = job.estimate
@@ -368,7 +297,7 @@ class BatchSite(mesa.Agent):
         job.queue(now, self.name)
         self.cluster.enqueue(job, queue, self.policy.owner(job))
         if done is not None:
-            self._owners[job.id] = done
+            self.owners[job.id] = done
         self._call_scheduler()
 
     def _queue_for(self, job: Job) -> int | None:
@@ -469,7 +398,7 @@ class BatchSite(mesa.Agent):
         else:
             planned_end = self.grid.now + self.cluster.duration(job)
             self.cluster.start(job, self.grid.now, planned_end, hold)
-            self._reservations.append(Reservation(job, planned_end, cleaning))
+            self.reservations.append(Reservation(job, planned_end, cleaning))
 
     def _run(
         self, job: Job, cleaning: float, planned_end: float | None = None, hold: Hold | None = None
@@ -484,8 +413,8 @@ class BatchSite(mesa.Agent):
             limit = promised
         runtime = job.runtime / placement.speed
         overhead = self.services.overhead() + cleaning + placement.delay
-        if job.id in self._resumed:
-            before, restart = self._resumed[job.id]
+        if job.id in self.resumed:
+            before, restart = self.resumed[job.id]
             runtime = max(0.0, runtime - before / placement.speed)
             overhead += restart
         # A placeholder does no work of its own: its life is not longer where the file system is slow.
@@ -504,7 +433,7 @@ class BatchSite(mesa.Agent):
         if planned_end is None:
             planned_end = now + job.expected / placement.speed
             self.cluster.start(job, now, planned_end, hold)
-        self._executions[job.id] = Execution(job, placement, planned_end, event, timer, overhead)
+        self.executions[job.id] = Execution(job, placement, planned_end, event, timer, overhead)
         if self.keeper is not None:
             self.keeper.started()
         if self.predictor is not None:
@@ -537,8 +466,9 @@ class BatchSite(mesa.Agent):
         del self._computing[job.id][task.id]
         then(task)
 
-    def _forget_end(self, job: Job) -> None:
-        execution = self._executions[job.id]
+    def forget_end(self, job: Job) -> None:
+        """The end of a running job is not to come."""
+        execution = self.executions[job.id]
         if execution.event is not None:
             execution.timer.cancel(execution.event)
 
@@ -546,7 +476,7 @@ class BatchSite(mesa.Agent):
         """Start the jobs that waited for processors that somebody has left, then see to best-effort jobs."""
         if self.best_effort is None:
             return
-        waiting = self._reservations
+        waiting = self.reservations
         while waiting:
             reserved = sum(reservation.job.processors for reservation in waiting)
             if self.best_effort.idle + reserved < waiting[0].job.processors:
@@ -566,31 +496,31 @@ class BatchSite(mesa.Agent):
 
     def _expire(self, job: Job) -> None:
         now = self.grid.now
-        job.expire(now, (now - job.start) * self._executions[job.id].placement.speed)
+        job.expire(now, (now - job.start) * self.executions[job.id].placement.speed)
         self.grid.record.counters["killed_by_limit"] += 1
         self._release(job)
 
     def _release(self, job: Job) -> None:
         """Take back the processors of a job that has ended, and tell its owner."""
-        self._vacate(job)
-        self._came_back()
-        done = self._owners.pop(job.id, None)
+        self.vacate(job)
+        self.came_back()
+        done = self.owners.pop(job.id, None)
         if done is not None:
             done(job)
         self.processors_returned()
 
-    def _vacate(self, job: Job) -> None:
+    def vacate(self, job: Job) -> None:
         """Take back the processors of a job."""
         if self.predictor is not None:
             self.predictor.left(job)
-        execution = self._executions.pop(job.id)
+        execution = self.executions.pop(job.id)
         for task, event in self._computing.pop(job.id, {}).items():
             del self._tasks[task]
             self.timer.cancel(event)
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self.grid.now, execution.planned_end)
 
-    def _came_back(self) -> None:
+    def came_back(self) -> None:
         """Processors have come back, or a job waits no longer: let those have them for whom they are kept."""
         if self.keeper is not None:
             self.keeper.released(self.empty)
@@ -601,115 +531,3 @@ class BatchSite(mesa.Agent):
         """More processors are free: have the scheduler asked, and start what waits for them."""
         self._call_scheduler()
         self.processors_came_free()
-
-    # What `Availability` and `QosPreemption` need.
-
-    @property
-    def running_jobs(self) -> Sequence[Job]:
-        """The jobs that hold processors, in the order of their starts."""
-        return [execution.job for execution in self._executions.values()]
-
-    def jobs_on(self, slots: Set[int]) -> Sequence[Job]:
-        """The jobs that hold any of some slots, in the order of their starts."""
-        return [
-            execution.job
-            for execution in self._executions.values()
-            if not slots.isdisjoint(execution.placement.slots)
-        ]
-
-    def slots_of(self, job: Job, slots: Set[int]) -> int:
-        """How many of some slots a running job holds."""
-        return sum(slot in slots for slot in self._executions[job.id].placement.slots)
-
-    def planned_end(self, job: int) -> float:
-        """When the processors of a job are expected to come back, by its id, s."""
-        execution = self._executions.get(job)
-        if execution is not None:
-            return execution.planned_end
-        return next(one.planned_end for one in self._reservations if one.job.id == job)
-
-    def take_off(self, job: Job) -> Callable[[], object]:
-        """End the execution of a job with its node.
-
-        Returns:
-            What follows once the node is out: the job waits again, behind those that came before, or its
-            owner hears that it is lost.
-        """
-        if job.state is not RUNNING:
-            return _nothing  # it has ended, and the scheduler has not heard of it yet
-        now, counters = self.grid.now, self.grid.record.counters
-        self._forget_end(job)
-        self._paused.pop(job.id, None)
-        counters["killed_by_failure"] += 1
-        done = self._owners.pop(job.id, None)
-        # Nobody but its owner knows what a placeholder was for.
-        self._failures[job.id] += 1
-        last = self._failures[job.id] > self.requeues or (job.runtime == inf and done is not None)
-        if last:
-            job.fail(now)
-            counters["failed_jobs"] += job.runtime < inf
-        else:
-            job.kill(now)
-        self._vacate(job)
-        if not last:
-            return partial(self._enter, job, done)
-        return _nothing if done is None else partial(done, job)
-
-    def speed_of(self, job: Job) -> float:
-        """Work per s of a running job's nodes."""
-        return self._executions[job.id].placement.speed
-
-    def leaves_at(self, job: Job, time: float) -> None:
-        """The processors of a running job are expected back at another time, s."""
-        execution = self._executions[job.id]
-        self.cluster.replan(job, execution.planned_end, time)
-        self._executions[job.id] = execution._replace(planned_end=time)
-
-    def pause(self, job: Job) -> None:
-        """A running job makes no progress any more, and writes down how far it has come."""
-        execution = self._executions[job.id]
-        self._forget_end(job)
-        self._executions[job.id] = execution._replace(event=None)
-        self._paused[job.id] = max(0.0, self.grid.now - job.start - execution.overhead)
-
-    def preempt(self, job: Job, mode: str, restart: float) -> None:
-        """End the execution of a job of its own for another: it waits again, or is lost.
-
-        Args:
-            job: which runs.
-            mode: `cancel`, `requeue`, or `checkpoint` after a `pause`.
-            restart: s without progress that going on will take.
-        """
-        now = self.grid.now
-        owner = self._owners.pop(job.id, None)
-        kept = self._paused.pop(job.id, 0.0)
-        if mode == "checkpoint":
-            before, _ = self._resumed.get(job.id, (0.0, 0.0))
-            done = kept * self._executions[job.id].placement.speed
-            self._resumed[job.id] = before + done, restart
-            job.estimate = max(0.0, job.estimate - done)  # what is promised is the rest
-        else:
-            self._forget_end(job)
-        if mode == "cancel":
-            job.fail(now)
-        else:
-            job.kill(now, kept)
-        self._vacate(job)
-        self._came_back()
-        if mode != "cancel":
-            self._enter(job, owner)
-        elif owner is not None:
-            owner(job)
-        self.processors_returned()
-
-    def drop_claim(self) -> bool:
-        """See `Preempting`."""
-        return self.qos is not None and self.qos.drop_claim()
-
-    def undo_reservation(self) -> bool:
-        """Let the last job that waits for best-effort jobs to leave go back to its queue; whether any did."""
-        if not self._reservations:
-            return False
-        job, planned_end, _ = self._reservations.pop()
-        self.cluster.put_back(job, self.grid.now, planned_end)
-        return True

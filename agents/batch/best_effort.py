@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
-from gridtune.agents.batch.batch_site import BatchSite, Delay, no_delay
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.services import Delay, no_delay
 from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.batch.nodes import Named, Placement
 from gridtune.model.harvest.victims import Victims, Youngest

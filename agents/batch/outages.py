@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from gridtune.agents.batch.availability import AdvanceReservation, Availability
-from gridtune.agents.batch.batch_site import Delay
+from gridtune.agents.batch.services import Delay
 
 SHORTEST = 1.0  # s that a node works between two failures, and is out, at least
 

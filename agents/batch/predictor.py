@@ -6,6 +6,7 @@ from collections import deque
 from typing import NamedTuple
 
 from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.interruptions import leaves_at, planned_end
 from gridtune.model.agenda import ARRIVAL
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, EXPIRED, Job
@@ -125,11 +126,11 @@ class Predictor:
         """A job runs on after the end that was planned: plan with a later one."""
         job, times, planned, end = what
         del self._events[job.id]
-        if self.site.planned_end(job.id) != planned:
+        if planned_end(self.site, job.id) != planned:
             return  # it has to leave earlier
         later = min(self.prediction.corrected(job.expected, times), job.estimate)
-        again = job.start + later / self.site.speed_of(job)
-        self.site.leaves_at(job, again)
+        again = job.start + later / self.site.executions[job.id].placement.speed
+        leaves_at(self.site, job, again)
         self.site.processors_returned()
         if later < job.estimate and end > again:
             self._watch(Exceeded(job, times + 1, again, end))

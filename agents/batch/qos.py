@@ -8,6 +8,7 @@ from math import inf, nextafter
 from typing import Literal
 
 from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.interruptions import leaves_at, pause, planned_end, preempt, running_jobs
 from gridtune.model.agenda import COMPLETION
 from gridtune.model.batch.holds import KEYS, Hold
 from gridtune.model.job import QUEUED, RUNNING, Job
@@ -77,7 +78,7 @@ class QosPreemption:
         self.settle()
         cluster, level = self.site.cluster, self.terms.level
         claimed = {job.id for job, _ in self._claims}
-        lowest = min((level(job) for job in self.site.running_jobs), default=inf)
+        lowest = min((level(job) for job in running_jobs(self.site)), default=inf)
         waiting = [job for job in cluster.in_order() if level(job) > lowest and job.id not in claimed]
         for job in sorted(waiting, key=level, reverse=True):
             if not self._make_way(job):
@@ -111,7 +112,7 @@ class QosPreemption:
         """Have a round as soon as one more of the jobs below this one can be preempted."""
         now, terms = self.site.grid.now, self.terms
         able = (
-            one.start + terms.exempt for one in self.site.running_jobs if terms.level(one) < terms.level(job)
+            one.start + terms.exempt for one in running_jobs(self.site) if terms.level(one) < terms.level(job)
         )
         again = min((time for time in able if time > now), default=inf)
         if now <= self._again < again:
@@ -140,7 +141,7 @@ class QosPreemption:
         if room:
             cluster.keep(hold, room)
         for victim in victims:
-            site.leaves_at(victim, leave)
+            leaves_at(site, victim, leave)
             taken = min(missing, victim.processors)
             cluster.claim(hold, victim, leave, taken)
             missing -= taken
@@ -162,7 +163,7 @@ class QosPreemption:
             return ()
         able = [
             one
-            for one in site.running_jobs
+            for one in running_jobs(site)
             if terms.level(one) < terms.level(job)
             and one.state is RUNNING
             and one.runtime < inf
@@ -190,7 +191,7 @@ class QosPreemption:
     def _tell(self, victim: Job, leave: float) -> None:
         """A job has to leave at a time (s)."""
         if self.terms.mode == "checkpoint":
-            self.site.pause(victim)
+            pause(self.site, victim)
         if leave > self.site.grid.now:
             self._leaving.add((victim.id, victim.kills))
             self.site.grid.agenda.at(leave, self._time_is_up, (victim, victim.kills), COMPLETION)
@@ -208,8 +209,8 @@ class QosPreemption:
         counters = self.site.grid.record.counters
         counters["preemptions"] += 1
         counters["preempted_jobs"] += self.terms.mode == "cancel"
-        self.site.preempt(victim, self.terms.mode, self.terms.restart)
+        preempt(self.site, victim, self.terms.mode, self.terms.restart)
 
     def _close(self, hold: Hold) -> None:
         site = self.site
-        site.cluster.free_hold(hold, {job: site.planned_end(job) for job in hold.lent})
+        site.cluster.free_hold(hold, {job: planned_end(site, job) for job in hold.lent})

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from gridtune.agents.batch.batch_site import BatchSite, Ended, Started
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.services import Ended, Started
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.job import Job
 from gridtune.model.middleware.matching import Limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gridtune.agents.batch.batch_site import Delay, no_delay
+from gridtune.agents.batch.services import Delay, no_delay
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import mesa
 
-from gridtune.agents.batch.batch_site import Delay, no_delay
+from gridtune.agents.batch.services import Delay, no_delay
 from gridtune.agents.infrastructure.network import Network
 from gridtune.agents.infrastructure.service import Service
 from gridtune.agents.wms.vres_site import Ended, Started, VresSite

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import mesa
 
-from gridtune.agents.batch.batch_site import Delay
+from gridtune.agents.batch.services import Delay
 from gridtune.agents.wms.vres_site import Ended, Started, VresSite
 from gridtune.model.agenda import ARRIVAL, DECISION
 from gridtune.model.grid import Grid

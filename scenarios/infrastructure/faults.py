@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from gridtune.agents.batch.availability import availability_of
-from gridtune.agents.batch.batch_site import BatchSite, no_delay
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.services import no_delay
 from gridtune.agents.infrastructure.faults import SHORTEST, Fault
 from gridtune.agents.infrastructure.network import network_of
 from gridtune.agents.infrastructure.service import Service

@@ -8,16 +8,10 @@ from math import inf
 from operator import itemgetter
 from typing import Protocol
 
-from gridtune.agents.batch.batch_site import (
-    WHENEVER_NEEDED,
-    BatchSite,
-    Delay,
-    Rounds,
-    Services,
-    no_delay,
-)
+from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.power import Power, PoweredNodes, count_power
 from gridtune.agents.batch.predictor import Predictor
+from gridtune.agents.batch.services import WHENEVER_NEEDED, Delay, Rounds, Services, no_delay
 from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.infrastructure.network import Volume, network_of
 from gridtune.model.agenda import ARRIVAL, Action

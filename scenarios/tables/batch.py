@@ -8,9 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune import limits
-from gridtune.agents.batch.batch_site import (
-    Overrun,
-)
+from gridtune.agents.batch.batch_site import Overrun
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
 from gridtune.scenarios.fields.policies import policy_of
