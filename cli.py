@@ -307,27 +307,26 @@ def explain(
 
 @app.command()
 def plot(
-    run: options.Run = None,
-    kind: options.Picture = None,
+    runs: options.RunsAndPicture = None,
     out: options.PictureOut = None,
     list: options.ListPictures = False,
     window: options.Window = None,
 ) -> None:
-    """Draw a picture of a run.
+    """Draw a picture of a run, or of several side by side.
 
-    Example: gridtune plot results/day gantt --out gantt.png
+    Example: gridtune plot results/easy results/sjf waits --out waits.png
     """
-    from gridtune.scenarios.commands.plot import draw_run, picture_rows
+    from gridtune.scenarios.commands.plot import draw, picture_rows
 
     if list:
         rows = picture_rows()
-        _print(rows, rows, ("kind", "shows"), Format.table)
-    elif run is None or kind is None or out is None:
+        _print(rows, rows, ("kind", "shows", "of several runs"), Format.table)
+    elif runs is None or len(runs) < 2 or out is None:
         raise typer.BadParameter(
             "a picture needs RUN, KIND and --out FILE; `gridtune plot --list` lists the kinds"
         )
     else:
-        draw_run(run, kind, out, window)
+        draw(runs[:-1], runs[-1], out, window)
         print(out)
 
 
@@ -353,7 +352,7 @@ def watch(
 
 @app.command()
 def calibrate(
-    trace: options.Log,
+    trace: options.Logs,
     nodes: options.Nodes = None,
     last: options.LastJob = None,
     out: options.ScenarioFile = None,

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.calibration import fit, logs
 from gridtune.scenarios.calibration.fit import calibrate
+from gridtune.scenarios.calibration.report import report_lines, scenario_text
 from gridtune.scenarios.calibration.waits import WEEK, Likeness, LoggedWaits, persistence
 from tests.test_cli import gridtune, refused
 
@@ -102,7 +104,7 @@ def test_the_scheduler_that_made_a_log_is_found(log_of):
 
 def test_a_smaller_site_and_a_quota_are_found(log_of):
     fewer = calibrate(str(log_of("easy", nodes=7)))
-    assert fewer.best.values["site.cluster.nodes"] == 7
+    assert fewer.values["site.cluster.nodes"] == 7
     assert fewer.best.tested.error < 1.0
     limited = calibrate(str(log_of("easy", **{"quota.user_running": 1})))
     assert limited.best.values["site.cluster.quota.user_running"] == 1
@@ -122,6 +124,80 @@ def test_the_command_writes_a_scenario_that_runs(log_of, tmp_path):
     assert scenario.spec.search is not None
     assert len(simulate(scenario).record.jobs) == 420
     assert "exists already" in refused(*arguments)
+
+
+def schedules(folder, count, policy):
+    """Short logs of one site of 8 processors, as CSV, whose waits a policy made."""
+    paths = []
+    for number in range(count):
+        rng = random.Random(number)
+        rows, now = [], 0
+        for job in range(1, 301):
+            now += rng.choice([1, 30, 60, 90])
+            runtime = round(rng.lognormvariate(4.5, 0.8)) + 1
+            rows.append(
+                [job, now, now, now + runtime, rng.choice([1, 2, 4, 8]), runtime * rng.choice([1, 3])]
+            )
+
+        def write(name, rows):
+            lines = ["id,submit,start,end,procs,walltime", *(",".join(map(str, row)) for row in rows)]
+            (folder / name).write_text("\n".join(lines) + "\n")
+            return str(folder / name)
+
+        made = load("batch/replay").override(
+            {
+                "workload.trace": write("bare.csv", rows),
+                "site.cluster.nodes": 8,
+                "site.cluster.policy": policy,
+                "site.cluster.start_overhead": 2.0,
+            }
+        )
+        for row, job in zip(rows, simulate(made).record.jobs, strict=True):
+            runtime = row[3] - row[2]
+            row[2] = row[1] + int(job.start - job.submit) + 2
+            row[3] = row[2] + runtime
+        paths.append(write(f"{number}.csv", rows))
+    return paths
+
+
+def test_several_short_logs_are_calibrated_to_together(tmp_path):
+    found = calibrate(*schedules(tmp_path, 4, "conservative"))
+    assert found.parts == 4
+    assert (list(found.nodes), found.said) == ([8] * 4, False)
+    assert found.values == {"site.cluster.policy": "conservative", "site.cluster.start_overhead": 2.0}
+    assert found.best.ratios == pytest.approx([1.0] * 4, abs=0.01)
+    assert found.best.tested.error < 1.0
+    lines = list(report_lines(found))
+    assert lines[0].startswith("4 logs: 1,200 jobs on 8 (the most that were in use at once) processors; ")
+    assert any("geometric mean 1.000" in line for line in lines)
+    assert len(load_text(scenario_text(found), tmp_path).spec.site) == 1
+
+
+def load_text(text, folder):
+    path = folder / "made.toml"
+    path.write_text(text)
+    return load(str(path))
+
+
+def test_few_or_long_logs_are_refused(log_of, tmp_path):
+    with pytest.raises(ScenarioError, match="3 logs; calibration needs at least 4"):
+        calibrate(*schedules(tmp_path, 3, "easy"))
+    with pytest.raises(ScenarioError, match="is longer than a week; of several logs each has to be shorter"):
+        calibrate(*[str(log_of("easy"))] * 4)
+
+
+def test_of_a_long_log_the_busiest_weeks_are_searched(log_of, monkeypatch):
+    monkeypatch.setattr(fit, "ENOUGH", 200)
+    monkeypatch.setattr(logs, "FEWEST_WEEKS", 2)
+    log = log_of({"kind": "priority", "rule": "sjf"})
+    whole = logs.read_log(str(log), None, None)
+    part = whole.busiest(200)
+    assert len(part.submit) < len(whole.submit) / 2
+    assert (part.submit[0] - whole.submit[0]) // WEEK % 2 == 0
+    assert part.wait.mean() > whole.wait.mean()
+    found = calibrate(str(log))
+    assert found.best.values["site.cluster.policy"]["rule"] == "sjf"
+    assert found.best.tested.error < 1.0
 
 
 @pytest.mark.parametrize(

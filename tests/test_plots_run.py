@@ -261,7 +261,7 @@ def test_every_kind_is_written_from_a_folder(tmp_path, kind):
     folder = write(tmp_path / "run", full, replications=2)
     assert len(read_run(folder, 1).jobs) == len(KILLED.jobs)
     out = tmp_path / "pictures" / f"{kind}.png"
-    draw_run_picture(folder, kind, out)
+    draw_run_picture([folder], kind, out)
     assert out.read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in out.parent.iterdir()] == [out.name]
 
@@ -276,7 +276,7 @@ def test_bad_input_is_found_first_and_leaves_nothing(tmp_path):
         "no job ran from 50 to 60 s": (run, "gantt", tmp_path / "a.png", (50.0, 60.0)),
     }.items():
         with pytest.raises(ScenarioError, match=message):
-            draw_run_picture(*arguments)
+            draw_run_picture(arguments[:1], *arguments[1:])
     with pytest.raises(PlotError, match="replication 3: there are 1"):
         read_run(run, 3)
     (run / "jobs.parquet").write_bytes(b"no table")

@@ -30,6 +30,7 @@ from gridtune.model.batch.file_system import FileSystem
 from gridtune.model.batch.holds import Hold
 from gridtune.model.batch.nodes import NodePool, Placement
 from gridtune.model.batch.policies import BatchPolicy
+from gridtune.model.batch.prime_time import PrimeTime, longest_at, next_change
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.grid import Grid
 from gridtune.model.infrastructure.lane import Timer
@@ -62,6 +63,7 @@ class BatchSite(mesa.Agent):
         file_system: that the jobs share, if it can slow them down. Limits of run time then count progress.
         io_share: of its time that a job of the site would spend on the file system if it were alone.
         requeues: how often a job whose node was lost runs again before it is lost itself.
+        prime_times: hours of the week in which only short jobs start.
 
     Attributes:
         best_effort: jobs in the holes of the schedule, if any. The local scheduler plans as if they
@@ -91,6 +93,7 @@ class BatchSite(mesa.Agent):
         file_system: FileSystem | None = None,
         io_share: float = 0.0,
         requeues: float = inf,
+        prime_times: Sequence[PrimeTime] = (),
     ) -> None:
         super().__init__(grid)
         self.grid = grid
@@ -121,6 +124,7 @@ class BatchSite(mesa.Agent):
         self.resumed: dict[int, tuple[float, float]] = {}  # work done before and s to go on from it, by job
         self.paused: dict[int, float] = {}  # s that jobs ran which write down how far they have come
         self.requeues = requeues
+        self.prime_times = prime_times
         self.failures: Counter[int] = Counter()  # by job
         self.broken: dict[int, Delay] = {}  # slots where what starts fails, after some s
         self.way: Way | None = None  # that their data takes
@@ -351,11 +355,14 @@ class BatchSite(mesa.Agent):
             if self.keeper is not None:
                 for job, hold in self.keeper.starts(self.grid.now):
                     self.start(job, hold)
+            self.cluster.permit(longest_at(self.prime_times, self.grid.now))
             starts = self.policy.starts(self.cluster, self.grid.now)
             if not self.cluster.can_start(starts):
                 raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
             self.cluster.settle(self.grid.now)
             again = self.policy.next_pass(self.cluster, self.grid.now)
+            if self.prime_times and self.cluster.depth > len(starts):
+                again = min(again, next_change(self.prime_times, self.grid.now))
             if again < inf and again != self._next_pass:
                 self._next_pass = again
                 self.grid.agenda.at(again, self._ask_again, None, DECISION)

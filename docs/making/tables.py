@@ -15,6 +15,8 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import batch_tables
+
 DOCS = Path(__file__).parents[1]
 SHOWN = (
     "failed_fraction", "unhappy_users", "unfairness", "unfairness_jain", "unfairness_spread",
@@ -138,6 +140,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "metrics.md": {"signal": signal_table, "saboteurs": saboteur_table},
     "validation.md": {"kills": kills_table},
     "systems/dirac.md": {"parallel": parallel_table},
+    "systems/batch.md": {"calibrated": batch_tables.calibrated_table},
 }
 
 

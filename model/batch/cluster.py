@@ -96,6 +96,7 @@ class Cluster:
         planned_at: when the last pass was, s.
         disturbed: whether anything but jobs coming in at the tail of the order has happened since then.
         ledger: what owners have used, if the policy keeps accounts.
+        longest: s; waiting jobs that promise to run longer do not start at present, and are passed over.
         backfilled: when a policy that does not backfill in every pass last did so, s.
         plan: of the last pass, if the policy plans; it is of no use once `as_planned` says so.
         windows: when more processors will be kept from the scheduler, as far as is known.
@@ -121,6 +122,7 @@ class Cluster:
         "ledger",
         "left",
         "lendable",
+        "longest",
         "pace",
         "plan",
         "planned_at",
@@ -160,6 +162,7 @@ class Cluster:
         self._widths: dict[int, int] = {}  # waiting jobs by processors
         self.plan: object = None
         self.backfilled = -inf
+        self.longest = inf
         self.windows: tuple[Window, ...] = ()
         self.lendable = 0
         self._borrowed: dict[int, list[Hold]] = {}  # by job
@@ -186,7 +189,7 @@ class Cluster:
 
         A queue with limited slots admits its jobs in order until the next would exceed them.
         """
-        if self._quotas is not None:
+        if self._quotas is not None or self.longest < inf:
             yield from self.admitted(chain.from_iterable(self.lanes[lane].values() for lane in lanes))
             return
         room: dict[int, float] = {}
@@ -210,6 +213,8 @@ class Cluster:
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
         """Waiting jobs in any order, without those for which there are no slots left; see `jobs`."""
+        if self.longest < inf:
+            order = (job for job in order if job.estimate <= self.longest)
         if self._quotas is not None:
             yield from self._quotas.admitted(order, lambda job: self._lane_of[job.id].queue)
             return
@@ -265,7 +270,8 @@ class Cluster:
         self._widths[job.processors] = self._widths.get(job.processors, 0) + 1
         self._lane_of[job.id] = lane
         self.depth += 1
-        self.fresh.append(job)
+        if job.estimate <= self.longest:
+            self.fresh.append(job)
 
     def withdraw(self, job: Job) -> None:
         """Take out a job that will not start."""
@@ -370,6 +376,12 @@ class Cluster:
                 del self._borrowed[job]
         hold.lent.clear()
 
+    def permit(self, longest: float) -> None:
+        """From now on only jobs start that promise to run so long at most, s."""
+        if longest != self.longest:
+            self.longest = longest
+            self.disturbed = self.shuffled = True
+
     def settle(self, now: float) -> None:
         """A scheduling pass is over at `now` (s): from here on, what happens is news."""
         self.fresh.clear()
@@ -404,7 +416,8 @@ class Cluster:
         lane = self._lane_of[job.id]
         waiting = self.lanes[lane]
         del waiting[job.id]
-        self.left.append(job)
+        if job.estimate <= self.longest:
+            self.left.append(job)
         if self._limited:
             self.shuffled = True
         left = self._widths[job.processors] - 1

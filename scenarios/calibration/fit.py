@@ -1,24 +1,23 @@
-"""The search for settings under which a replay waits as its log did: one after the other, on even weeks."""
+"""The search for settings under which replays wait as their logs did: one after the other, on even weeks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from gridtune.scenarios.calibration.waits import Floats, Likeness, LoggedWaits, persistence
+from gridtune.scenarios.calibration.hours import prime_times
+from gridtune.scenarios.calibration.logs import Log, read_log
+from gridtune.scenarios.calibration.waits import WEEK, Floats, Likeness, LoggedWaits, persistence
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import simulate
-from gridtune.scenarios.trace_files.find import find_trace
-from gridtune.scenarios.trace_files.reading import read_trace
-from gridtune.scenarios.trace_files.records import Keep, TraceJob
-from gridtune.scenarios.traces.columns import Columns
 
 SITE = "site.cluster"
+NODES = f"{SITE}.nodes"  # in settings as a share of those that a log has
 Values = dict[str, Any]
 Said = Callable[[str], object]
 
@@ -41,8 +40,12 @@ FAMILIES: tuple[Any, ...] = (
     _priority(rule="wfp3"),
 )
 SMALLER = (0.98, 0.95, 0.92, 0.88, 0.84, 0.8)  # of the nodes: some are down, drained or kept for others
-KEPT = 3  # policies that are tried on smaller sites
-FEWEST_WEEKS = 4
+ENTRY = f"{SITE}.mu_rec"
+OVERHEAD = f"{SITE}.start_overhead"
+OVERHEADS = (2.0, 10.0, 60.0, 180.0)  # s to start a job
+KEPT = 3  # policies that are tried with what else may have been
+FEWEST = 4  # weeks of a log, or logs
+ENOUGH = 30_000  # jobs by which settings are told apart; of a longer log the busiest weeks are taken
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,13 @@ class Tried:
         values: by path, on top of `batch/replay`.
         fitted: on the even weeks, by which settings are chosen.
         tested: on the odd weeks, which settings are not chosen by.
+        ratios: mean wait over that of the log, of each log.
     """
 
     values: Values
     fitted: Likeness
     tested: Likeness
+    ratios: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,11 @@ class Calibration:
     """What calibration found.
 
     Attributes:
-        trace: the file.
+        traces: the files.
         jobs: with a wait.
-        weeks: of the log, begun ones included.
-        nodes: that the log names, or that are given.
+        parts: weeks of the log, begun ones included; the number of logs where there are several.
+        nodes: that each log names, or that are given, or else the most that were in use at once.
+        said: whether that is known, or the most that were in use at once.
         logged: mean wait of the log on the weeks for testing, s.
         best: the settings that are most alike on the weeks for fitting.
         plain: EASY on all nodes, without overheads.
@@ -76,15 +82,21 @@ class Calibration:
         runs: replays.
     """
 
-    trace: str
+    traces: Sequence[str]
     jobs: int
-    weeks: int
-    nodes: int
+    parts: int
+    nodes: Sequence[int]
+    said: bool
     logged: float
     best: Tried
     plain: Tried
     guessed: Likeness
     runs: int
+
+    @property
+    def values(self) -> Values:
+        """The best settings, with the nodes of the first log as a number."""
+        return _of_size(self.best.values, self.nodes[0])
 
     @property
     def skill(self) -> float:
@@ -93,10 +105,23 @@ class Calibration:
 
 
 class _Replays:
-    """Replays of a log under settings, compared with its waits; equal settings are replayed once."""
+    """Replays of logs under settings, compared with their waits; equal settings are replayed once.
 
-    def __init__(self, scenario: Scenario, log: LoggedWaits, known: np.ndarray[Any, Any], say: Said) -> None:
-        self._scenario, self._log, self._known, self._say = scenario, log, known, say
+    Args:
+        logs: which.
+        say: hears what each replay gave.
+
+    Attributes:
+        waits: of all the logs.
+    """
+
+    def __init__(self, logs: Sequence[Log], say: Said) -> None:
+        self.logs, self._say = logs, say
+        self.waits = LoggedWaits.join(
+            [LoggedWaits.of(log.submit, log.wait, log.runtime, log.processors) for log in logs]
+        )
+        base = load("batch/replay").override({f"{SITE}.named_nodes": False, "workload.resample": "none"})
+        self._scenarios = [base.override({NODES: log.size} | log.chosen) for log in logs]
         self._done: dict[str, Tried] = {}
 
     @property
@@ -108,19 +133,38 @@ class _Replays:
         """Settings replayed."""
         key = repr(sorted(values.items()))
         if key not in self._done:
-            run = simulate(self._scenario.override(values))
-            waits = np.array([job.start - job.submit for job in run.record.jobs])[self._known]
-            if np.isnan(waits).any():
-                # A job that is refused never starts: such settings are not those of the log.
-                waits = np.where(np.isnan(waits), run.end, waits)
-            parts = (Likeness.of(waits, self._log, self._log.part(parity)) for parity in (0, 1))
-            self._done[key] = Tried(values, *parts)
+            replays = [
+                _waits(scenario, _of_size(values, log.size), log)
+                for scenario, log in zip(self._scenarios, self.logs, strict=True)
+            ]
+            waits = np.concatenate(replays)
+            fitted, tested = (Likeness.of(waits, self.waits, self.waits.part(parity)) for parity in (0, 1))
+            ratios = [
+                float(made.sum() / log.wait.sum()) for made, log in zip(replays, self.logs, strict=True)
+            ]
+            self._done[key] = Tried(values, fitted, tested, ratios)
             self._say(f"{self.runs}: loss {self._done[key].fitted.loss:.3f} {described(values)}")
         return self._done[key]
 
     def best(self, candidates: Iterable[Values]) -> list[Tried]:
         """The candidates, the most alike first; of equal ones the earlier."""
         return sorted(map(self.tried, candidates), key=lambda tried: tried.fitted.loss)
+
+
+def _waits(scenario: Scenario, values: Values, log: Log) -> Floats:
+    """How long the jobs of a log with a known wait do so in a replay under settings, s."""
+    run = simulate(scenario.override(values))
+    # A site counts a job as started when it takes the nodes, a log when the job itself begins.
+    overhead = values.get(OVERHEAD, 0.0)
+    waits: Floats = np.array([job.start + overhead - job.submit for job in run.record.jobs])[log.known]
+    # A job that is refused never starts: such settings are not those of the log.
+    return np.where(np.isnan(waits), run.end, waits) if np.isnan(waits).any() else waits
+
+
+def _of_size(values: Values, size: int) -> Values:
+    """The settings, with the share of the nodes that there are as a number of them."""
+    share = values.get(NODES)
+    return values if share is None else values | {NODES: ceil(size * share)}
 
 
 def described(values: Values) -> str:
@@ -137,83 +181,102 @@ def described(values: Values) -> str:
 
 
 def calibrate(
-    trace: str, *, nodes: int | None = None, last: int | None = None, say: Said = lambda line: None
+    *traces: str, nodes: int | None = None, last: int | None = None, say: Said = lambda line: None
 ) -> Calibration:
-    """Find settings of `batch/replay` under which the log's jobs wait as they did.
+    """Find settings of `batch/replay` under which the jobs of logs wait as they did.
 
-    First the policy, then how many nodes there really were, then how many jobs a user may run, then the time
-    that each job takes to enter its queue and to start, then the policy again: each is chosen by the loss
-    (`Likeness`) on even weeks.
+    First the policy, then the hours of the week in which long jobs did not start, how many nodes there really
+    were, how many jobs a user may run, the time that each job takes to enter its queue and to start, and then
+    the policy again: each is chosen by the loss (`Likeness`) on even weeks, or on every other one of several
+    logs. Of a long log a part is replayed, and the three settings most like it are judged by the whole.
 
     Args:
-        trace: a log with waits.
-        nodes: processors; if left out as many as the log says.
-        last: number of the last job to use; all if left out.
+        traces: a log with waits, or several of one site, each shorter than a week.
+        nodes: processors; if left out as many as each log says, or as were in use at once.
+        last: number of the last job of each log to use; all if left out.
         say: hears what each replay gave.
 
     Raises:
-        ScenarioError: the log cannot be read, has no waits or too few weeks, or does not say how large the
-            site was.
+        ScenarioError: a log cannot be read, has no waits or is too long; there are too few weeks or logs.
     """
-    path = find_trace(trace)
-    read = read_trace(path, keep=Keep(cancelled=True))
-    jobs = [job for job in read.jobs[:last] if job.withdrawn is None]
-    known = np.array([job.wait is not None for job in jobs])
-    if known.mean() < 0.9:
+    logs = [read_log(trace, nodes, last) for trace in traces]
+    if len(logs) > 1 and (long := [log.path for log in logs if np.ptp(log.submit) >= WEEK]):
+        raise ScenarioError(f"{long[0]}: is longer than a week; of several logs each has to be shorter")
+    whole = _Replays(logs, say)
+    waits, parts = whole.waits, int(whole.waits.week[-1]) + 1
+    if parts < FEWEST:
+        what = f"{parts} logs" if len(logs) > 1 else f"{logs[0].path}: is {parts} weeks long"
         raise ScenarioError(
-            f"{path}: {1 - known.mean():.0%} of the jobs have no wait; there is nothing to calibrate to"
+            f"{what}; calibration needs at least {FEWEST}, or as many logs shorter than a week"
         )
-    columns = Columns.of([job for job in jobs if job.wait is not None])
-    log = LoggedWaits.of(columns.submit, columns.wait, columns.runtime, columns.processors)
-    weeks = int(log.week[-1]) + 1
-    if weeks < FEWEST_WEEKS:
-        raise ScenarioError(f"{path}: is {weeks} weeks long; calibration needs at least {FEWEST_WEEKS}")
-    size = nodes or read.header.processors
-    if size is None:
-        raise ScenarioError(f"{path}: does not say how many processors there were; give --nodes")
-    widest = max(job.processors for job in jobs)
-    if widest > size:
-        raise ScenarioError(f"{path}: a job has {widest} processors; --nodes {size} is too few")
-    facts = {"workload.trace": trace, "workload.last": last, f"{SITE}.nodes": size}
-    scenario = load("batch/replay").override(
-        {key: value for key, value in facts.items() if value is not None}
-        | {f"{SITE}.named_nodes": False, "workload.resample": "none"}
+    plain = whole.tried({f"{SITE}.policy": "easy"})
+    if len(logs) == 1 and len(waits.wait) > ENOUGH:
+        part = _Replays([logs[0].busiest(ENOUGH)], say)
+        # Those that are most like a part are judged by the whole.
+        ranked = whole.best([tried.values for tried in _search(part)[:KEPT]])
+        runs = part.runs + whole.runs
+    else:
+        ranked = _search(whole)
+        runs = whole.runs
+    guessed = Likeness.of(persistence(waits), waits, waits.part(1))
+    return Calibration(
+        traces,
+        len(waits.wait),
+        parts,
+        [log.size for log in logs],
+        all(log.said for log in logs),
+        float(waits.wait[waits.part(1)].mean()),
+        ranked[0],
+        plain,
+        guessed,
+        runs,
     )
-    replays = _Replays(scenario, log, known, say)
-    plain = replays.tried({f"{SITE}.policy": "easy"})
-    easy = plain.values
-    ranked = replays.best({f"{SITE}.policy": policy} for policy in FAMILIES)
-    for lever, numbers in (
-        ("nodes", [ceil(size * part) for part in SMALLER if size > ceil(size * part) >= widest]),
-        ("quota.user_running", _most_running(jobs)),
-    ):
+
+
+def _search(replays: _Replays) -> list[Tried]:
+    """Settings one after the other, the most alike first."""
+    easy = {f"{SITE}.policy": "easy"}
+    ranked = replays.best([{f"{SITE}.policy": policy} for policy in FAMILIES])
+    for lever, numbers in _levers(replays.logs):
         # EASY stays in the race: before all else is right a wrong policy may look better.
         bases = [*(tried.values for tried in ranked[:KEPT]), easy]
-        changed = [base | {f"{SITE}.{lever}": number} for base in bases for number in dict.fromkeys(numbers)]
+        changed = [base | {f"{SITE}.{lever}": number} for base in bases for number in numbers]
         ranked = replays.best([*bases, *changed])
-    least = float(np.quantile(log.wait, 0.01))
-    for name, times in (("mu_rec", (least,)), ("start_overhead", (10.0, 60.0, 180.0))):
-        best = ranked[0].values
-        ranked = replays.best([best, *(best | {f"{SITE}.{name}": time} for time in times if time > 0)])
+    least = float(np.quantile(replays.waits.wait, 0.01))
     best = ranked[0].values
-    ranked = replays.best([best, *(best | {f"{SITE}.policy": policy} for policy in FAMILIES)])
-    guessed = Likeness.of(persistence(log), log, log.part(1))
-    logged = float(log.wait[log.part(1)].mean())
-    return Calibration(
-        trace, len(log.wait), weeks, size, logged, ranked[0], plain, guessed, replays.runs
-    )  # fmt: skip
+    services = [
+        {path: time for path, time in ((ENTRY, entry), (OVERHEAD, overhead)) if time > 0}
+        for entry in dict.fromkeys((0.0, least))
+        for overhead in (0.0, *OVERHEADS)
+    ]
+    ranked = replays.best([best | times for times in services])
+    best = ranked[0].values
+    return replays.best([best, *(best | {f"{SITE}.policy": policy} for policy in FAMILIES)])
 
 
-def _most_running(jobs: Iterable[TraceJob]) -> list[float]:
+def _levers(logs: Sequence[Log]) -> Iterable[tuple[str, Sequence[Any]]]:
+    """What else may have been so, by key of the site, and the values to try."""
+    if len(logs) == 1:
+        found = prime_times(logs[0].submit, logs[0].wait, logs[0].estimate)
+        yield "prime_time", [found[: count + 1] for count in range(len(found))]
+    sizes = {tuple(ceil(log.size * share) for log in logs): share for share in reversed(SMALLER)}
+    sizes.pop(tuple(log.size for log in logs), None)
+    yield (
+        "nodes",
+        [
+            share
+            for made, share in sizes.items()
+            if all(size >= log.widest for size, log in zip(made, logs, strict=True))
+        ],
+    )
+    yield "quota.user_running", _most_running(logs)
+
+
+def _most_running(logs: Sequence[Log]) -> list[float]:
     """Quotas to try: one to three jobs, what nine of ten users never exceeded, and what nobody exceeded."""
-    changes: dict[str, list[tuple[float, int]]] = {}
-    for job in jobs:
-        start = job.submit + (job.wait or 0.0)
-        changes.setdefault(job.user or "", []).extend([(start, 1), (start + job.runtime, -1)])
-    peaks = []
-    for theirs in changes.values():
-        running = np.cumsum([change for _, change in sorted(theirs)])
-        peaks.append(float(running.max()))
+    peaks = [peak for log in logs for peak in log.most_running()]
+    if len(peaks) <= len(logs):
+        return []  # of one user only
     return sorted({1.0, 2.0, 3.0, *(float(np.ceil(np.quantile(peaks, share))) for share in (0.9, 1.0))})
 
 

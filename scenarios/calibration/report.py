@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from math import isinf
+from statistics import geometric_mean
 from typing import Any
 
 from gridtune.scenarios.calibration.fit import SITE, Calibration, described
@@ -36,17 +37,30 @@ def _row(what: str, likeness: Likeness) -> dict[str, Any]:
 
 def report_lines(found: Calibration) -> Iterator[str]:
     """The report, a line each."""
+    several = len(found.traces) > 1
+    sizes = " and ".join(f"{size:,}" for size in sorted(set(found.nodes)))
+    what, chosen, shown = found.traces[0], "even weeks", "odd ones"
+    if several:
+        what, chosen, shown = f"{found.parts} logs", "every other log", "the others"
+    if not found.said:
+        sizes += " (the most that were in use at once)"
     yield (
-        f"{found.trace}: {found.jobs:,} jobs in {found.weeks} weeks on {found.nodes:,} processors; "
-        f"{found.runs} replays, chosen on even weeks, shown on odd ones."
+        f"{what}: {found.jobs:,} jobs{'' if several else f' in {found.parts} weeks'} on {sizes} processors; "
+        f"{found.runs} replays, chosen on {chosen}, shown on {shown}."
     )
-    yield f"calibrated: {described(found.best.values)}"
+    yield f"calibrated: {described(found.values)}"
     yield f"{'':17}{'mean wait':>11}{'ratio':>8}{'error of starts':>17}{'loss':>8}"
     for row in rows(found):
         error = f"{row['error']:15,.0f} s"
         yield f"{row['what']:17}{row['mean']:9,.0f} s{row['ratio']:8.2f}{error}{row['loss']:8.2f}"
     ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.best.tested.ratios.items())
     yield f"calibrated over logged: {ratios}"
+    if several:
+        made = found.best.ratios
+        yield (
+            f"each log: mean wait over the logged one {min(made):.2f} to {max(made):.2f}, "
+            f"geometric mean {geometric_mean(made):.3f}"
+        )
     than = "better" if found.skill > 0 else "worse"
     yield f"skill of starts against persistence {found.skill:.2f} ({than}): 1 - error / error of persistence"
 
@@ -54,13 +68,14 @@ def report_lines(found: Calibration) -> Iterator[str]:
 def as_json(found: Calibration) -> dict[str, Any]:
     """Everything, for programs."""
     return {
-        "trace": found.trace,
+        "traces": list(found.traces),
         "jobs": found.jobs,
-        "weeks": found.weeks,
-        "nodes": found.nodes,
+        "parts": found.parts,
+        "nodes": list(found.nodes),
         "replays": found.runs,
-        "values": found.best.values,
+        "values": found.values,
         "skill": found.skill,
+        "ratios": list(found.best.ratios),
         "fitted": _row("calibrated", found.best.fitted),
         "tested": list(rows(found)),
     }
@@ -69,14 +84,16 @@ def as_json(found: Calibration) -> dict[str, Any]:
 def scenario_text(found: Calibration, last: int | None = None) -> str:
     """A scenario with these settings, ready for `search` over the space of `batch/replay`."""
     best, plain = found.best, found.plain.tested
-    site = {"nodes": found.nodes} | {
-        path.removeprefix(f"{SITE}."): value for path, value in best.values.items()
+    trace = found.traces[0]
+    site = {"nodes": found.nodes[0]} | {
+        path.removeprefix(f"{SITE}."): value for path, value in found.values.items()
     }
+    others = f" and {len(found.traces) - 1} others" if len(found.traces) > 1 else ""
     shipped = shipped_text("batch/replay")
     lines = [
         'title = "Replay of a log on a site calibrated to it"',
         'description = """',
-        f"Calibrated to {found.trace}: chosen on even weeks; on odd ones",
+        f"Calibrated to {trace}{others}: chosen on one half, even weeks or logs; on the other",
         f"the mean wait is {best.tested.ratio:.2f} times that of the log, with a loss of",
         f'{best.tested.loss:.2f} (plain EASY: {plain.ratio:.2f}, {plain.loss:.2f})."""',
         "",
@@ -87,7 +104,7 @@ def scenario_text(found: Calibration, last: int | None = None) -> str:
         "[[workload]]",
         'name = "log"',
         'kind = "trace"',
-        f"trace = {_toml(found.trace)}",
+        f"trace = {_toml(trace)}",
         'cancelled = "keep"',
         *([f"last = {last}"] if last else []),
         "",
@@ -97,6 +114,8 @@ def scenario_text(found: Calibration, last: int | None = None) -> str:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{name} = {_toml(part)}" for name, part in value.items()) + " }"
     if isinstance(value, float) and isinf(value):

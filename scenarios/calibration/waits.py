@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,17 @@ class LoggedWaits:
             "wide-long": ~narrow & ~short,
         }
         return cls(submit, wait, classes)
+
+    @classmethod
+    def join(cls, logs: Sequence[LoggedWaits]) -> LoggedWaits:
+        """Several logs as one, in which each takes the place of a week."""
+        if len(logs) == 1:
+            return logs[0]
+        return cls(
+            np.concatenate([log.submit - log.submit[0] + k * WEEK for k, log in enumerate(logs)]),
+            np.concatenate([log.wait for log in logs]),
+            {name: np.concatenate([log.classes[name] for log in logs]) for name in logs[0].classes},
+        )
 
     @property
     def week(self) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,12 @@ from gridtune.scenarios.results.files import replace
 
 
 def run_calibration(
-    trace: str, nodes: int | None, last: int | None, out: Path | None
+    traces: Sequence[str], nodes: int | None, last: int | None, out: Path | None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Fit a site to a log; what is printed as JSON, and as text.
+    """Fit a site to logs; what is printed as JSON, and as text.
 
     Args:
-        trace: the log.
+        traces: the logs.
         nodes: processors, instead of those that the log names.
         last: number of the last job to use.
         out: file of the scenario, if it is to be written.
@@ -34,7 +35,7 @@ def run_calibration(
         if out.exists():
             raise ScenarioError(f"{out}: exists already; remove it or give another name")
     found = calibrate(
-        trace, nodes=nodes, last=last, say=lambda line: print(line, file=sys.stderr, flush=True)
+        *traces, nodes=nodes, last=last, say=lambda line: print(line, file=sys.stderr, flush=True)
     )
     lines = list(report_lines(found))
     if out is not None:

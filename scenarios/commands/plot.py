@@ -1,29 +1,37 @@
-"""What `gridtune plot` does: draw a run that was written to a folder."""
+"""What `gridtune plot` does: draw runs that were written to folders."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 
 
-def draw_run(run: Path, kind: str, out: Path, window: str | None) -> None:
-    """Draw a picture of a run that was written to a folder.
+def draw(runs: Sequence[str], kind: str, out: Path, window: str | None) -> None:
+    """Draw a picture of one run or several that were written to folders.
 
     Raises:
         ScenarioError: no such run, kind of picture or window, or the file cannot be written.
     """
     from gridtune.scenarios.plots import draw_run_picture
 
-    draw_run_picture(run, kind, out, _window(window))
+    draw_run_picture(runs, kind, out, _window(window))
 
 
 def picture_rows() -> list[dict[str, str]]:
-    """The kinds of pictures and what they show."""
-    from gridtune.scenarios.plots import KINDS
+    """The kinds of pictures, what they show, and whether of several runs."""
+    from gridtune.scenarios.plots import KINDS, OVERLAYS
 
-    return [{"kind": name, "shows": description} for name, (_, description) in KINDS.items()]
+    return [
+        {
+            "kind": name,
+            "shows": description,
+            "of several runs": OVERLAYS[name][1] if name in OVERLAYS else "",
+        }
+        for name, (_, description) in KINDS.items()
+    ]
 
 
 def _window(text: str | None) -> tuple[float, float] | None:

@@ -60,19 +60,88 @@ def draw_gantt(run: RunTables, window: tuple[float, float] | None = None) -> Fig
     Raises:
         PlotError: nothing ran in that time.
     """
-    import numpy as np
-    from matplotlib.collections import PolyCollection
+    chosen, note = _window(run, run.executions, window)
+    seen = _seen(run, chosen)
+    boxes, offsets, lanes = _placed(seen)
+    drawing = style.figure(10.5, _height(lanes))
+    extra = _draw_schedule(drawing.add_subplot(), run, seen, boxes, offsets, lanes, chosen)
+    style.title(drawing, f"{run.title}: who ran where", f"{note}; {extra}" if extra else note)
+    return drawing
 
+
+def draw_schedules(runs: Mapping[str, RunTables], window: tuple[float, float] | None = None) -> Figure:
+    """The charts of several runs, one above the other, over the same time.
+
+    Args:
+        runs: by what tells them apart.
+        window: times to show, s; left out, what is shown of the first run alone.
+
+    Raises:
+        PlotError: nothing ran in that time.
+    """
+    first = next(iter(runs.values()))
+    chosen, _ = _window(first, first.executions, window)
+    if window is None and all(len(run.executions) <= MOST for run in runs.values()):
+        chosen = min(run.span[0] for run in runs.values()), max(run.span[1] for run in runs.values())
+    seen = {name: _seen(run, chosen) for name, run in runs.items()}
+    placed = {name: _placed(some) for name, some in seen.items()}
+    heights = [_height(lanes) for _, _, lanes in placed.values()]
+    drawing = style.figure(10.5, min(sum(heights), 14.0))
+    panels = drawing.subplots(len(runs), 1, sharex=True, height_ratios=heights)
+    for axes, (name, run) in zip(panels, runs.items(), strict=True):
+        extra = _draw_schedule(axes, run, seen[name], *placed[name], chosen)
+        axes.set_title(f"{name}: {len(seen[name])} executions")
+        if axes is not panels[-1]:
+            axes.set_xlabel("")
+    legends = [axes.get_legend() for axes in panels]
+    names = [[text.get_text() for text in legend.get_texts()] if legend else [] for legend in legends]
+    for legend, known in zip(legends[1:], names[1:], strict=True):
+        if legend and known == names[0]:
+            legend.remove()
+    titles = list(dict.fromkeys(run.title for run in runs.values()))
+    what = titles[0] if len(titles) == 1 else f"{len(runs)} runs"
+    style.title(drawing, f"{what}: who ran where", extra)
+    return drawing
+
+
+def _seen(run: RunTables, window: tuple[float, float]) -> pd.DataFrame:
+    """The executions of a window.
+
+    Raises:
+        PlotError: there are none.
+    """
+    low, high = window
     executions = run.executions
-    chosen, note = _window(run, executions, window)
-    low, high = chosen
     seen = executions[(executions["end"] > low) & (executions["start"] < high)].reset_index(drop=True)
     if not len(seen):
         raise PlotError(f"{run.name}: no job ran from {low:g} to {high:g} s")
+    return seen
+
+
+def _placed(seen: pd.DataFrame) -> tuple[list[Box], dict[str, int], int]:
+    """Boxes of executions, the first lane of each place, and how many lanes there are."""
     boxes = list(pack(seen))
-    offsets, lanes = _offsets(boxes)
-    drawing = style.figure(10.5, min(max(2.8, 0.14 * lanes + 1.7), 11.5))
-    axes = drawing.add_subplot()
+    return boxes, *_offsets(boxes)
+
+
+def _height(lanes: int) -> float:
+    """Inches of a chart."""
+    return min(max(2.8, 0.14 * lanes + 1.7), 11.5)
+
+
+def _draw_schedule(
+    axes: Axes,
+    run: RunTables,
+    seen: pd.DataFrame,
+    boxes: list[Box],
+    offsets: Mapping[str, int],
+    lanes: int,
+    window: tuple[float, float],
+) -> str:
+    """The boxes of a run; what to say of their colours."""
+    import numpy as np
+    from matplotlib.collections import PolyCollection
+
     colours, names, extra = _colours(seen)
     corners = _corners(boxes, offsets, seen)
     lost = _lost(seen, run.events is not None)
@@ -91,11 +160,10 @@ def draw_gantt(run: RunTables, window: tuple[float, float] | None = None) -> Fig
             )
         )
     out = _shade(axes, run, offsets, boxes)
-    _scales(axes, offsets, lanes, chosen)
+    _scales(axes, offsets, lanes, window)
     what = "lost" if run.events is not None else "lost, or killed before"
     _legend(axes, names, what if lost.any() else "", out)
-    style.title(drawing, f"{run.title}: who ran where", f"{note}; {extra}" if extra else note)
-    return drawing
+    return extra
 
 
 def _window(

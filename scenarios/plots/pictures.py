@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.classes import draw_classes
 from gridtune.scenarios.plots.gantt import draw_gantt
 from gridtune.scenarios.plots.messages import draw_messages
+from gridtune.scenarios.plots.overlays import OVERLAYS, draw_sizes, draw_utilisation
 from gridtune.scenarios.plots.style import PlotError, picture_format, save
 from gridtune.scenarios.plots.tables import RunTables, read_run
 from gridtune.scenarios.plots.time_series import draw_queues, draw_signals
@@ -31,6 +32,11 @@ KINDS: dict[str, tuple[Callable[[RunTables, Window], Figure], str]] = {
         "by class of jobs: happy and unhappy users, jobs done and failed, response times",
     ),
     "waits": (draw_waits, "distribution of waiting times by kind of job"),
+    "sizes": (lambda run, window: draw_sizes({run.title: run}, window), OVERLAYS["sizes"][1]),
+    "utilisation": (
+        lambda run, window: draw_utilisation({run.title: run}, window),
+        OVERLAYS["utilisation"][1],
+    ),
     "messages": (draw_messages, "messages that agents handled over time"),
 }
 
@@ -50,22 +56,50 @@ def draw_run(tables: RunTables, kind: str, window: Window = None) -> Figure:
         return KINDS[known(kind)][0](tables, window)
 
 
-def draw_run_picture(folder: Path | str, kind: str, path: Path | str, window: Window = None) -> None:
-    """Draw a run that was written to a folder into a file.
+def draw_runs(runs: Mapping[str, RunTables], kind: str, window: Window = None) -> Figure:
+    """Draw several runs in one picture.
 
     Args:
-        folder: that `gridtune run --out` wrote.
-        kind: one of `KINDS`.
+        runs: tables of each, by what tells them apart.
+        kind: one of `OVERLAYS`.
+        window: times to show, s; left out, all or what can be seen.
+
+    Raises:
+        PlotError: no such kind of several runs, or nothing to draw.
+    """
+    if known(kind) not in OVERLAYS:
+        raise PlotError(f"{kind}: shows one run; of several there are {', '.join(OVERLAYS)}")
+    with style.style():
+        return OVERLAYS[kind][0](runs, window)
+
+
+def draw_run_picture(
+    folders: Sequence[Path | str], kind: str, path: Path | str, window: Window = None
+) -> None:
+    """Draw runs that were written to folders into a file.
+
+    Args:
+        folders: that `gridtune run --out` wrote, one or several.
+        kind: one of `KINDS`, of several runs one of `OVERLAYS`.
         path: of a png, svg or pdf file.
         window: times to show, s.
 
     Raises:
-        PlotError: no such run, kind or format, or nothing to draw.
+        PlotError: no such run, kind or format, the same run twice, or nothing to draw.
         ScenarioError: the file cannot be written.
     """
     picture_format(path)
     known(kind)
-    save(draw_run(read_run(folder), kind, window), path)
+    runs = [read_run(folder) for folder in folders]
+    if len(runs) == 1:
+        save(draw_run(runs[0], kind, window), path)
+        return
+    paths = [Path(folder).resolve() for folder in folders]
+    if len(set(paths)) < len(paths):
+        raise PlotError("the same run twice; name runs that differ")
+    names = [one.name for one in paths]
+    labels = names if len(set(names)) == len(names) else [str(folder) for folder in folders]
+    save(draw_runs(dict(zip(labels, runs, strict=True)), kind, window), path)
 
 
 def known(kind: str) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from warnings import catch_warnings, filterwarnings
 
 from gridtune.scenarios.errors import ScenarioError
@@ -182,12 +182,13 @@ def log_axis(axes: Axes, values: Sequence[float]) -> None:
     plain_numbers(axes)
 
 
-def plain_numbers(axes: Axes) -> None:
-    """Numbers at the major ticks of the x axis as they are, not as powers of ten."""
+def plain_numbers(axes: Axes, which: Literal["x", "y"] = "x") -> None:
+    """Numbers at the major ticks of an axis as they are, not as powers of ten."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _step(span: float) -> float:

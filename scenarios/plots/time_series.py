@@ -159,18 +159,20 @@ def _draw_counts(axes: Axes, changes: pd.DataFrame, low: float, high: float) -> 
     averaged = False
     kinds = sorted(changes["kind"].unique())
     for k, kind in enumerate(kinds):
-        steps = changes[changes["kind"] == kind].groupby("time")["change"].sum()
-        times, counts = steps.index.to_numpy(dtype=float), steps.to_numpy(dtype=float).cumsum()
-        if ((times >= low) & (times <= high)).sum() > POINTS:
-            times, counts = _averaged(times, counts, low, high)
-            averaged = True
-        else:
-            times, counts = _padded(times, counts, low, high)
-        axes.step(
-            times, counts, where="post", color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=str(kind)
-        )
+        some = changes[changes["kind"] == kind]
+        averaged |= draw_count(axes, some, low, high, COLOURS[k % len(COLOURS)], str(kind))
     axes.set_ylim(bottom=0)
     axes.margins(y=0.08)
+    return averaged
+
+
+def draw_count(axes: Axes, changes: pd.DataFrame, low: float, high: float, colour: str, label: str) -> bool:
+    """A line of what changes (`time` in s, `change`) add up to; whether it had to be averaged."""
+    steps = changes.groupby("time")["change"].sum()
+    times, counts = steps.index.to_numpy(dtype=float), steps.to_numpy(dtype=float).cumsum()
+    averaged = bool(((times >= low) & (times <= high)).sum() > POINTS)
+    times, counts = (_averaged if averaged else _padded)(times, counts, low, high)
+    axes.step(times, counts, where="post", color=colour, linewidth=1.2, label=label)
     return averaged
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gridtune.scenarios.plots import style
@@ -26,20 +27,44 @@ def draw_waits(run: RunTables, window: tuple[float, float] | None = None) -> Fig
     Raises:
         PlotError: no job started.
     """
+    jobs = started_jobs(run, window)
+    waits = (jobs["start"] - jobs["submit"]).clip(lower=0.0)
+    kinds = sorted(jobs["kind"].unique())
+    some = {kind: waits[jobs["kind"] == kind] for kind in kinds}
+    drawing = draw_distributions({f"{kind} ({len(some[kind])})": some[kind] for kind in kinds}, "kind (jobs)")
+    never = int(run.jobs["start"].isna().sum())
+    note = f"mean {waits.mean():.4g} s, median {waits.median():.4g} s"
+    if never:
+        note += f"; {never} {'jobs' if never > 1 else 'job'} never started"
+    style.title(drawing, f"{run.title}: waiting times", note)
+    return drawing
+
+
+def started_jobs(run: RunTables, window: tuple[float, float] | None = None) -> pd.DataFrame:
+    """The jobs that started, of those submitted in a window (s).
+
+    Raises:
+        PlotError: there are none.
+    """
     jobs = run.jobs[run.jobs["start"].notna()]
     if window is not None:
         jobs = jobs[jobs["submit"].between(*window)]
     if not len(jobs):
         raise PlotError(f"{run.name}: no job started{' in that window' if window else ''}")
-    waits = (jobs["start"] - jobs["submit"]).clip(lower=0.0)
+    return jobs
+
+
+def draw_distributions(waits: Mapping[str, pd.Series[float]], title: str) -> Figure:
+    """Which share of some waits (s) is no longer than a time, a line for each name."""
+    import pandas as pd
+
     drawing = style.figure(7.0, 4.0)
     axes = drawing.add_subplot()
-    kinds = sorted(jobs["kind"].unique())
-    for k, kind in enumerate(kinds):
-        some = waits[jobs["kind"] == kind]
-        _draw_ecdf(axes, some, f"{kind} ({len(some)})", COLOURS[k % len(COLOURS)])
-    positive = waits[waits > 0]
-    if len(positive) and waits.max() > 50 * positive.quantile(0.1):
+    for k, (name, some) in enumerate(waits.items()):
+        _draw_ecdf(axes, some, name, COLOURS[k % len(COLOURS)])
+    every = pd.concat(list(waits.values()))
+    positive = every[every > 0]
+    if len(positive) and every.max() > 50 * positive.quantile(0.1):
         # Many jobs do not wait at all: a logarithm alone would lose them.
         axes.set_xscale("symlog", linthresh=10.0 ** _power(float(positive.quantile(0.1))))
         style.plain_numbers(axes)
@@ -47,12 +72,7 @@ def draw_waits(run: RunTables, window: tuple[float, float] | None = None) -> Fig
     axes.set_ylim(0, 1.01)
     axes.set_xlabel("waiting time (s)")
     axes.set_ylabel("share of jobs that waited no longer")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), title="kind (jobs)")
-    never = int(run.jobs["start"].isna().sum())
-    note = f"mean {waits.mean():.4g} s, median {waits.median():.4g} s"
-    if never:
-        note += f"; {never} {'jobs' if never > 1 else 'job'} never started"
-    style.title(drawing, f"{run.title}: waiting times", note)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), title=title)
     return drawing
 
 

@@ -102,6 +102,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         quota=Quota(**spec.quota.model_dump()),
         services=services,
         overrun=spec.overrun,
+        prime_times=[one.times for one in spec.prime_time],
         rounds=WHENEVER_NEEDED
         if rounds is None
         else Rounds(

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune import limits
 from gridtune.agents.batch.batch_site import Overrun
+from gridtune.model.batch.prime_time import PrimeTime, open_to_all
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
 from gridtune.scenarios.fields.policies import policy_of
@@ -42,6 +43,26 @@ class QueueSpec(Table):
     groups: list[str] = Field(
         default_factory=list, description="groups whose jobs may enter it; all if left out"
     )
+
+
+class PrimeTimeSpec(Table):
+    """Hours of the week in which a site starts only short jobs (as a queue of PBS in prime time)."""
+
+    longest: float = Field(ge=0, description="s that a job may promise to run to be started in these hours")
+    hours: list[Annotated[list[float], Field(min_length=2, max_length=2)]] = Field(
+        min_length=1,
+        description="from, to, in h after the beginning of each week of the run; the end may lie in the next",
+    )
+
+    @model_validator(mode="after")
+    def _spans(self) -> PrimeTimeSpec:
+        _ = self.times
+        return self
+
+    @property
+    def times(self) -> PrimeTime:
+        """As the scheduler knows it."""
+        return PrimeTime(self.longest, [(begin, end) for begin, end in self.hours])
 
 
 class RoundsSpec(Table):
@@ -106,6 +127,7 @@ class SiteSpec(VresFields, LifeFields):
     policy: policy_of("batch")  # type: ignore[valid-type]
     queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group on the whole site")
+    prime_time: Annotated[list[PrimeTimeSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     start_overhead: EndingLaw = Field(
         default=Constant(value=0.0), description="s that an execution takes on top, without progress"
     )
@@ -156,6 +178,10 @@ class SiteSpec(VresFields, LifeFields):
             raise ValueError(f"speed: must be more than 0, not {min(speeds)}")
         if self.vres is not None and self.quota != QuotaSpec():
             raise ValueError("quota: is for sites with a batch scheduler; leave it out, or vres")
+        if self.prime_time and self.vres is not None:
+            raise ValueError("prime_time: is for sites with a batch scheduler; leave it out, or vres")
+        if not open_to_all([spec.times for spec in self.prime_time]):
+            raise ValueError("prime_time: leaves no hour of the week in which long jobs may start")
         if self.vres is not None and not self.head_node.free:
             raise ValueError("head_node: is for sites with a batch scheduler; leave it out, or vres")
         if isinstance(self.nodes, int):

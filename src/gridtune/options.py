@@ -71,16 +71,19 @@ StudyOrScenario = Annotated[
     ),
 ]
 Point = Annotated[str, typer.Argument(help="Number of a point, or the name of a recommendation.")]
-Run = Annotated[Path | None, typer.Argument(help="Folder that `gridtune run --out` wrote.")]
-Picture = Annotated[
-    str | None,
-    typer.Argument(help="Kind of picture; `--list` prints them.", autocompletion=completion.pictures),
+RunsAndPicture = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="RUN... KIND",
+        help="Folders that `gridtune run --out` wrote, then the kind of picture; `--list` prints the kinds.",
+        autocompletion=completion.pictures,
+    ),
 ]
 Paper = Annotated[
     str | None, typer.Argument(help="PAPER or PAPER/EXPERIMENT.", autocompletion=completion.papers)
 ]
 Trace = Annotated[Path, typer.Argument()]
-Log = Annotated[str, typer.Argument(help="Trace with waits, in SWF, GWF, or of sacct or OAR.")]
+Logs = Annotated[list[str], typer.Argument(help="Traces with waits: SWF, GWF, CSV, or of sacct or OAR.")]
 Nodes = Annotated[int | None, _count("Processors; as many as the trace names.", limits.SITE_SLOTS)]
 LastJob = Annotated[int | None, _count("Number of the last job to use; all.", limits.WHOLE)]
 ScenarioFile = Annotated[Path | None, typer.Option(help="TOML file to write; it must not exist.")]

@@ -1,0 +1,105 @@
+"""Tables of docs/systems/batch.md: what calibration gives for real logs, and what a search finds on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+BETTER = {"waiting_p95": "95 % waiting, s", "slowdown_mean": "slow-down"}
+FAIR = {
+    "slowdown_jain": "1 - Jain's index of users' slow-downs",
+    "slowdown_unfairness": "spread of users' slow-downs",
+}
+MORE = {"waiting_mean": "mean waiting, s", "waiting_max": "longest waiting, s"}
+SHOWN = BETTER | FAIR | MORE
+
+
+def calibrated_table(rows: dict[str, Any]) -> str:
+    """A block of rows for each log: the log, the calibrated site, plain EASY, persistence."""
+    lines = [
+        "| log | | mean waiting | over the log's | error of starts | loss |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for name, row in rows.items():
+        title = f"{name}, {row['jobs']:,} jobs"
+        for tested in row["tested"]:
+            what = f"`{'easy` on all nodes' if tested['what'].startswith('easy') else ''}"
+            what = what if what != "`" else tested["what"]
+            lines.append(
+                f"| {title} | {what} | {tested['mean']:,.0f} s | {tested['ratio']:.3g} "
+                f"| {tested['error']:,.0f} s | {tested['loss']:.2f} |"
+            )
+            title = ""
+    lines.append("")
+    for name, row in rows.items():
+        settings = "; ".join(
+            f"{path.removeprefix('site.cluster.')} {_plain(value)}" for path, value in row["values"].items()
+        )
+        ratios = row["ratios"]
+        each = ""
+        if len(ratios) > 1:
+            mean = float(np.exp(np.mean(np.log(ratios))))
+            each = f" Each log: {min(ratios):.2f} to {max(ratios):.2f} of its mean waiting, "
+            each += f"geometric mean {mean:.3f}."
+        lines.append(
+            f"- {name} ({row['replays']} replays, {row['seconds']:.0f} s of CPU time): {settings}.{each}"
+        )
+    return "\n".join(lines)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
+    if isinstance(value, list):
+        return " and ".join(
+            f"{times['longest'] / 3600:g} h from "
+            + ", ".join(f"{begin:g} to {end:g}" for begin, end in times["hours"])
+            for times in value
+        )
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def search_table(rows: list[dict[str, Any]]) -> str:
+    """For each log the means on weeks not searched on, and paired differences with intervals."""
+    lines = []
+    for row in rows:
+        runs = row["runs"]
+        count = len(runs["easy"]["waiting_p95"])
+        lines += [
+            f"{row['log'].split('.')[0]}: {row['evaluated']} settings evaluated on even weeks, "
+            f"{row['better']} of them better there than both plain policies in all four; "
+            f"the one chosen there, on {count} draws of odd weeks:",
+            "",
+            "| | chosen | `easy` | chosen - `easy` | `conservative` | chosen - `conservative` |",
+            "|---|---:|---:|---:|---:|---:|",
+        ]
+        for name, title in SHOWN.items():
+            cells = [title, _short(float(np.mean(runs["chosen"][name])))]
+            for plain in ("easy", "conservative"):
+                cells += [
+                    _short(float(np.mean(runs[plain][name]))),
+                    _interval(runs["chosen"][name], runs[plain][name]),
+                ]
+            lines.append(f"| {' | '.join(cells)} |")
+        settings = "; ".join(
+            f"`{path.rpartition('.')[2]}` {value:.3g}"
+            if isinstance(value, float)
+            else f"`{path.rpartition('.')[2]}` {value}"
+            for path, value in row["chosen"].items()
+        )
+        lines += ["", f"Chosen: {settings}.", ""]
+    return "\n".join(lines).rstrip()
+
+
+def _interval(mine: list[float], theirs: list[float]) -> str:
+    """Mean of the differences and its 95 % interval (Student's t)."""
+    values = np.array(mine) - np.array(theirs)
+    reach = float(stats.t.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / len(values) ** 0.5
+    mean = float(values.mean())
+    return f"{_short(mean)} [{_short(mean - reach)}, {_short(mean + reach)}]"
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -1,0 +1,147 @@
+"""What calibration takes from a log: its jobs with waits, and how large the site was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridtune.scenarios.calibration.waits import WEEK, Flags, Floats
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.trace_files.find import find_trace
+from gridtune.scenarios.trace_files.reading import read_trace
+from gridtune.scenarios.trace_files.records import Keep, TraceJob
+from gridtune.scenarios.traces.columns import Columns
+from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
+
+FEWEST_KNOWN = 0.9  # of the jobs, whose wait the log has to say
+FEWEST_WEEKS = 8  # of a part of a log
+
+
+@dataclass(frozen=True)
+class Log:
+    """The jobs of a log whose wait is known, by submission.
+
+    Attributes:
+        trace: as it was named.
+        path: where it is.
+        submit, wait, runtime, estimate: s; the estimate is the run time where the log has none.
+        processors: of each job.
+        users: whose they are.
+        known: which of all jobs these are.
+        size: processors of the site.
+        said: whether the log or who calls says so; else it is the most that were in use at once.
+        rows: number of each in the trace, from 1.
+        first, last: numbers of the jobs that are looked at, None for all.
+    """
+
+    trace: str
+    path: Path
+    submit: Floats
+    wait: Floats
+    runtime: Floats
+    estimate: Floats
+    processors: Floats
+    users: NDArray[Any]
+    known: Flags
+    size: int
+    said: bool
+    rows: NDArray[np.int64]
+    first: int | None
+    last: int | None
+
+    @property
+    def widest(self) -> int:
+        """Processors of the widest job."""
+        return int(self.processors.max())
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What a workload has to say to replay these jobs, by path."""
+        numbers = {"trace": self.trace, "first": self.first, "last": self.last}
+        return {f"workload.{key}": value for key, value in numbers.items() if value is not None}
+
+    def busiest(self, jobs: int) -> Log:
+        """The weeks in a row with so many jobs at most in which there was most waiting; eight weeks at least.
+
+        They begin with an even week, so that even ones stay even.
+        """
+        week = ((self.submit - self.submit[0]) // WEEK).astype(int)
+        bounds = np.searchsorted(week, np.arange(week[-1] + 2))
+        waited = np.concatenate(([0.0], np.cumsum(self.wait)))
+        best, most = (0, len(self.submit)), -1.0
+        for begin in range(0, len(bounds) - FEWEST_WEEKS, 2):
+            ends = [
+                end
+                for end in range(begin + FEWEST_WEEKS, len(bounds))
+                if bounds[end] - bounds[begin] <= jobs or end == begin + FEWEST_WEEKS
+            ]
+            first, last = int(bounds[begin]), int(bounds[ends[-1]])
+            if waited[last] - waited[first] > most:
+                best, most = (first, last), waited[last] - waited[first]
+        return read_log(self.trace, self.size, int(self.rows[best[1] - 1]), int(self.rows[best[0]]))
+
+    def most_running(self) -> Iterator[float]:
+        """The most jobs that each user had running at once."""
+        start = self.submit + self.wait
+        for user in dict.fromkeys(self.users.tolist()):
+            theirs = self.users == user
+            yield _peak(start[theirs], self.runtime[theirs], np.ones(int(theirs.sum())))
+
+
+def read_log(trace: str, nodes: int | None, last: int | None, first: int | None = None) -> Log:
+    """A log for calibration, from the first to the last job that is to be used; see `calibrate`.
+
+    Raises:
+        ScenarioError: it cannot be read, does not say how long its jobs waited, or has wider jobs than nodes.
+    """
+    path = find_trace(trace)
+    size, every = _read(path)
+    chosen = [
+        (row, job) for row, job in list(enumerate(every, 1))[(first or 1) - 1 : last] if job.withdrawn is None
+    ]
+    known = np.array([job.wait is not None for _, job in chosen])
+    if known.mean() < FEWEST_KNOWN:
+        raise ScenarioError(
+            f"{path}: {1 - known.mean():.0%} of the jobs have no wait; there is nothing to calibrate to"
+        )
+    rows, jobs = zip(*(one for one in chosen if one[1].wait is not None), strict=True)
+    columns = Columns.of(jobs)
+    size = nodes or size
+    said = size is not None
+    if size is None:
+        size = int(_peak(columns.submit + columns.wait, columns.runtime, columns.processors))
+    widest = int(columns.processors.max())
+    if widest > size:
+        raise ScenarioError(f"{path}: a job has {widest} processors; --nodes {size} is too few")
+    estimate = np.array([job.estimate or job.runtime for job in jobs])
+    users = np.array([job.user or "" for job in jobs])
+    return Log(
+        trace, path, columns.submit, columns.wait, columns.runtime, estimate, columns.processors, users,
+        known, size, said, np.array(rows), first, last,
+    )  # fmt: skip
+
+
+def _read(path: Path) -> tuple[int | None, Sequence[TraceJob]]:
+    """The processors that a log names, and all of its jobs."""
+    if is_schedule(path):
+        return None, [
+            TraceJob(
+                job.id, job.submit, job.runtime, job.processors, job.waiting_time, job.walltime, user=job.user
+            )
+            for job in read_schedule(path)
+        ]
+    trace = read_trace(path, keep=Keep(cancelled=True))
+    return trace.header.processors, trace.jobs
+
+
+def _peak(start: Floats, runtime: Floats, amount: Floats) -> float:
+    """The most of an amount that is in use at once; who ends makes room for who starts."""
+    times = np.concatenate((start + runtime, start))
+    changes = np.concatenate((-amount, amount))
+    # Stable: of one time the ends come first.
+    return float(np.cumsum(changes[np.argsort(times, kind="stable")]).max())

@@ -1,0 +1,142 @@
+"""Whether a search over batch policies beats EASY and conservative backfilling on weeks it has not seen.
+
+    python -m tests.benchmarks.batch_search --work /tmp/batch --rows docs/data/batch_search.json LOG…
+    python docs/making/tables.py                                       # shows them in docs/systems/batch.md
+
+For each log `batch/replay` is searched on logs whose weeks are drawn from the even ones of the log. Of the
+points that are not worse there than EASY and conservative backfilling in any objective, those that are best
+are run again on further draws of even weeks; the best of these is chosen. It and the two are then run on
+draws of odd weeks, each on the same ones, and their differences are taken draw by draw.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gridtune.optimize.records.evaluations import Evaluation
+from gridtune.optimize.search import search
+from gridtune.optimize.search_space.space import Point
+from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.execution.replicate import evaluate
+from gridtune.scenarios.workers.pool import Pool
+
+BETTER = ("waiting_p95", "slowdown_mean")  # than both plain policies
+NOT_WORSE = ("slowdown_jain", "slowdown_unfairness")  # of the users
+OBJECTIVES = (*BETTER, *NOT_WORSE)
+SHOWN = (*OBJECTIVES, "waiting_mean", "waiting_max")
+POLICY = "site.cluster.policy"
+PLAIN: dict[str, Point] = {name: {POLICY: name} for name in ("easy", "conservative")}
+REPLICATIONS, FINALISTS = 3, 3
+CHOOSING = (11, 4)  # seed and draws of even weeks by which one is chosen
+TESTING = (12, 16)  # and of odd ones by which it is judged
+
+
+def replay(log: str, half: str) -> Scenario:
+    """A log on as many processors as it names, its weeks drawn from one half of them."""
+    return load("batch/replay").override(
+        {
+            "workload.trace": log,
+            "workload.resample": "weeks",
+            "workload.resample_from": half,
+            "site.cluster.named_nodes": False,
+        }
+    )
+
+
+def runs(log: str, half: str, points: Sequence[Point], draws: tuple[int, int], pool: Pool) -> list[Any]:
+    """Metrics of points, by name a list over the draws, which are the same for all points."""
+    seed, count = draws
+    found: list[Any] = [None] * len(points)
+    for outcome in evaluate(replay(log, half), points, seed, range(count), pool):
+        if outcome.failure is not None:
+            raise SystemExit(f"{log}: {points[outcome.index]}: {outcome.failure}")
+        found[outcome.index] = {name: [metrics[name].value for metrics in outcome.value] for name in SHOWN}
+    return found
+
+
+def score(values: dict[str, float], plain: Iterable[dict[str, float]]) -> float:
+    """How far a setting is above the better of the plain policies, as a sum of logarithms; infinite if worse.
+
+    Waiting and slow-down count; fairness is only not to be worse.
+    """
+    plain = list(plain)
+    least = {name: min(one[name] for one in plain) for name in OBJECTIVES}
+    if any(values[name] > least[name] for name in OBJECTIVES):
+        return float("inf")
+    return float(sum(np.log(values[name] / least[name]) for name in BETTER))
+
+
+def choose(log: str, work: Path, budget: int, pool: Pool) -> dict[str, Any]:
+    """The search, and the setting that it is taken to have found; both on even weeks."""
+    folder = work / log.split(".")[0]
+    archive = search(
+        replay(log, "even"),
+        budget=budget,
+        objectives=OBJECTIVES,
+        replications=REPLICATIONS,
+        max_replications=REPLICATIONS,
+        start=[PLAIN["conservative"]],
+        validation_replications=0,
+        pool=pool,
+        out=folder,
+        resume=folder.exists(),
+    ).archive
+
+    def seen(one: Evaluation) -> dict[str, float]:
+        return {name: one.objectives[name].mean for name in OBJECTIVES}
+
+    plain = [seen(one) for one in archive.evaluations if one.values == PLAIN.get(str(one.values[POLICY]))]
+    others = sorted(archive.evaluations, key=lambda one: score(seen(one), plain))
+    finalists = [one.values for one in others[:FINALISTS]]
+    again = [
+        {name: float(np.mean(values)) for name, values in one.items()}
+        for one in runs(log, "even", [*PLAIN.values(), *finalists], CHOOSING, pool)
+    ]
+    scores = [score(one, again[: len(PLAIN)]) for one in again[len(PLAIN) :]]
+    return {
+        "evaluated": len(archive.evaluations),
+        "better": sum(score(seen(one), plain) < 0 for one in others),
+        "chosen": finalists[int(np.argmin(scores))],
+    }
+
+
+def measure(log: str, work: Path, budget: int, jobs: int) -> dict[str, Any]:
+    """Search, choose and test; what is chosen is kept."""
+    kept = work / f"{log.split('.')[0]}.json"
+    pool = Pool(jobs)
+    try:
+        if not kept.exists():
+            kept.write_text(json.dumps(choose(log, work, budget, pool)), encoding="utf-8")
+        made = json.loads(kept.read_text(encoding="utf-8"))
+        tested = runs(log, "odd", [*PLAIN.values(), made["chosen"]], TESTING, pool)
+    finally:
+        pool.close()
+    return {"log": log, **made, "runs": dict(zip([*PLAIN, "chosen"], tested, strict=True))}
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("logs", nargs="+")
+    parser.add_argument("--work", type=Path, required=True, help="folder of the studies")
+    parser.add_argument("--rows", type=Path, required=True, help="JSON file of what was found")
+    parser.add_argument("--budget", type=int, default=24, help="points of each search")
+    parser.add_argument("--jobs", type=int, default=1)
+    chosen = parser.parse_args()
+    known = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else []
+    chosen.work.mkdir(parents=True, exist_ok=True)
+    for log in chosen.logs:
+        row = measure(log, chosen.work, chosen.budget, chosen.jobs)
+        known = [*(one for one in known if one["log"] != log), row]
+        short = json.loads(json.dumps(known), parse_float=lambda text: float(f"{float(text):.6g}"))
+        chosen.rows.write_text(json.dumps(short) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

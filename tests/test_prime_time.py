@@ -1,0 +1,89 @@
+"""Prime time: hours of the week in which a site starts only short jobs, and how a log shows them."""
+
+import random
+from math import inf
+
+import numpy as np
+import pytest
+
+from gridtune.model.batch.prime_time import WEEK, PrimeTime, longest_at, next_change, open_to_all
+from gridtune.scenarios import ScenarioError, load
+from gridtune.scenarios.calibration.hours import prime_times
+from tests.reference_batch import Work
+from tests.test_batch import play
+from tests.test_batch_priority import CAPACITY, random_works
+
+OFFICE = PrimeTime(10.0, [(9.0, 17.0), (160.0, 170.0)])  # the last one ends at 2 h of the next week
+
+
+def test_prime_time_and_its_changes_by_hand():
+    hours = (0, 1.9, 2, 8.9, 9, 16.9, 17, 159, 160, 167.9, 168 + 1.9, 168 + 2, 168 + 9)
+    assert [OFFICE.now(hour * 3600) for hour in hours] == [
+        True, True, False, False, True, True, False, False, True, True, True, False, True,
+    ]  # fmt: skip
+    assert [next_change([OFFICE], hour * 3600) / 3600 for hour in (0, 2, 9, 17, 165)] == [2, 9, 17, 160, 170]
+    strict = PrimeTime(5.0, [(16.0, 18.0)])
+    assert [longest_at([OFFICE, strict], hour * 3600) for hour in (3, 10, 16, 17)] == [inf, 10, 5, 5]
+    assert next_change([], 0.0) == inf
+
+
+def test_a_week_without_an_open_hour_is_refused():
+    assert open_to_all([OFFICE])
+    assert not open_to_all([PrimeTime(1.0, [(0.0, 168.0)])])
+    assert not open_to_all([PrimeTime(1.0, [(0.0, 100.0)]), PrimeTime(2.0, [(90.0, 170.0)])])
+    text = "prime_time: leaves no hour of the week in which long jobs may start"
+    with pytest.raises(ScenarioError, match=text):
+        _ = (
+            load("batch/replay")
+            .override({"site.cluster.prime_time": [{"longest": 60.0, "hours": [[10.0, 178.0]]}]})
+            .spec
+        )
+    with pytest.raises(ScenarioError, match="from 170 to 180: they count from the beginning"):
+        _ = (
+            load("batch/replay")
+            .override({"site.cluster.prime_time": [{"longest": 60.0, "hours": [[170.0, 180.0]]}]})
+            .spec
+        )
+
+
+POLICIES = [
+    "fcfs", "easy", "conservative", "fair-share",
+    *({"kind": "priority", "reservations": reservations} for reservations in (0, 1, 3, "all")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_a_long_job_waits_for_the_end_of_prime_time_and_a_short_one_passes_it(policy):
+    works = [Work(1, 0, 20, 8, 20), Work(2, 1, 5, 8, 5), Work(3, 40, 20, 8, 20)]
+    times = [PrimeTime(10.0, [(0.0, 30 / 3600), (45 / 3600, 70 / 3600)])]
+    jobs = play(works, CAPACITY, policy, prime_times=times).record.jobs
+    # The third one comes in when the first holds all processors, which come back in prime time.
+    assert [job.start for job in jobs] == [30, 1, 70]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_no_long_job_starts_in_prime_time_and_all_are_done(policy):
+    times = PrimeTime(4.0, [(begin / 3600, (begin + 25) / 3600) for begin in range(0, 1000, 40)])
+    works = random_works(random.Random(str(policy)), 120)
+    jobs = play(works, CAPACITY, policy, prime_times=[times]).record.jobs
+    assert all(job.end is not None for job in jobs)
+    long = [job for job in jobs if job.estimate > 4]
+    assert len(long) > 20
+    assert not any(times.now(job.start) for job in long)
+    assert any(times.now(job.start) for job in jobs)
+
+
+def test_prime_time_of_a_log_is_found():
+    rng = np.random.default_rng(1)
+    submit = np.sort(rng.uniform(0, 20 * WEEK, 6000))
+    estimate = rng.choice([600.0, 3600.0, 14400.0, 50000.0], 6000)
+    closed = PrimeTime(14400.0, [(day * 24.0 + 8, day * 24.0 + 19) for day in range(5)])
+    wait = np.zeros(6000)
+    for job in np.flatnonzero(estimate > 14400):
+        if closed.now(submit[job] - submit[0]):
+            wait[job] = next_change([closed], submit[job] - submit[0]) - submit[job] + submit[0]
+    assert prime_times(submit, wait, estimate) == [
+        {"longest": 14400.0, "hours": [[day * 24.0 + 8, day * 24.0 + 19] for day in range(5)]}
+    ]
+    # Whoever waits for other reasons shows none.
+    assert prime_times(submit, rng.exponential(7200.0, 6000), estimate) == []
