@@ -13,6 +13,7 @@ from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.systems.platform import draw_speeds, platform_notes, slots
+from gridtune.scenarios.systems.vres import vres_sites
 from gridtune.scenarios.tables.platform import OBSERVED, PlatformSpec
 from gridtune.scenarios.trace_files import TraceError, find_trace
 from tests.calls import call  # noqa: F401 - a fixture
@@ -148,3 +149,58 @@ def test_a_missing_trace_is_said_in_one_line():
     with pytest.raises(ScenarioError, match=r"nowhere\.swf") as caught:
         simulate(scenario)
     assert "\n" not in str(caught.value)
+
+
+RESERVED = {
+    "title": "t",
+    "platform": {
+        "sites": 12,
+        "nodes": {"law": "uniform", "low": 1.0, "high": 9.0},
+        "virtual_slots": 2.0,
+        "vres": {"sdj": 0.3},
+        "classes": [
+            {"name": "sdj", "kinds": ["sdj"], "full": "reject"},
+            {"name": "batch", "kinds": ["batch", "pilot"]},
+        ],
+    },
+    "workload": [
+        {"name": kind, "role": kind, "kind": "generated", "count": 60, "interval": 5.0, "runtime": 300.0}
+        for kind in ("sdj", "batch")
+    ],
+}
+
+
+def test_generated_sites_can_have_virtual_reservations_whose_results_are_told_together():
+    scenario = Scenario("t", RESERVED | {"wms": {}}, Path())
+    grid = build(scenario)
+    sites = vres_sites(grid)
+    assert len(sites) == 12
+    for site in sites.values():
+        sdj, batch = site.classes
+        total = 2 * len(site.units)
+        assert sdj.slots + batch.slots == total
+        assert sdj.slots == pytest.approx(0.3 * total, abs=0.5001)
+        assert min(sdj.slots, batch.slots) >= 1
+    metrics = simulate(scenario).metrics
+    assert metrics["started.site.sdj"].value + metrics["rejected.site.sdj"].value >= 60
+    assert metrics["started.site.batch"].value == 60
+    assert not [name for name in metrics if "site-0" in name]  # none of each site
+
+
+@pytest.mark.parametrize("kind", ["push", "pull", "pilot"])
+def test_every_middleware_brings_tasks_to_generated_virtual_reservations(kind):
+    batch = RESERVED["workload"][1]
+    document = RESERVED | {"workload": [batch], "middleware": {"kind": kind, "poll_period": 30.0}}
+    jobs = simulate(Scenario("t", document, Path())).record.jobs
+    assert {job.state for job in jobs} == {"done"}
+    assert len({job.site for job in jobs}) > 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"virtual_slots": 1.5}, "whole"), ({"policy": "easy"}, "fcfs"), ({"vres": None}, "vres")],
+)
+def test_shares_that_generated_sites_cannot_have_are_refused(change, words):
+    given = {key: value for key, value in (RESERVED["platform"] | change).items() if value is not None}
+    with pytest.raises(ScenarioError, match=words):
+        simulate(Scenario("t", RESERVED | {"platform": given, "wms": {}}, Path()))

@@ -21,6 +21,7 @@ from gridtune.scenarios.fields.faults import needs_names
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import place
 from gridtune.scenarios.systems.destinations import site_names
+from gridtune.scenarios.systems.vres import measure_together, stand, vres_sites, with_shares
 from gridtune.scenarios.tables.batch import QueueSpec, SiteSpec
 from gridtune.scenarios.tables.general import TransferSpec
 from gridtune.scenarios.tables.platform import OBSERVED, PlatformSpec
@@ -83,7 +84,12 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             mu_send=platform.mu_send,
             named_nodes=needs_names(spec.fault, name),
         )
-        place(grid, site)
+        if platform.vres is None:
+            place(grid, site)
+        else:
+            stand(grid, with_shares(site, platform))
+    if platform.vres is not None:
+        measure_together(grid, platform.prefix, [vres_sites(grid)[name] for name in platform.names])
 
 
 def _connect(grid: Grid, spec: ScenarioSpec) -> None:

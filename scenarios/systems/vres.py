@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import nan
 from typing import Any
 
@@ -15,6 +15,7 @@ from gridtune.model.metrics.users import failed
 from gridtune.model.vres import ClassRules, ShareError, SlotClass, slot_counts
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
+from gridtune.scenarios.tables.vres import VresFields
 
 LOST = (REJECTED, CANCELLED, EXPIRED, FAILED)
 
@@ -85,15 +86,87 @@ def _capacity(site: SiteSpec) -> int:
     return site.slots if site.sharing == "node" else 1
 
 
+def with_shares(site: SiteSpec, shared: VresFields) -> SiteSpec:
+    """A generated site with virtual reservations: each share as near as whole slots come to it.
+
+    A class with a share has a slot at least where there are as many slots as classes; the class of which no
+    share is given, or else the last, takes the rest.
+    """
+    shares = shared.vres or {}
+    names = [known.name for known in shared.classes] or list(shares)
+    rest = next((name for name in names if name not in shares), names[-1])
+    slots = round(site.size * shared.virtual_slots)
+    left, counts = slots, {}
+    for number, name in enumerate(known for known in names if known != rest):
+        others = len(names) - number - 1
+        wanted = max(round(shares[name] * slots), 1 if shares[name] > 0 else 0)
+        counts[name] = max(0, min(wanted, left - others))
+        left -= counts[name]
+    made = {name: count / slots for name, count in counts.items()}
+    return site.model_copy(
+        update={
+            "vres": made if rest not in shares else {**made, rest: left / slots},
+            "virtual_slots": shared.virtual_slots,
+            "classes": shared.classes,
+        }
+    )
+
+
+def measure_together(grid: Grid, prefix: str, sites: list[VresSite]) -> None:
+    """Have signals and metrics of each class taken over many sites as one.
+
+    Args:
+        grid: on which they stand.
+        prefix: by which they are called in place of a site's name.
+        sites: all with the same classes.
+    """
+
+    def of(name: str) -> list[SlotClass]:
+        return [known for site in sites for known in site.classes if known.rules.name == name]
+
+    def summed(name: str, attribute: str) -> Callable[[], float]:
+        return lambda: sum(getattr(known, attribute) for known in of(name))
+
+    def waiting(name: str) -> Callable[[], float]:
+        return lambda: sum(len(known.queue) for known in of(name))
+
+    def slowdown(name: str) -> Callable[[], float]:
+        many, much = summed(name, "stretched"), summed(name, "stretch")
+        return lambda: much() / many() if many() else nan
+
+    for name in dict.fromkeys(known.rules.name for site in sites for known in site.classes):
+        called = f"{prefix}.{name}"
+        grid.record.probe(f"{called}.running", summed(name, "running"))
+        grid.record.probe(f"{called}.waiting", waiting(name))
+        define(f"slowdown.{called}", "", "minimize", "mean execution over run time at generated sites")
+        define(f"started.{called}", "jobs", "maximize", "jobs of the class started at generated sites")
+        define(f"rejected.{called}", "jobs", "minimize", "jobs of the class refused at generated sites")
+        grid.record.measure(f"slowdown.{called}", slowdown(name))
+        grid.record.measure(f"started.{called}", summed(name, "started"))
+        grid.record.measure(f"rejected.{called}", summed(name, "rejected"))
+
+
 def place(grid: Grid, site: SiteSpec) -> VresSite:
-    """Put a site with virtual reservations on the grid, with its signals and metrics."""
+    """Put a declared site with virtual reservations on the grid, with its signals and metrics."""
+    made = stand(grid, site)
+    for slot_class in made.classes:
+        name = f"{site.name}.{slot_class.rules.name}"
+        _probe(grid, name, slot_class)
+        for metric, unit, better, meaning, value in _class_metrics(made, slot_class):
+            define(f"{metric}.{name}", unit, better, meaning)
+            grid.record.measure(f"{metric}.{name}", value)
+    return made
+
+
+def stand(grid: Grid, site: SiteSpec) -> VresSite:
+    """Put a site with virtual reservations on the grid."""
     counts = counts_of(site)
     capacity = _capacity(site)
     per_node = site.slots // capacity
     speeds = site.speed if isinstance(site.speed, list) else [site.speed] * site.size
     known = {part.name: part for part in site.classes}
     rules = [known[name].rules() if name in known else ClassRules(name, frozenset({name})) for name in counts]
-    made = VresSite(
+    return VresSite(
         grid,
         site.name,
         [speed for speed in speeds for _ in range(per_node)],
@@ -102,13 +175,6 @@ def place(grid: Grid, site: SiteSpec) -> VresSite:
         capacity=capacity,
         units_per_node=per_node,
     )
-    for slot_class in made.classes:
-        name = f"{site.name}.{slot_class.rules.name}"
-        _probe(grid, name, slot_class)
-        for metric, unit, better, meaning, value in _class_metrics(made, slot_class):
-            define(f"{metric}.{name}", unit, better, meaning)
-            grid.record.measure(f"{metric}.{name}", value)
-    return made
 
 
 def _probe(grid: Grid, name: str, slot_class: SlotClass) -> None:
@@ -140,7 +206,10 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put all sites with virtual reservations on the grid, and have their own users' jobs submitted."""
     from gridtune.scenarios.systems.batch import own_users
 
-    sites = {site.name: place(grid, site) for site in spec.site if site.vres is not None}
+    for site in spec.site:
+        if site.vres is not None:
+            place(grid, site)
+    sites = vres_sites(grid)
     if not sites:
         return
     grid.record.measure("sdj_rejection", lambda: _rejection(list(sites.values())))

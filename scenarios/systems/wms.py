@@ -35,7 +35,8 @@ def check(spec: ScenarioSpec) -> None:
     served = {name for name, _ in at_sites(spec)}
     without = [site.name for site in spec.site if site.vres is None]
     idle = [name for name in without if name not in served and spec.middleware is None]
-    if idle or len(without) == len(spec.site):
+    generated = spec.platform is not None and spec.platform.vres is not None
+    if (idle or len(without) == len(spec.site)) and not generated:
         place = f"site.{(idle or without)[0]}.vres" if without else "site"
         raise ValueError(f"{place}: brokers need shares at their sites, e.g. vres = {{ batch = 1.0 }}")
 

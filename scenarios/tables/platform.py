@@ -11,7 +11,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.model.batch.policies import Fcfs
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable, Table, one_or_more
+from gridtune.scenarios.fields.table import Table, one_or_more
+from gridtune.scenarios.tables.vres import VresFields
 
 OBSERVED = "peak_concurrent_if_started_at_submit"
 
@@ -34,8 +35,12 @@ class TopologySpec(Table):
     lan_bandwidth: float = Field(default=inf, gt=0, description="bytes per s")
 
 
-class PlatformSpec(Switchable):
-    """Sites drawn at random; those of [[site]] stand beside them."""
+class PlatformSpec(VresFields):
+    """Sites drawn at random; those of [[site]] stand beside them.
+
+    With `vres` all of them have virtual reservations: shares are rounded to whole slots at each, and their
+    results are those of all together, by class.
+    """
 
     prefix: str = Field(default="site", description="sites are called site-000, site-001, …")
     sites: int = Field(ge=1, description="how many")
@@ -70,6 +75,12 @@ class PlatformSpec(Switchable):
 
     @model_validator(mode="after")
     def _enough(self) -> PlatformSpec:
+        if self.vres is not None and self.virtual_slots != round(self.virtual_slots):
+            raise ValueError(f"virtual_slots: {self.virtual_slots:g} is no whole number for each processor")
+        if self.vres is not None and not isinstance(self.policy, Fcfs):
+            raise ValueError("policy: classes with slots of their own are served first come: fcfs")
+        if self.vres is None and self.classes:
+            raise ValueError("classes: need shares in vres")
         if self.population is not None and self.population < self.sites:
             raise ValueError(f"a population of {self.population} nodes is not enough for {self.sites} sites")
         return self

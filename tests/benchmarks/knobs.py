@@ -1,0 +1,228 @@
+"""What each knob trades in the deteriorating federation: an optimum inside, or objectives that oppose.
+
+    python -m tests.benchmarks.knobs --work /tmp/knobs --seconds 500     # runs what is missing
+    python -m tests.benchmarks.knobs --work /tmp/knobs --show            # data and table in docs
+
+Every value of a knob is run under the same replications. What is compared are differences of runs with common
+random numbers, with their own standard errors. A difference counts beyond three of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from math import isfinite, sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gridtune.model.metrics.registry import METRICS
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.simulation.simulate import simulate
+from tests.benchmarks.rows import file_of, rows_of
+
+SCENARIO, VALUES, REPLICATIONS, SURE = "federation/deteriorating", 15, 30, 3.0
+OBJECTIVES = (
+    "failed_fraction", "completed_work", "best_effort_work", "meta_response_mean", "response_mean.local",
+    "mandatory_failed.sdj", "mandatory_failed.mandatory", "messages_per_task",
+)  # fmt: skip
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+class Knob(NamedTuple):
+    """A parameter, its values in their order, and what else must be set."""
+
+    path: str
+    values: Sequence[Any]
+    setting: dict[str, Any]
+    ordered: bool = True
+
+
+def _log(low: float, high: float) -> list[float]:
+    return [float(f"{value:.4g}") for value in np.geomspace(low, high, VALUES)]
+
+
+PULL = {"middleware.kind": "pull"}
+KNOBS = {
+    "availability epsilon": Knob("middleware.availability_epsilon", _log(0.05, 2.0), PULL),
+    "update period": Knob("middleware.update_period", _log(10.0, 3600.0), {}),
+    "share of short deadline jobs": Knob("site.orsay.vres.sdj", [k / 30 for k in range(1, 30, 2)], {}),
+    "gain of the controller": Knob("harvester.controller.kp", _log(0.02, 5.0), {}),
+    "poll period": Knob("middleware.poll_period", _log(10.0, 1800.0), PULL),
+    "lease length": Knob("sed.sed.lease.length", _log(300.0, 14400.0), {}),
+    "victims": Knob(
+        "harvester.victims",
+        ["youngest", "oldest", "least-lost", "scheduler"],
+        {"site.lyon.named_nodes": True, "site.nancy.named_nodes": True},
+        ordered=False,
+    ),
+}
+
+
+def measure(work: Path, seconds: float) -> None:
+    """Run what is missing, replication by replication over all knobs, until the time is up."""
+    path, began = file_of(work, SCENARIO), time.monotonic()
+    work.mkdir(parents=True, exist_ok=True)
+    known = {(row["knob"], str(row["value"]), row["replication"]) for row in rows_of(path)}
+    scenario = load(SCENARIO)
+    with path.open("a", encoding="utf-8") as file:
+        for replication in range(REPLICATIONS):
+            for name, knob in KNOBS.items():
+                for value in knob.values:
+                    if (name, str(value), replication) in known:
+                        continue
+                    if time.monotonic() - began > seconds:
+                        return
+                    run = simulate(scenario.override(knob.setting | {knob.path: value}), 1, replication)
+                    made = {key: run.metrics[key].value for key in OBJECTIVES}
+                    row = {"knob": name, "value": value, "replication": replication, "metrics": made}
+                    file.write(json.dumps(row) + "\n")
+                    file.flush()
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """Mean of first minus second, run by run, and its standard error."""
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    return fmean(differences), stdev(differences) / sqrt(len(differences))
+
+
+def better(metric: str, first: Sequence[float], second: Sequence[float]) -> float:
+    """By how many standard errors the first values of a metric are better than the second."""
+    mean, error = difference(first, second)
+    sign = -1.0 if METRICS[metric].direction == "minimize" else 1.0
+    return sign * mean / error if error else 0.0
+
+
+def judged(knob: Knob, runs: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
+    """What a knob trades.
+
+    Args:
+        knob: which.
+        runs: of each value, as text, the values of each metric by replication.
+    """
+    values = [str(value) for value in knob.values]
+    optima, prefers = {}, {}
+    for metric in OBJECTIVES:
+        made = {value: runs[value][metric] for value in values}
+        if not all(isfinite(x) for column in made.values() for x in column):
+            continue
+        sign = 1.0 if METRICS[metric].direction == "minimize" else -1.0
+        best = min(values, key=lambda value: sign * fmean(made[value]))
+        ends = values[0], values[-1]
+        if knob.ordered and best not in ends:
+            margin = min(better(metric, made[best], made[end]) for end in ends)
+            if margin > SURE:
+                optima[metric] = {"value": best, "margin": round(margin, 1)}
+        prefers[metric] = made
+    opposed = [
+        {"first": one, "second": other, "values": [a, b], "margins": [round(x, 1), round(y, 1)]}
+        for k, one in enumerate(prefers)
+        for other in list(prefers)[k + 1 :]
+        for a, b, x, y in _opposites(values, prefers[one], prefers[other], one, other)
+    ]
+    opposed.sort(key=lambda pair: -min(pair["margins"]))
+    return {"optima": optima, "opposed": opposed[:3]}
+
+
+def _opposites(
+    values: Sequence[str], one: dict[str, list[float]], other: dict[str, list[float]], first: str, second: str
+) -> Iterator[tuple[str, str, float, float]]:
+    """The two values of which one objective surely prefers the former, another the latter, most surely."""
+    found = [
+        (a, b, better(first, one[a], one[b]), better(second, other[b], other[a]))
+        for a in values
+        for b in values
+        if a != b
+    ]
+    if found:
+        pair = max(found, key=lambda pair: min(pair[2:]))
+        if min(pair[2:]) > SURE:
+            yield pair
+
+
+def summary(work: Path) -> dict[str, Any]:
+    """Means, standard errors against the middle value, and the judgement, of every knob with all its runs."""
+    made: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
+    for row in rows_of(file_of(work, SCENARIO)):
+        columns = made.setdefault(row["knob"], {}).setdefault(str(row["value"]), {})
+        for metric, value in row["metrics"].items():
+            columns.setdefault(metric, {})[row["replication"]] = value
+    data: dict[str, Any] = {"scenario": SCENARIO, "knobs": {}}
+    for name, knob in KNOBS.items():
+        found = made.get(name, {})
+        each = [found.get(str(value), {}).get(OBJECTIVES[0], {}).keys() for value in knob.values]
+        common = sorted(set.intersection(*map(set, each))) if all(each) else []
+        if len(common) < 2:
+            continue
+        runs = {
+            value: {metric: [columns[metric][k] for k in common] for metric in OBJECTIVES}
+            for value, columns in found.items()
+        }
+        means = {
+            value: {metric: float(f"{fmean(column):.5g}") for metric, column in columns.items()}
+            for value, columns in runs.items()
+        }
+        data["knobs"][name] = {
+            "path": knob.path,
+            "replications": len(common),
+            "means": {str(value): means[str(value)] for value in knob.values},
+            **judged(knob, runs),
+        }
+    return data
+
+
+def table(data: dict[str, Any]) -> str:
+    """The page's table: what each knob trades."""
+    lines = ["| knob | replications | best inside its range | objectives that oppose |", "|---|---:|---|---|"]
+    for name, row in data["knobs"].items():
+        optima = "; ".join(
+            f"`{metric}` at {_brief(one['value'])} ({one['margin']} standard errors from the nearer end)"
+            for metric, one in row["optima"].items()
+        )
+        opposed = "; ".join(
+            f"`{one['first']}` prefers {_brief(one['values'][0])}, "
+            f"`{one['second']}` {_brief(one['values'][1])} ({one['margins'][0]} and {one['margins'][1]})"
+            for one in row["opposed"][:1]
+        )
+        cells = (name, str(row["replications"]), optima or "none", opposed or "none")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _brief(value: str) -> str:
+    try:
+        return f"{float(value):.3g}"
+    except ValueError:
+        return f"`{value}`"
+
+
+def show(work: Path) -> None:
+    """Write data, and the table of the page."""
+    data = summary(work)
+    text = json.dumps(data, indent=1) + "\n"
+    (DOCS / "data" / "knobs.json").write_text(text, encoding="utf-8")
+    page = DOCS / "knobs.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition("<!-- knobs -->\n")
+    _, _, after = rest.partition("<!-- end of knobs -->")
+    page.write_text(f"{before}<!-- knobs -->\n{table(data)}\n<!-- end of knobs -->{after}", encoding="utf-8")
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--seconds", type=float, default=500.0)
+    parser.add_argument("--show", action="store_true")
+    options = parser.parse_args()
+    if options.show:
+        show(options.work)
+    else:
+        measure(options.work, options.seconds)
+
+
+if __name__ == "__main__":
+    main()
