@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
 DRAWS = 1000
 LOSS_DRAWS = 400  # of these for expected losses
+TEMPER = 0.85  # power of all odds, as the sizes of the surface are estimates that are taken for known
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 800  # points that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
@@ -62,7 +63,7 @@ class Posterior:
 
         The share of draws alone says too little: what is uncertain blurs the trade-off that points lie on,
         so that more of them are beaten in a draw than in truth. By how much is seen where the truth is known,
-        in the replays; all odds are raised by the same factor.
+        in the replays; all odds are raised by the same factor, after they are tempered (see `TEMPER`).
 
         Args:
             rivals: positions of the points that are compared; the chance of any other is 0. All if left out.
@@ -246,10 +247,10 @@ def _missing_odds(said: Array, true: Array, draws: int) -> float:
 
 
 def _raised(shares: Array, shift: float, draws: int) -> Array:
-    """Shares of draws with their odds raised; what never or always happens stays so."""
+    """Shares of draws with their odds tempered and raised; what never or always happens stays so."""
     import numpy as np
 
-    raised = 1 / (1 + np.exp(-(_odds(shares, draws) + shift)))
+    raised = 1 / (1 + np.exp(-(TEMPER * _odds(shares, draws) + shift)))
     return np.where((shares == 0) | (shares == 1), shares, raised)
 
 
