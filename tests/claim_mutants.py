@@ -27,7 +27,7 @@ from gridtune.model.deadline.routing import PriorityRouting
 from gridtune.model.gridrpc.disciplines import Ethic, Fcfs, Priority, ServerQueue
 from gridtune.model.gridrpc.dispatch import EthicDispatch
 from gridtune.model.harvest.control import Decision, Feedback
-from gridtune.model.harvest.feedback import P
+from gridtune.model.harvest.feedback import PI, P
 from gridtune.model.harvest.submission import Tap, WaitBatch
 from gridtune.model.job import Job
 from gridtune.model.middleware.routing import LeastDepth
@@ -312,6 +312,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "a proportional controller adds what it missed before",
         _set(P, "law", lambda self, error, reading, memory: (error, memory)),
         ("batcigri/controllers/G9c",),
+    ),
+    Mutant(
+        "controllers forget the sum of their errors",
+        _set(PI, "law", lambda self, error, reading, memory: (self.kp * error, memory)),
+        ("batcigri/log/G10b", "batcigri/log/G10d"),
     ),
     Mutant(
         "shared processors give every job less than its part",

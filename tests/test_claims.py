@@ -27,7 +27,7 @@ from tests.claim_mutants import MUTANTS, verdicts
 TEN = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
 DATA = Path("docs/data/claims")
 SAMPLE = ("deadline/example", "egee/slots", "batcigri/controllers")
-NO_MODEL = {"egee/usage/R6a"}  # about logs alone
+NO_MODEL = {"egee/usage/R6a", "batcigri/log/G10a"}  # about logs alone
 MACHINE = {"batcigri/scenario/G6"}  # about the time that this machine takes
 
 

@@ -37,7 +37,7 @@ def claims(made: dict[str, Any]) -> str:
     """A table of claims, and below it the reasons of those that need one."""
     rows = [
         "",
-        f"{made['replications']} replications, seed {made['seed']}; intervals of 95 % in brackets.",
+        f"{_replications(made)} replications, seed 1; intervals of 95 % in brackets.",
         "",
         "| id | claim | source | expected | measured | verdict |",
         "|---|---|---|---|---|---|",
@@ -53,6 +53,11 @@ def claims(made: dict[str, Any]) -> str:
         if claim["reason"]
     ]
     return "\n".join([*rows, *(reasons and ["Notes:", "", *reasons, ""])]) + "\n"
+
+
+def _replications(made: dict[str, Any]) -> str:
+    numbers = sorted({claim["replications"] for claim in made["claims"]})
+    return " or ".join(map(str, numbers))
 
 
 def counts() -> str:

@@ -28,7 +28,7 @@ def kept(paper: str) -> dict[str, Any]:
     """What is known of a paper; empty if nothing is."""
     path = DATA / f"{paper}.json"
     if not path.exists():
-        return {"paper": paper, "seed": 1, "replications": 20, "claims": []}
+        return {"paper": paper, "claims": []}
     made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return made
 
@@ -40,11 +40,9 @@ def renew(paper: str, experiment: str, replications: int, seed: int) -> None:
     made = kept(paper)
     rest = [claim for claim in made["claims"] if claim["experiment"] != experiment]
     order = [known.name for known in load_paper(paper).experiments]
-    claims = sorted([*rest, *found["claims"]], key=lambda claim: order.index(claim["experiment"]))
-    write_json(
-        DATA / f"{paper}.json",
-        {"paper": paper, "seed": seed, "replications": replications, "claims": claims},
-    )
+    new = [{**claim, "replications": replications, "seed": seed} for claim in found["claims"]]
+    claims = sorted([*rest, *new], key=lambda claim: order.index(claim["experiment"]))
+    write_json(DATA / f"{paper}.json", {"paper": paper, "claims": claims})
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from functools import partial
 from statistics import fmean, stdev
 from time import process_time
 from typing import Any
@@ -15,12 +16,24 @@ from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.reproduction.batcigri.figures import (
     draw_errors,
     draw_gantt,
+    draw_log,
     draw_overhead,
     draw_signals,
 )
+from gridtune.scenarios.reproduction.batcigri.log import (
+    CYCLE,
+    fed,
+    fit_law,
+    half,
+    loads,
+    moments,
+    prediction,
+    read_log,
+    unexplained_steps,
+)
 from gridtune.scenarios.reproduction.batcigri.measured import Quality, executions, quality, signals
 from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, definition, hypothesis
-from gridtune.scenarios.reproduction.statistics import Finding, always, difference, mean, quantile
+from gridtune.scenarios.reproduction.statistics import Finding, always, difference, exactly, mean, quantile
 from gridtune.scenarios.reproduction.workbench import Values, Workbench
 from gridtune.scenarios.results.files import replace
 from gridtune.scenarios.results.run import Run
@@ -265,6 +278,83 @@ def _write_table(bench: Workbench, made: Mapping[str, Values]) -> None:
     replace(bench.out / "controllers.csv", lambda part: part.write_text(text.getvalue(), encoding="utf-8"))
 
 
+def logged(bench: Workbench) -> list[Claim]:
+    """A log of a real CiGri that holds the load of a file server: its controller, and our plant under it."""
+    log = read_log()
+    if log is None:
+        return []
+    first, second = half(log, 0), half(log, 1)
+    law = fit_law(first)
+    wanted = fed(second, law)
+    cycles = len(log.time)
+    scenario = load("cigri/file-system").override(
+        {
+            CONTROLLER: {"kind": "pi", "sensor": "load", "reference": law.reference, "kp": 0.0, "ki": law.ki},
+            # A server that answers to the actuator as the logged one did on average.
+            "workload.bag.best_effort.io_share": float(log.load.mean() / log.input.mean()),
+            "workload.bag.count": 20_000,
+            "horizon": (cycles + 1) * CYCLE,
+        }
+    )
+    (made,) = bench.measure(scenario, [{}], partial(loads, cycles=cycles))
+    draw_log(bench.figure("log"), log, wanted, len(first.time))
+    real = moments(log.load.tolist())
+    source = "log of a real CiGri (public repository of its authors)"
+    return [
+        hypothesis(
+            "G10a",
+            "log",
+            "the real controller adds a multiple of reference minus load in every cycle",
+            source,
+            Finding(
+                "error of its steps in the second half, by the law of the first, over their deviation",
+                exactly(unexplained_steps(second, law)),
+                high=0.1,
+            ),
+            reason=f"the gain is {law.ki:.2f} per unit of load, the reference {law.reference:.2f}",
+        ),
+        hypothesis(
+            "G10b",
+            "log",
+            "our PI controller, fed with the logged load, does what the real one did",
+            source,
+            Finding(
+                "greatest difference from the actuator in the second half, over its range there",
+                exactly(float(np.abs(wanted[:-1] - second.input[1:]).max() / np.ptp(second.input))),
+                high=0.1,
+            ),
+        ),
+        hypothesis(
+            "G10c",
+            "log",
+            "a first-order plant predicts the real load better than its last value does",
+            source,
+            Finding(
+                "error of one-step predictions in the second half, over that of persistence",
+                exactly(prediction(second, first)),
+                high=1,
+                strict=True,
+            ),
+        ),
+        hypothesis(
+            "G10d",
+            "log",
+            "our file server under this controller has a load like the real one",
+            source,
+            *(
+                Finding(
+                    f"{name} of the load, over the logged",
+                    mean([x / real[name] for x in made[name]]),
+                    0.8,
+                    1.25,
+                )
+                for name in real
+            ),
+            reason="the log says neither what else used the server nor what the jobs wrote",
+        ),
+    ]
+
+
 PAPER = Paper(
     "batcigri",
     "BatCiGri: simulating a multi-layered grid middleware (hal-04101015)",
@@ -272,5 +362,6 @@ PAPER = Paper(
         Experiment("scenario", "500 jobs, 32 resources, one priority job", scenario),
         Experiment("overhead", "Commission and decommission times", overhead),
         Experiment("controllers", "Submission rules and controllers", controllers),
+        Experiment("log", "A real CiGri, measured against simulated", logged),
     ),
 )

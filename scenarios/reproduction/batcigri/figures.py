@@ -22,6 +22,7 @@ from gridtune.scenarios.plots.style import (
     time_axis,
     title,
 )
+from gridtune.scenarios.reproduction.batcigri.log import Log
 from gridtune.scenarios.reproduction.batcigri.measured import Execution, Series
 
 if TYPE_CHECKING:
@@ -182,4 +183,26 @@ def draw_errors(path: Path, errors: Mapping[str, Series], reference: float) -> N
             "Control errors",
             f"{reference:g} minus waiting and used resources, 600 to 3500 s; dashed: mean",
         )
+        save(drawing, path)
+
+
+def draw_log(path: Path, log: Log, wanted: Series, first: int) -> None:
+    """The load and the actuator of a real CiGri, and what our controller does with that load."""
+    with style():
+        drawing = figure(8.6, 4.4)
+        above, below = drawing.subplots(2, 1, sharex=True)
+        above.step(log.time, log.load, where="post", color=BLUE, linewidth=1.1)
+        above.set_ylabel("load of the file server")
+        below.step(log.time, log.input, where="post", color=BLUE, linewidth=1.4, label="real CiGri")
+        below.step(
+            log.time[first + 1 :], wanted[:-1], where="post", color=ORANGE, linewidth=1.0, linestyle="--",
+            label="our PI controller, gains from the first half",
+        )  # fmt: skip
+        below.set_ylabel("actuator")
+        below.legend(loc="upper left")
+        for axes in (above, below):
+            axes.set_ylim(bottom=0)
+            time_axis(axes, 0.0, float(log.time[-1]))
+        above.set_xlabel("")
+        title(drawing, "A real CiGri under control", "logged every 30 s")
         save(drawing, path)
