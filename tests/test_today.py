@@ -13,8 +13,8 @@ from gridtune.optimize.front.export import summary, to_dict, to_frame
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.recommendations import recommend
 from gridtune.optimize.search import search
-from gridtune.optimize.search_space.space import Space
-from gridtune.optimize.search_space.today import today_of
+from gridtune.optimize.search_space.space import Space, key
+from gridtune.optimize.search_space.today import starting_points, today_of
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, Interrupting, toy, toy_with_today
@@ -199,3 +199,12 @@ def test_shipped_scenarios_are_points_of_their_own_spaces(name):
     today = today_of(scenario, Space.of(scenario))
     assert today.point == today.values
     assert today.notes == ()
+
+
+def test_settings_of_papers_that_a_scenario_ships_are_points_of_its_space():
+    scenario = load("federation/small")
+    given = scenario.spec.search.start
+    space = Space.of(scenario)
+    found = list(starting_points(given, space, today_of(scenario, space), scenario.name))
+    assert [one["middleware.kind"] for one in found] == ["pull", "pilot", "pilot", "push"]
+    assert len({key(one) for one in found}) == len(given)
