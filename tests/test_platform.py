@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gridtune.model.batch.policies import Fcfs
 from gridtune.model.middleware.topology import routes
 from gridtune.model.network import Link
 from gridtune.model.streams import Streams
@@ -13,7 +14,8 @@ from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.simulate import build, simulate
 from gridtune.scenarios.systems.platform import draw_speeds, platform_notes, slots
-from gridtune.scenarios.systems.vres import vres_sites
+from gridtune.scenarios.systems.vres import counts_of, vres_sites, with_shares
+from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.platform import OBSERVED, PlatformSpec
 from gridtune.scenarios.trace_files import TraceError, find_trace
 from tests.calls import call  # noqa: F401 - a fixture
@@ -185,6 +187,14 @@ def test_generated_sites_can_have_virtual_reservations_whose_results_are_told_to
     assert metrics["started.site.sdj"].value + metrics["rejected.site.sdj"].value >= 60
     assert metrics["started.site.batch"].value == 60
     assert not [name for name in metrics if "site-0" in name]  # none of each site
+
+
+def test_a_class_with_a_share_has_a_slot_at_least():
+    shared = platform(**RESERVED["platform"] | {"vres": {"sdj": 0.05}})
+    for nodes in (1, 2, 40):
+        site = SiteSpec(name="s", nodes=nodes, policy=Fcfs())
+        counts = counts_of(with_shares(site, shared))
+        assert counts == {"sdj": max(1, round(0.05 * 2 * nodes)), "batch": 2 * nodes - counts["sdj"]}
 
 
 @pytest.mark.parametrize("kind", ["push", "pull", "pilot"])
