@@ -286,7 +286,7 @@ class BatchSite(mesa.Agent):
         """Put a job into the first queue that accepts it."""
         now = self.grid.now
         job.expected = job.estimate
-        queue = self._queue_for(job)
+        queue = self.queue_for(job)
         if queue is None:
             job.reject(now)
             self._watchers.pop(job.id, None)
@@ -304,7 +304,7 @@ class BatchSite(mesa.Agent):
             self.owners[job.id] = done
         self._call_scheduler()
 
-    def _queue_for(self, job: Job) -> int | None:
+    def queue_for(self, job: Job) -> int | None:
         """Index of the first queue whose limits the job keeps."""
         cluster = self.cluster
         if job.processors > self._widest:

@@ -10,13 +10,13 @@ import mesa
 from gridtune.agents.batch.services import Delay, no_delay
 from gridtune.agents.infrastructure.network import Network
 from gridtune.agents.infrastructure.service import Service
-from gridtune.agents.wms.vres_site import Ended, Started, VresSite
+from gridtune.agents.wms.advertising import ComputingElement
+from gridtune.agents.wms.vres_site import Ended, Started
 from gridtune.model.agenda import ARRIVAL, DECISION, OBSERVATION
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.policy import misjudged
-from gridtune.model.vres import SlotClass
 from gridtune.model.wms.expression import Formula
 from gridtune.model.wms.ranking import Advert, Ranking
 
@@ -62,21 +62,37 @@ class BrokerHabits(NamedTuple):
     rejected: Literal["resubmit", "tell"] = "resubmit"
 
 
+class JobDescription(NamedTuple):
+    """What a job asks of its site, in place of what its broker does (the JDL of the grid).
+
+    Attributes:
+        requirements: that what is advertised has to meet, beside the broker's; None for none.
+        ranking: of what fits; None for the broker's.
+    """
+
+    requirements: Formula | None = None
+    ranking: Ranking | None = None
+
+
 class Trip:
     """The way of one job through the middleware.
 
     Attributes:
         job: which.
+        description: what it asks of its site.
         done, started: of its owner.
         refused: sites that had no slot for it.
         failures: submissions lost.
         told: when its owner heard of its end, s.
     """
 
-    __slots__ = ("done", "failures", "job", "refused", "started", "told")
+    __slots__ = ("description", "done", "failures", "job", "refused", "started", "told")
 
-    def __init__(self, job: Job, done: Ended | None, started: Started | None) -> None:
+    def __init__(
+        self, job: Job, done: Ended | None, started: Started | None, description: JobDescription
+    ) -> None:
         self.job = job
+        self.description = description
         self.done = done
         self.started = started
         self.refused: set[str] = set()
@@ -106,7 +122,7 @@ class WmsBroker(mesa.Agent):
         self,
         grid: Grid,
         index: int,
-        sites: Sequence[VresSite],
+        sites: Sequence[ComputingElement],
         habits: BrokerHabits,
         latencies: Latencies,
         phase: float,
@@ -126,9 +142,15 @@ class WmsBroker(mesa.Agent):
         if habits.update_period > 0:
             grid.agenda.every(habits.update_period, self._look, start=phase, order=OBSERVATION)
 
-    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+    def submit(
+        self,
+        job: Job,
+        done: Ended | None = None,
+        started: Started | None = None,
+        description: JobDescription = JobDescription(),  # noqa: B008 (immutable)
+    ) -> None:
         """Take a job in; `done` is called once its owner hears of its end, `started` see `VresSite.offer`."""
-        trip = Trip(job, done, started)
+        trip = Trip(job, done, started, description)
         self.trips.append(trip)
         self._later(self.latencies.submission(), self._match, trip)
 
@@ -150,7 +172,8 @@ class WmsBroker(mesa.Agent):
         if not adverts:
             self._give_up(trip, "told_rejected")
             return
-        ranks = [self.habits.ranking.rank(advert, job) for advert in adverts]
+        ranking = trip.description.ranking or self.habits.ranking
+        ranks = [ranking.rank(advert, job) for advert in adverts]
         best = max(ranks)
         among = [advert for advert, rank in zip(adverts, ranks, strict=True) if rank == best]
         if not among:
@@ -163,14 +186,17 @@ class WmsBroker(mesa.Agent):
             self._later(self.latencies.scheduling(), self._send, (trip, self._sites[chosen.name]))
 
     def _fitting(self, trip: Trip) -> list[Advert]:
-        requirements = self.habits.requirements
+        asked = (self.habits.requirements, trip.description.requirements)
+        requirements = [one for one in asked if one is not None]
         fitting = []
         for site in self.sites:
-            slot_class = site.class_for(trip.job)
-            if slot_class is None or site.name in trip.refused or not site.suits(trip.job):
+            if site.name in trip.refused:
                 continue
-            advert = self._view[site.name, slot_class.rules.name]
-            if advert.slots and (requirements is None or requirements(advert._asdict())):
+            queue = site.queue_for(trip.job)
+            if queue is None:
+                continue
+            advert = self._view[site.name, queue]
+            if advert.slots and all(meets(advert._asdict()) for meets in requirements):
                 fitting.append(advert)
         return fitting
 
@@ -185,7 +211,7 @@ class WmsBroker(mesa.Agent):
             )
         )
 
-    def _send(self, what: tuple[Trip, VresSite]) -> None:
+    def _send(self, what: tuple[Trip, ComputingElement]) -> None:
         """A job goes to its site, with its sandbox if it has one."""
         volume = None if self.network is None else self.network.volumes.get(what[0].job.id)
         if self.network is None or volume is None:
@@ -193,7 +219,7 @@ class WmsBroker(mesa.Agent):
         else:
             self.network.ways[what[1].name].send(volume.sandbox, self._deliver, what)
 
-    def _deliver(self, what: tuple[Trip, VresSite]) -> None:
+    def _deliver(self, what: tuple[Trip, ComputingElement]) -> None:
         trip, site = what
         if trip.job.state is not CREATED and trip.job.state is not QUEUED:
             return
@@ -236,32 +262,8 @@ class WmsBroker(mesa.Agent):
     def _look(self, _: object) -> None:
         """Renew the view."""
         for site in self.sites:
-            speed = site.units[0].speed
-            for slot_class in site.classes:
-                advert = advertise(site.name, speed, slot_class)
+            for advert in site.adverts():
                 self._view[site.name, advert.queue] = advert
-
-
-def advertise(site: str, speed: float, known: SlotClass) -> Advert:
-    """What a site publishes of a class.
-
-    The traversal time is 0 while a slot is free, else the promised work that is waiting, and half of what
-    is running, over the slots.
-    """
-    free = max(0, known.free) if not known.queue else 0
-    work = known.waiting_work + known.running_work / 2
-    return Advert(
-        site,
-        known.rules.name,
-        known.rules.full == "reject",
-        known.slots,
-        free,
-        known.running,
-        len(known.queue),
-        0.0 if free else work / (max(1, known.slots) * speed),
-        speed,
-        known.rules.wall_limit,
-    )
 
 
 class Wms(mesa.Agent):
@@ -279,14 +281,37 @@ class Wms(mesa.Agent):
         for counter in ("rerouted", "grid_failures", "aborted", "told_rejected"):
             grid.record.counters[counter] += 0
 
-    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
+    def submit(
+        self,
+        job: Job,
+        done: Ended | None = None,
+        started: Started | None = None,
+        description: JobDescription = JobDescription(),  # noqa: B008 (immutable)
+    ) -> None:
         """Hand a job to its owner's broker."""
         broker = self._of.get(job.user)
         if broker is None:
             broker = self._of[job.user] = self.brokers[len(self._of) % len(self.brokers)]
-        broker.submit(job, done, started)
+        broker.submit(job, done, started, description)
 
     @property
     def trips(self) -> list[Trip]:
         """All jobs that were submitted."""
         return [trip for broker in self.brokers for trip in broker.trips]
+
+
+class Described:
+    """The brokers, for jobs with a description of their own.
+
+    Args:
+        wms: the brokers.
+        description: of all jobs that come this way.
+    """
+
+    def __init__(self, wms: Wms, description: JobDescription) -> None:
+        self.wms = wms
+        self.description = description
+
+    def submit(self, job: Job) -> None:
+        """Hand a job to its owner's broker."""
+        self.wms.submit(job, description=self.description)

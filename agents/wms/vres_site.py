@@ -7,6 +7,7 @@ from math import inf
 
 import mesa
 
+from gridtune.agents.wms.advertising import advertise
 from gridtune.agents.wms.gangs import Gangs
 from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.batch.nodes import host_list
@@ -14,6 +15,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, QUEUED, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.vres import ClassRules, Execution, Gang, SharedProcessor, SlotClass, deal
+from gridtune.model.wms.ranking import Advert
 
 define("vres_rejected", "jobs", "minimize", "jobs that found no slot of their class at a site that rejects")
 define("vres_expired", "jobs", "minimize", "jobs killed at the wall-clock limit of their class")
@@ -91,6 +93,15 @@ class VresSite(mesa.Agent):
         """Whether a job could ever start here: its class has slots on as many processors."""
         slot_class = self.class_for(job)
         return slot_class is not None and job.processors <= slot_class.widest
+
+    def queue_for(self, job: Job) -> str | None:
+        """Name of the class that a job would enter; None if it could never start here."""
+        slot_class = self.class_for(job)
+        return slot_class.rules.name if slot_class is not None and self.suits(job) else None
+
+    def adverts(self) -> Sequence[Advert]:
+        """What the site publishes of each class."""
+        return [advertise(self.name, self.units[0].speed, known) for known in self.classes]
 
     def admit(self, kind: str, slot_class: SlotClass) -> None:
         """Let jobs of a further kind enter a class."""

@@ -42,7 +42,13 @@ def check(spec: ScenarioSpec) -> None:
         if isinstance(workload, JobWorkload):
             if not sites:
                 raise ValueError(f"workload {workload.name}: jobs need a [[site]]")
-            to_site = destination(spec, workload) == "site"
+            to = destination(spec, workload)
+            if to != "wms" and (workload.requirements or workload.ranking is not None):
+                raise ValueError(
+                    f"workload {workload.name}: requirements, ranking: are for jobs that brokers bring "
+                    "to sites; leave them out"
+                )
+            to_site = to == "site"
             if isinstance(workload, TraceJobs) and not (
                 to_site and all(site.vres is None for site in spec.site)
             ):

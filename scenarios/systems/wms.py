@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, nan
 from statistics import median
 
 from gridtune.agents.infrastructure.network import network_of
-from gridtune.agents.wms.broker import BrokerHabits, Latencies, Trip, Wms, WmsBroker
-from gridtune.agents.wms.vres_site import VresSite
+from gridtune.agents.wms.advertising import BatchElement, ComputingElement
+from gridtune.agents.wms.broker import (
+    BrokerHabits,
+    Described,
+    JobDescription,
+    Latencies,
+    Trip,
+    Wms,
+    WmsBroker,
+)
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE
 from gridtune.model.metrics.registry import define
 from gridtune.model.wms.ranking import formula
-from gridtune.scenarios.systems.batch import arrivals, delay, feed
+from gridtune.scenarios.systems.batch import arrivals, delay, feed, sites_of
 from gridtune.scenarios.systems.destinations import at_sites, workloads_for
 from gridtune.scenarios.systems.vres import vres_sites
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.tables.wms import WmsSpec
+from gridtune.scenarios.workloads.jobs import JobWorkload
 
 define("overhead_ratio", "", "minimize", "median of (makespan - execution) / execution over brokered jobs")
 define("queueing_ratio", "", "minimize", "median of queueing / execution over brokered jobs")
@@ -36,7 +46,8 @@ def check(spec: ScenarioSpec) -> None:
     without = [site.name for site in spec.site if site.vres is None]
     idle = [name for name in without if name not in served and spec.middleware is None]
     generated = spec.platform is not None and spec.platform.vres is not None
-    if (idle or len(without) == len(spec.site)) and not generated:
+    needs = spec.wms.sites == "reserved" and not generated
+    if needs and (idle or len(without) == len(spec.site)):
         place = f"site.{(idle or without)[0]}.vres" if without else "site"
         raise ValueError(f"{place}: brokers need shares at their sites, e.g. vres = {{ batch = 1.0 }}")
 
@@ -45,15 +56,27 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put the brokers on the grid, if the scenario has any, and have jobs submitted to them."""
     if spec.wms is None:
         return
-    wms = place(grid, spec.wms, list(vres_sites(grid).values()))
-    feed(grid, [arrivals(grid, workload, wms) for workload in workloads_for(spec, "wms")])
+    sites: list[ComputingElement] = list(vres_sites(grid).values())
+    if spec.wms.sites == "all":
+        sites += [BatchElement(site) for site in sites_of(grid).values()]
+    wms = place(grid, spec.wms, sites)
+    feed(
+        grid,
+        [arrivals(grid, workload, _described(wms, workload)) for workload in workloads_for(spec, "wms")],
+    )
     grid.record.measure("overhead_ratio", lambda: _median_ratio(wms, _overhead))
     grid.record.measure("queueing_ratio", lambda: _median_ratio(wms, _queueing))
     grid.record.measure("queueing_ratio_printed", lambda: _median_ratio(wms, _queueing) - 1.0)
     grid.record.measure("turnaround_median", lambda: _turnaround(wms))
 
 
-def place(grid: Grid, spec: WmsSpec, sites: list[VresSite]) -> Wms:
+def _described(wms: Wms, workload: JobWorkload) -> Described:
+    """The brokers, for jobs of one workload."""
+    asked = formula(workload.requirements) if workload.requirements else None
+    return Described(wms, JobDescription(asked, workload.ranking))
+
+
+def place(grid: Grid, spec: WmsSpec, sites: Sequence[ComputingElement]) -> Wms:
     """Put brokers on the grid; their looks at the sites are spread over the period."""
     latencies = Latencies(
         *(

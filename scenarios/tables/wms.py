@@ -20,6 +20,10 @@ class WmsSpec(Switchable):
     """Brokers between users and sites (Responsive Grids, section 2.1)."""
 
     brokers: int = Field(default=1, ge=1, description="each with its own view; owners are spread over them")
+    sites: Literal["reserved", "all"] = Field(
+        default="reserved",
+        description="which sites brokers see: those with virtual reservations, or batch sites, too",
+    )
     ranking: policy_of("ranking") = Field(default_factory=LeastTraversalTime)  # type: ignore[valid-type]
     requirements: str = Field(default="", description="expression over what sites publish; empty for none")
     update_period: float = Field(

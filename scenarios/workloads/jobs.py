@@ -11,7 +11,10 @@ from typing import Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from gridtune.model.streams import Streams
+from gridtune.model.wms.expression import ExpressionError
+from gridtune.model.wms.ranking import formula
 from gridtune.scenarios.fields.laws import Constant, Law, draws
+from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable, Table
 
 EVERY = "*"  # as the site of a workload: each site has its own
@@ -109,6 +112,13 @@ class JobWorkload(Switchable):
         description="who brings jobs without `site` to a site, where there is [middleware] as well as [wms]",
     )
     role: str = Field(default="job", description="what its jobs are called in results (column `kind`)")
+    requirements: str = Field(
+        default="",
+        description="wms: expression over what sites publish that a site must meet, beside the brokers' own",
+    )
+    ranking: policy_of("ranking") | None = Field(  # type: ignore[valid-type]
+        default=None, description="wms: which site its jobs prefer; as the brokers have it if left out"
+    )
     requires: list[str] = Field(
         default_factory=list, description="tags of the only sites to which a middleware may bring its jobs"
     )
@@ -137,6 +147,15 @@ class JobWorkload(Switchable):
         if self.best_effort is not None and (self.deadline or self.response_bound):
             name = "deadline" if self.deadline else "response_bound"
             raise ValueError(f"{name}: best-effort jobs are not mandatory and have none; leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _described(self) -> JobWorkload:
+        if self.requirements:
+            try:
+                formula(self.requirements)
+            except ExpressionError as error:
+                raise ValueError(f"requirements: {error}") from None
         return self
 
     @property

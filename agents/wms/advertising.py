@@ -1,0 +1,107 @@
+"""What sites publish to brokers: each class of virtual slots, each queue of a batch site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.model.job import Job
+from gridtune.model.vres import SlotClass
+from gridtune.model.wms.ranking import Advert
+
+
+class ComputingElement(Protocol):
+    """A site as brokers know it; a `VresSite` is one.
+
+    Attributes:
+        name: of the site.
+    """
+
+    name: str
+
+    def adverts(self) -> Sequence[Advert]:
+        """What it publishes now, of each class or queue."""
+
+    def queue_for(self, job: Job) -> str | None:
+        """Name of the class or queue that a job would enter; None if it could never start here."""
+
+    def offer(
+        self,
+        job: Job,
+        done: Callable[[Job], object] | None = None,
+        started: Callable[[Job, Any], object] | None = None,
+    ) -> bool:
+        """Take a job in if it can start, or may wait; whether it was taken; see `VresSite.offer`."""
+
+
+class BatchElement:
+    """The queues of a batch site.
+
+    Args:
+        site: whatever its local scheduler does.
+    """
+
+    def __init__(self, site: BatchSite) -> None:
+        self.site = site
+        self.name = site.name
+
+    def adverts(self) -> Sequence[Advert]:
+        """Each queue: the traversal time is 0 while a slot is free, else all promised work over all slots."""
+        site, cluster = self.site, self.site.cluster
+        now, name, pace = site.grid.now, site.name, site.pace
+        left = sum(max(0.0, end.time - now) * end.processors for end in cluster.ends)
+        waiting = sum(
+            cluster.duration(job) * job.processors for jobs in cluster.lanes.values() for job in jobs.values()
+        )
+        made = []
+        for index, queue in enumerate(cluster.queues):
+            depth = cluster.waiting_in(index)
+            free = 0 if depth else min(site.free, cluster.free_for(index))
+            slots = int(min(site.slots, queue.slots))
+            ett = 0.0 if free else (left + waiting) / site.slots
+            running = slots - cluster.free_for(index)
+            made.append(
+                Advert(name, queue.name, False, slots, free, running, depth, ett, pace, queue.max_runtime)
+            )
+        return made
+
+    def queue_for(self, job: Job) -> str | None:
+        """The first queue whose limits the job keeps."""
+        index = self.site.queue_for(job)
+        return None if index is None else self.site.cluster.queues[index].name
+
+    def offer(
+        self,
+        job: Job,
+        done: Callable[[Job], object] | None = None,
+        started: Callable[[Job, Any], object] | None = None,
+    ) -> bool:
+        """Jobs may always wait, in the queue that accepts them."""
+        if self.site.queue_for(job) is None:
+            return False
+        site = self.site
+        self.site.submit(job, done, None if started is None else lambda begun, _: started(begun, site))
+        return True
+
+
+def advertise(site: str, speed: float, known: SlotClass) -> Advert:
+    """What a site publishes of a class.
+
+    The traversal time is 0 while a slot is free, else the promised work that is waiting, and half of what
+    is running, over the slots.
+    """
+    free = max(0, known.free) if not known.queue else 0
+    work = known.waiting_work + known.running_work / 2
+    return Advert(
+        site,
+        known.rules.name,
+        known.rules.full == "reject",
+        known.slots,
+        free,
+        known.running,
+        len(known.queue),
+        0.0 if free else work / (max(1, known.slots) * speed),
+        speed,
+        known.rules.wall_limit,
+    )
