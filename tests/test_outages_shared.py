@@ -1,5 +1,6 @@
 """Nodes that fail under pilots and best-effort jobs: nothing is lost, and nothing runs there."""
 
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,10 +13,13 @@ from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest, Preemption
 from gridtune.agents.batch.outages import Outage, schedule_outages, schedule_reservation
 from gridtune.agents.batch.services import Rounds
+from gridtune.agents.wms.vres_outages import VresAvailability
+from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.batch.nodes import Named, hosts_in
 from gridtune.model.grid import Grid
-from gridtune.model.job import DONE, FAILED
+from gridtune.model.job import DONE, FAILED, REJECTED
 from gridtune.model.policy import make
+from gridtune.model.vres import ClassRules
 from gridtune.scenarios import simulate
 from gridtune.scenarios.document.scenario import Scenario
 from tests.test_outages import lives
@@ -104,3 +108,61 @@ def test_tasks_of_a_middleware_outlive_the_nodes_on_which_they_ran(kind):
     assert out
     for job in run.record.jobs:
         assert not any(node == job.node and job.start < end and start < job.end for node, start, end in out)
+
+
+def vres_site(grid, nodes, outages, requeues=99.0):
+    """A site of two classes with two slots on each processor, the second of which lets nobody wait."""
+    classes = [
+        ClassRules("batch", kinds=frozenset(["job"])),
+        ClassRules("short", kinds=frozenset(["sdj"]), full="reject"),
+    ]
+    site = VresSite(grid, "n", [1.0] * nodes, classes, [nodes, nodes])
+    schedule_outages(VresAvailability(site, requeues), [Outage(*outage) for outage in outages])
+    return site
+
+
+def test_a_job_on_a_shared_node_that_fails_is_offered_again():
+    # Job 1 has the first of two processors, the other two share the second. The first fails at 4 until 50.
+    grid = Grid(keep_events=True)
+    site = vres_site(grid, 2, [(4.0, 50.0, [0], False)])
+    jobs = [grid.record.job("ann", 0.0, 10.0, kind=kind) for kind in ("job", "sdj", "job")]
+    for job in jobs:
+        site.submit(job)
+    grid.run()
+    # Job 1 waits for the only slot of its class that is left, and then has the processor for itself.
+    assert [(job.start, job.end, job.kills) for job in jobs] == [(20, 30, 1), (0, 20, 0), (0, 20, 0)]
+    assert (jobs[0].wasted, jobs[0].node) == (4.0, "n-001")
+    assert grid.record.counters["killed_by_failure"] == 1
+    assert grid.record.measures["unavailable"]() == 26.0
+
+
+@settings(deadline=None, max_examples=100)
+@given(life=lives(), requeues=st.sampled_from([0.0, 1.0, 99.0]))
+def test_jobs_on_shared_processors_are_done_or_counted_and_never_on_a_node_that_is_lost(life, requeues):
+    nodes, _, works, outages, _ = life
+    grid = Grid(keep_events=True)
+    site = vres_site(grid, nodes, outages, requeues)
+
+    def arrive(work):
+        submit, runtime, processors, _, user = work
+        kind = "job" if user == "ann" else "sdj"
+        site.submit(
+            grid.record.job(user, submit, float(runtime), processors=min(processors, nodes), kind=kind)
+        )
+
+    grid.agenda.feed((work[0], arrive, work) for work in works)
+    grid.run()
+    states = Counter(str(job.state) for job in grid.record.jobs)
+    assert set(states) <= {"done", "failed", "rejected"}
+    assert states["failed"] == grid.record.counters["failed_jobs"]
+    assert not any(job.kind == "job" and job.state is REJECTED for job in grid.record.jobs)
+    grid.agenda.run(until=1000.0)
+    site.submit(grid.record.job("ann", 1000.0, 1.0, kind="job"))  # somebody looks
+    assert [known.free for known in site.classes] == [nodes - 1, nodes]
+    for job in grid.record.jobs[:-1]:
+        for start, end, some, drain in outages:
+            lost = {f"n-{node:03}" for node in some} & set(hosts_in(job.node))
+            if job.state is DONE and lost and not drain:
+                assert not (job.start < end and start < job.end)
+            if job.state is DONE and lost and drain and job.runtime:
+                assert not start <= job.start < end

@@ -75,6 +75,21 @@ def test_a_job_makes_way_and_runs_again(terms, expected, wasted, kept):
     assert (site.free, site.running, site.cluster.ends) == (2, 0, [])
 
 
+def test_what_a_job_promises_after_a_checkpoint_is_the_rest():
+    # 4 of 10 s were done at 4, and the checkpoint takes no time.
+    grid, _ = play(WORKS, 2, Terms("checkpoint", LEVELS))
+    assert (grid.record.jobs[0].estimate, times(grid)) == (6, [(7, 13), (4, 7)])
+
+
+def test_a_checkpoint_that_a_failure_interrupts_is_none():
+    # Written from 4 to 7; a node fails at 5, and is back at 6. The urgent job starts on the other one at 5.
+    terms = Terms("checkpoint", LEVELS, checkpoint=3.0)
+    grid, _ = play(WORKS, 2, terms, outages=[(5.0, 6.0, [0], False)])
+    first = grid.record.jobs[0]
+    assert (first.kept, first.wasted, first.kills, first.estimate) == (0, 10, 1, 10)
+    assert times(grid) == [(8, 18), (5, 8)]
+
+
 def test_a_job_that_is_cancelled_for_another_is_lost():
     grid, _ = play(WORKS, 2, Terms(mode="cancel", levels=LEVELS))
     first, second = grid.record.jobs
@@ -101,6 +116,9 @@ def test_the_lowest_class_goes_first_and_of_it_the_youngest_and_no_more_than_nee
     assert [job.kills for job in oldest] == [1, 1, 0, 0, 0]
     wide = [*works[:4], (4, 5, 5, 5, "urgent")]
     assert [job.kills for job in play(wide, 5, Terms(levels=LEVELS))[0].record.jobs] == [1, 1, 1, 1, 0]
+    # The youngest alone are too few, and of no use beside an older one that is enough.
+    broad = [(0, 50, 3, 50, "job"), (1, 50, 1, 50, "job"), (4, 5, 3, 5, "urgent")]
+    assert [job.kills for job in play(broad, 4, Terms(levels=LEVELS))[0].record.jobs] == [1, 0, 0]
     # Of its own class a job preempts nobody.
     same = [*works[:4], (4, 5, 5, 5, "normal")]
     assert play(same, 5, Terms(levels=LEVELS))[0].record.jobs[-1].start > 50

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from heapq import heappop, heappush
-from itertools import count
+from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.interruptions import (
@@ -17,16 +15,12 @@ from gridtune.agents.batch.interruptions import (
     take_off,
     undo_reservation,
 )
-from gridtune.model.agenda import ARRIVAL
+from gridtune.agents.batch.timeline import Timeline
 from gridtune.model.batch.holds import KEYS, Hold, Window
 from gridtune.model.batch.nodes import Named, host_list
 from gridtune.model.job import Job
 from gridtune.model.metrics.registry import define
 
-define("node_failures", "failures", "minimize", "nodes that failed")
-define("killed_by_failure", "kills", "minimize", "executions that ended with their node")
-define("failed_jobs", "jobs", "minimize", "jobs lost with their node, as often requeued as may be")
-define("unavailable", "s", "minimize", "slot-seconds in which nodes were lost or drained", 1.0)
 define("reservation_shortfall", "s", "minimize", "slot-seconds that reservations lacked while on", 1.0)
 
 
@@ -52,109 +46,44 @@ class AdvanceReservation(NamedTuple):
         return job.user in self.users or job.group in self.groups
 
 
-class Availability:
+class Availability(Timeline):
     """The one place where processors are taken from the scheduler of a site, and given back.
 
-    A node is out as long as anything keeps it out, whatever comes and goes first. What is to happen is
-    entered by `at`; it happens after jobs have ended and come in at that time, before the scheduler is asked.
-    While a site is empty, it happens in passing, when somebody looks: nothing keeps a run from ending.
+    A node is out as long as anything keeps it out, whatever comes and goes first.
 
     Args:
         site: whose processors.
         nodes: its nodes.
-
-    Attributes:
-        time: s up to which everything has happened.
-        failures: nodes that have failed.
     """
 
     def __init__(self, site: BatchSite, nodes: Named) -> None:
+        super().__init__(site)
         self.site = site
         self.nodes = nodes
-        self.failures = 0
         self._causes: dict[int, dict[str, float]] = {}  # by node; expected returns by cause, s
         self._out: dict[int, Hold] = {}  # by node
         self._planned: list[AdvanceReservation] = []
         self._active: list[tuple[AdvanceReservation, Hold]] = []
-        self._due: list[tuple[float, int, Callable[[Any], object], Any]] = []
-        self._numbers = count(1)
-        self._at_start: list[Callable[[Any], object]] = []
-        self._event: tuple[float, int] | None = None
-        self._happening = False
-        self.time = 0.0
-        self._unavailable = self._shortfall = 0.0
+        self._shortfall = 0.0
         site.keeper = self
-        record = site.grid.record
-        for counter in ("killed_by_failure", "failed_jobs"):
-            record.counters[counter] += 0
-        record.add_to_measure("node_failures", lambda: self._read().failures)
-        record.add_to_measure("unavailable", lambda: self._read()._unavailable)
-        record.add_to_measure("reservation_shortfall", lambda: self._read()._shortfall)
-        record.probe(f"{site.name}.unavailable", lambda: self._read().out_slots)
+        site.grid.record.add_to_measure("reservation_shortfall", self._short)
 
     @property
     def out_slots(self) -> int:
         """Slots of nodes that are lost or drained."""
         return len(self._out) * self.nodes.slots_per_node
 
-    def at(self, time: float, action: Callable[[Any], object], argument: Any = None) -> None:
-        """Have something happen at a time (s); not before now."""
-        heappush(self._due, (time, next(self._numbers), action, argument))
-
-    def after(self, delay: float, action: Callable[[Any], object], argument: Any = None) -> None:
-        """Have something happen some time (s) after what happens now."""
-        self.at(self.time + delay, action, argument)
-
-    def catch_up(self) -> None:
-        """See `Keeper`."""
-        if self._happening:
-            return
-        self._happening = True
-        due, now = self._due, self.site.grid.now
-        while due and due[0][0] <= now:
-            time, _, action, argument = heappop(due)
-            self._account(time)
-            action(argument)
-        self._account(now)
-        self._happening = False
-
-    def when_job_starts(self, action: Callable[[Any], object]) -> None:
-        """Have something happen when the next job starts."""
-        self._at_start.append(action)
-
-    def started(self) -> None:
-        """See `Keeper`."""
-        if self._at_start:
-            self._account(self.site.grid.now)
-            waiting, self._at_start = self._at_start, []
-            for action in waiting:
-                action(None)
-            self._enter()
-
-    def work_came(self) -> None:
-        """See `Keeper`."""
-        self.catch_up()
-        self._enter()
-
     def released(self, empty: bool) -> None:
         """See `Keeper`."""
         if self._out or self._active:
             self._account(self.site.grid.now)
             self._reconcile()
-        if empty and self._event is not None:
-            self.site.grid.agenda.cancel(self._event[1])
-            self._event = None
+        self.rest(empty)
 
     # Nodes.
 
     def lose(self, nodes: Iterable[int], cause: str, until: float = inf) -> None:
-        """Nodes fail: what runs there is lost, and they are out until `open`.
-
-        Args:
-            nodes: by number.
-            cause: which `open` names.
-            until: when the scheduler expects them back, s; infinite if it does not know.
-        """
+        """See `Timeline`."""
         lost = list(nodes)
         self.failures += len(lost)
         self._evict(lost)
@@ -165,10 +94,7 @@ class Availability:
         self.site.processors_returned()
 
     def shut(self, nodes: Iterable[int], cause: str, until: float = inf) -> None:
-        """Nothing starts on some nodes until `open`; jobs that run there go on; see `lose`.
-
-        Best-effort jobs leave at once.
-        """
+        """See `Timeline`; best-effort jobs leave at once."""
         self._shut(nodes, cause, until, "node drained")
         self.site.processors_returned()
 
@@ -185,7 +111,7 @@ class Availability:
         self._reconcile()
 
     def open(self, nodes: Iterable[int], cause: str) -> None:
-        """One of the causes for which nodes are out is over."""
+        """See `Timeline`."""
         for node in nodes:
             causes = self._causes[node]
             del causes[cause]
@@ -309,36 +235,16 @@ class Availability:
         if self.site.best_effort is not None:
             self.site.best_effort.make_room(0)
 
-    def _enter(self) -> None:
-        """Keep one event in the agenda, that of what is due first."""
-        agenda = self.site.grid.agenda
-        time = self._due[0][0] if self._due else inf
-        if self._event is not None:
-            if self._event[0] == time:
-                return
-            agenda.cancel(self._event[1])
-            self._event = None
-        if time < inf:
-            self._event = time, agenda.at(time, self._fire, None, ARRIVAL)
-
-    def _fire(self, _: object) -> None:
-        self._event = None
-        self.catch_up()
-        if not self.site.empty:
-            self._enter()
-
     def _account(self, time: float) -> None:
         """Count what was missing up to a time (s)."""
-        passed = time - self.time
-        if passed > 0:
-            self._unavailable += self.out_slots * passed
-            for reservation, hold in self._active:
-                self._shortfall += (reservation.processors - hold.processors) * passed
-        self.time = max(self.time, time)
+        passed = max(0.0, time - self.time)
+        for reservation, hold in self._active:
+            self._shortfall += (reservation.processors - hold.processors) * passed
+        super()._account(time)
 
-    def _read(self) -> Availability:
+    def _short(self) -> float:
         self.catch_up()
-        return self
+        return self._shortfall
 
 
 def availability_of(site: BatchSite) -> Availability:

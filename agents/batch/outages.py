@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gridtune.agents.batch.availability import AdvanceReservation, Availability
 from gridtune.agents.batch.services import Delay
+from gridtune.agents.batch.timeline import Timeline
 
 SHORTEST = 1.0  # s that a node works between two failures, and is out, at least
 
@@ -34,7 +35,7 @@ class Failures:
     its site might never see all of it.
 
     Args:
-        availability: of the site.
+        availability: timeline of the site.
         nodes: by number.
         name: of the cause.
         between: s that they work from one failure to the next, drawn for each; a second at least.
@@ -42,7 +43,7 @@ class Failures:
     """
 
     def __init__(
-        self, availability: Availability, nodes: Sequence[int], name: str, between: Delay, repair: Delay
+        self, availability: Timeline, nodes: Sequence[int], name: str, between: Delay, repair: Delay
     ) -> None:
         self.availability = availability
         self.nodes = nodes
@@ -55,7 +56,7 @@ class Failures:
         self.availability.after(max(SHORTEST, self.between()), self._fail)
 
     def _fail(self, _: object) -> None:
-        if self.availability.site.stuck:
+        if self.availability.place.stuck:
             self.availability.when_job_starts(self._work)
             return
         self.availability.after(max(SHORTEST, self.repair()), self._return)
@@ -66,7 +67,7 @@ class Failures:
         self._work(None)
 
 
-def schedule_outages(availability: Availability, outages: Iterable[Outage]) -> None:
+def schedule_outages(availability: Timeline, outages: Iterable[Outage]) -> None:
     """Have listed outages and drains happen."""
     for number, outage in enumerate(outages, 1):
         cause = f"outage {number}"
@@ -75,7 +76,7 @@ def schedule_outages(availability: Availability, outages: Iterable[Outage]) -> N
             availability.at(outage.end, _end, (availability, outage, cause))
 
 
-def _begin(what: tuple[Availability, Outage, str]) -> None:
+def _begin(what: tuple[Timeline, Outage, str]) -> None:
     availability, outage, cause = what
     if outage.drain:
         availability.shut(outage.nodes, cause, outage.end)
@@ -83,7 +84,7 @@ def _begin(what: tuple[Availability, Outage, str]) -> None:
         availability.lose(outage.nodes, cause)
 
 
-def _end(what: tuple[Availability, Outage, str]) -> None:
+def _end(what: tuple[Timeline, Outage, str]) -> None:
     availability, outage, cause = what
     availability.open(outage.nodes, cause)
 

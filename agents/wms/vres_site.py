@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from math import inf
+from typing import Protocol
 
 import mesa
 
@@ -22,6 +23,22 @@ define("vres_expired", "jobs", "minimize", "jobs killed at the wall-clock limit 
 
 Ended = Callable[[Job], object]
 Started = Callable[[Job, "VresSite"], object]
+
+
+class Outages(Protocol):
+    """What a site asks of whoever keeps nodes from its jobs."""
+
+    def catch_up(self) -> None:
+        """Have everything happen that was due by now: while a site is empty, nobody looks."""
+
+    def work_came(self) -> None:
+        """The site has work: from now on everything happens at its time."""
+
+    def started(self) -> None:
+        """A job has got its slots."""
+
+    def released(self, empty: bool) -> None:
+        """Slots have come back; whether the site has no work left."""
 
 
 class VresSite(mesa.Agent):
@@ -62,8 +79,9 @@ class VresSite(mesa.Agent):
         ]
         self.units_per_node = units_per_node
         self.gangs = Gangs(self)
+        self.keeper: Outages | None = None  # of its nodes, where they are lost or drained
         self._executions: dict[int, Execution | Gang] = {}
-        self._owners: dict[int, tuple[Ended | None, Started | None]] = {}
+        self.owners: dict[int, tuple[Ended | None, Started | None]] = {}
         self._classes: dict[tuple[str, str], SlotClass | None] = {}
         # Bit masks of the units with so many active jobs: the least loaded is found without looking at all.
         self._loads: list[int] = [(1 << len(speeds)) - 1]
@@ -81,6 +99,24 @@ class VresSite(mesa.Agent):
     def depth(self) -> int:
         """Jobs waiting."""
         return sum(len(known.queue) for known in self.classes)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no job is here, waiting or running."""
+        return not self._executions and not self.depth
+
+    @property
+    def stuck(self) -> bool:
+        """Whether jobs wait, and none runs."""
+        return not self._executions and self.depth > 0
+
+    def executions_on(self, units: Set[int]) -> Sequence[Execution | Gang]:
+        """What holds slots on any of some units, in the order of their starts."""
+        return [
+            one
+            for one in self._executions.values()
+            if not units.isdisjoint(one.units if isinstance(one, Gang) else (one.unit,))
+        ]
 
     def class_for(self, job: Job) -> SlotClass | None:
         """The first class that admits a job; None if there is none."""
@@ -125,40 +161,48 @@ class VresSite(mesa.Agent):
         """
         slot_class = self.class_for(job)
         now = self.grid.now
+        if self.keeper is not None:
+            self.keeper.catch_up()
         if slot_class is None or not self.suits(job):
             self.grid.record.counters["vres_rejected"] += 1
             return False
         if slot_class.has_room(job.processors) and not slot_class.queue:
             job.queue(now, self.name)
-            self._owners[job.id] = done, started
+            self.owners[job.id] = done, started
             self._start(job, slot_class)
+            if self.keeper is not None:
+                self.keeper.work_came()
             return True
         if slot_class.rules.full == "reject":
             slot_class.rejected += 1
             self.grid.record.counters["vres_rejected"] += 1
             return False
         job.queue(now, self.name)
-        self._owners[job.id] = done, started
+        self.owners[job.id] = done, started
         slot_class.queue.append(job)
         slot_class.waiting_work += slot_class.promised(job)
+        if self.keeper is not None:
+            self.keeper.work_came()
         return True
 
     def cancel(self, job: Job) -> None:
         """Take a job out on its owner's demand, whether it waits or runs; too late is no error."""
         execution = self._executions.get(job.id)
         if execution is not None:
-            self._owners.pop(job.id)
+            self.owners.pop(job.id)
             job.cancel(self.grid.now)
-            self._vacate(execution)
-        elif job.state is QUEUED and job.id in self._owners:
+            self.vacate(execution)
+        elif job.state is QUEUED and job.id in self.owners:
             slot_class = self.class_for(job)
             assert slot_class is not None
             slot_class.queue.remove(job)
             slot_class.waiting_work -= slot_class.promised(job)
-            del self._owners[job.id]
+            del self.owners[job.id]
             job.cancel(self.grid.now)
             # Behind a job that waited for several slots there may be others for which there is room.
-            self._serve(slot_class)
+            self.serve(slot_class)
+            if self.keeper is not None:
+                self.keeper.released(self.empty)
 
     def compute(self, job: Job, task: Job, then: Ended) -> None:
         """Have a job that holds a slot compute a task, and call `then` with the task when that is done."""
@@ -189,12 +233,14 @@ class VresSite(mesa.Agent):
             nodes = sorted({unit // self.units_per_node for unit in execution.units})
             job.begin(now, host_list(self.name, nodes))
         slot_class.started += 1
+        if self.keeper is not None:
+            self.keeper.started()
         slot_class.running_work += slot_class.promised(job)
         self._executions[job.id] = execution
         if slot_class.rules.wall_limit < inf:
             limit = slot_class.rules.wall_limit
             execution.limit = self.grid.agenda.after(limit, self._expire, execution, DECISION)
-        started = self._owners[job.id][1]
+        started = self.owners[job.id][1]
         if started is not None:
             started(job, self)
         elif isinstance(execution, Gang):
@@ -256,12 +302,12 @@ class VresSite(mesa.Agent):
 
     def _end(self, execution: Execution | Gang) -> None:
         """Free the slots of a job that has ended, and tell its owner."""
-        done = self._owners.pop(execution.job.id)[0]
-        self._vacate(execution)
+        done = self.owners.pop(execution.job.id)[0]
+        self.vacate(execution)
         if done is not None:
             done(execution.job)
 
-    def _vacate(self, execution: Execution | Gang) -> None:
+    def vacate(self, execution: Execution | Gang) -> None:
         """Free slots, and give them to the next jobs of their class."""
         job, slot_class = execution.job, execution.slot_class
         del self._executions[job.id]
@@ -277,9 +323,11 @@ class VresSite(mesa.Agent):
                 self.after(unit, slot_class, -1)
             slot_class.give_back(unit)
         slot_class.running_work -= slot_class.promised(job)
-        self._serve(slot_class)
+        self.serve(slot_class)
+        if self.keeper is not None:
+            self.keeper.released(self.empty)
 
-    def _serve(self, slot_class: SlotClass) -> None:
+    def serve(self, slot_class: SlotClass) -> None:
         """Start waiting jobs of a class in their order for as long as there is room for the next."""
         while slot_class.queue and slot_class.has_room(slot_class.queue[0].processors):
             waiting = slot_class.queue.popleft()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Literal
@@ -70,6 +70,7 @@ class SlotClass:
 
     __slots__ = (
         "_capacity",
+        "_closed",
         "_dealt",
         "_node_used",
         "_since",
@@ -114,6 +115,7 @@ class SlotClass:
         self.waiting_work = self.running_work = self.waited = 0.0
         self.open = sum(1 << unit for unit, slots in enumerate(dealt) if slots)
         self._dealt = list(dealt)
+        self._closed: set[int] = set()  # processors on which no slot is to be had
         self._node_used = [0] * (len(dealt) // units_per_node)
         self._units_per_node = units_per_node
         self._since = 0.0
@@ -123,7 +125,8 @@ class SlotClass:
     @property
     def free(self) -> int:
         """Slots that jobs could take now, as far as the cap of the site goes."""
-        return int(min(self.slots, self.rules.site_cap)) - self.running
+        out = sum(self._dealt[unit] - self.held_at[unit] for unit in self._closed)
+        return int(min(self.slots - self.running - out, self.rules.site_cap - self.running))
 
     @property
     def may_start(self) -> bool:
@@ -148,6 +151,7 @@ class SlotClass:
                 sum(
                     min(self._capacity, self._dealt[unit] - self.held_at[unit])
                     for unit in self._units_of(node)
+                    if unit not in self._closed
                 ),
             )
             for node, used in enumerate(self._node_used)
@@ -182,8 +186,22 @@ class SlotClass:
         self._node_used[node] -= 1
         if self._node_used[node] < self.rules.node_cap:
             for other in self._units_of(node):
-                if self.held_at[other] < self._dealt[other]:
+                if self.held_at[other] < self._dealt[other] and other not in self._closed:
                     self.open |= 1 << other
+
+    def close(self, units: Iterable[int]) -> None:
+        """No slot is to be had on some processors any more; who holds one keeps it."""
+        for unit in units:
+            self._closed.add(unit)
+            self.open &= ~(1 << unit)
+
+    def reopen(self, units: Iterable[int]) -> None:
+        """Slots are to be had again on some processors."""
+        for unit in units:
+            self._closed.discard(unit)
+            full = self._node_used[unit // self._units_per_node] >= self.rules.node_cap
+            if not full and self.held_at[unit] < self._dealt[unit]:
+                self.open |= 1 << unit
 
     def service_by(self, now: float) -> float:
         """Work that it has got by now, s at speed 1. To read it changes nothing."""

@@ -9,6 +9,9 @@ from gridtune.agents.batch.availability import AdvanceReservation, availability_
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.outages import Failures, Outage, schedule_outages, schedule_reservation
 from gridtune.agents.batch.qos import QosPreemption, Terms
+from gridtune.agents.batch.timeline import Timeline
+from gridtune.agents.wms.vres_outages import VresAvailability
+from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.errors import ScenarioError
@@ -22,18 +25,14 @@ from gridtune.scenarios.trace_files.records import TraceError
 
 
 def check(spec: ScenarioSpec) -> None:
-    """Whether only sites with a batch scheduler have nodes that fail, and jobs that make way.
+    """Whether only sites with a batch scheduler have reservations, power, and jobs that make way.
 
     Raises:
         ValueError: another has.
     """
     for site in spec.site:
-        if site.vres is not None and site.lives:
-            raise ValueError(
-                f"site.{site.name}: failures, outage, outages and reservation are for sites with a batch "
-                "scheduler; leave them out, or vres"
-            )
         given = {
+            "reservation": bool(site.reservation),
             "preemption": site.preemption is not None,
             "power": site.power is not None,
             "prediction": not isinstance(site.prediction, Promise),
@@ -59,20 +58,25 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         ScenarioError: a file of outages cannot be used, or a site is too small for what is said of it.
     """
     sites = sites_of(grid)
+    shared = {agent.name: agent for agent in grid.agents if isinstance(agent, VresSite)}
     for part in spec.site:
-        if part.lives:
-            have_a_life(grid, part, sites[part.name])
+        if part.lives and part.vres is not None:
+            have_outages(grid, part, VresAvailability(shared[part.name], part.requeues))
+        elif part.lives:
+            availability = availability_of(sites[part.name])
+            have_outages(grid, part, availability)
+            for reservation in (*_cap(part, sites[part.name]), *_reservations(part)):
+                schedule_reservation(availability, *reservation)
         if part.preemption is not None:
             QosPreemption(sites[part.name], _terms(part.preemption))
 
 
-def have_a_life(grid: Grid, spec: SiteSpec, site: BatchSite) -> None:
-    """Have nodes of one site fail and be out, and processors be reserved."""
+def have_outages(grid: Grid, spec: SiteSpec, availability: Timeline) -> None:
+    """Have nodes of one site fail and be out."""
     try:
         spec.check_life(spec.size, spec.slots)
     except ValueError as error:
         raise ScenarioError(f"site.{spec.name}.{error}") from None
-    availability = availability_of(site)
     schedule_outages(availability, _outages(spec))
     for number, failures in enumerate(spec.failures, 1):
         nodes = chosen(failures.nodes, spec.size)
@@ -81,8 +85,6 @@ def have_a_life(grid: Grid, spec: SiteSpec, site: BatchSite) -> None:
             between = delay(failures.between, grid, f"{name}:between")
             repair = delay(failures.repair, grid, f"{name}:repair")
             Failures(availability, nodes[first : first + failures.together], name, between, repair)
-    for reservation in (*_cap(spec, site), *_reservations(spec)):
-        schedule_reservation(availability, *reservation)
 
 
 def _cap(spec: SiteSpec, site: BatchSite) -> Iterator[tuple[AdvanceReservation, float]]:
