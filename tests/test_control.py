@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gridtune.model.harvest import FirstOrder, Reading, Tap, WaitBatch, fit_first_order, pole_placement
+from gridtune.model.harvest.control import CampaignReading
 from gridtune.model.policy import PolicyError, make, spec
 
 
@@ -114,6 +115,29 @@ def test_the_tap_grows_and_shrinks_in_every_cycle_of_a_long_closing():
     longer = [*shut, *(Reading(time, 30, waiting=1, left=1000) for time in (180, 210, 240))]
     assert drive(Tap(), [*longer, Reading(270, 30, left=1000)])[-1] == 5
     assert drive(Tap(), [*shut[:5], Reading(150, 30, left=1000)]) == [3, 4, 6, 9, 0, 13]
+
+
+def test_each_campaign_has_a_tap_of_its_own():
+    def reading(k, blocked):
+        campaigns = (CampaignReading("a", blocked, 1000), CampaignReading("b", 0, 2))
+        return Reading(30.0 * k, 30.0, waiting=blocked, left=1002, campaigns=campaigns)
+
+    control, memory, given = Tap(), None, []
+    for k, blocked in enumerate((0, 0, 5, 0)):
+        decision = control.decide(reading(k, blocked), memory)
+        memory = decision.memory
+        given.append(dict(decision.of))
+        assert decision.jobs == sum(given[-1].values())
+    # The jobs of a wait at 60 s; b has two jobs at most, and its rate does not grow beyond what it needs.
+    assert [one["a"] for one in given] == [3, 4, 0, 6]
+    assert [one["b"] for one in given] == [2, 2, 2, 2]
+
+
+def test_a_reference_can_be_in_slots_of_the_site():
+    control = make("control", {"kind": "p", "reference": 2.0, "kp": 1.0, "relative": True})
+    assert control.decide(Reading(0, 30, used=10, slots=32), None)[:1] == (54.0,)
+    load = make("control", {"kind": "p", "reference": 2.0, "kp": 1.0, "relative": True, "sensor": "load"})
+    assert load.decide(Reading(0, 30, load=0.5, slots=32), None)[:1] == (1.5,)
 
 
 def test_the_tap_never_exceeds_its_maximum_and_never_falls_below_its_initial_rate():

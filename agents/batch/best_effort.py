@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
@@ -102,6 +102,11 @@ class BestEffortQueue:
     def depth(self) -> int:
         """Jobs that wait."""
         return len(self._queue)
+
+    @property
+    def waiting_jobs(self) -> Iterator[Job]:
+        """Jobs that wait, first come first."""
+        return (request.job for request in self._queue)
 
     @property
     def running(self) -> int:

@@ -83,9 +83,21 @@ class Bags:
         bag.tasks.append((job, overhead))
         self._work_came()
 
-    def take(self) -> tuple[Bag, Job, float]:
-        """The next task to submit, its bag and its overhead in s; there must be one."""
-        candidates = (bag for bag in self.bags.values() if bag.tasks)
+    def left_of(self, name: str) -> int:
+        """Tasks in the bag of one campaign."""
+        return len(self.bags[name].tasks)
+
+    def name_of(self, job: Job) -> str:
+        """The bag of a job that is not done."""
+        return self._of[job.id][0].name
+
+    def take(self, name: str = "") -> tuple[Bag, Job, float]:
+        """The next task to submit, its bag and its overhead in s; there must be one.
+
+        Args:
+            name: of the bag; by the rule of sharing if left out.
+        """
+        candidates = (bag for bag in ([self.bags[name]] if name else self.bags.values()) if bag.tasks)
         bag = next(candidates) if self.sharing == "fifo" else min(candidates, key=_load)
         job, overhead = bag.tasks.popleft()
         self.left -= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import floor, isclose, isfinite, nan, sqrt
 
 import mesa
@@ -11,7 +12,7 @@ from gridtune.agents.harvest.bags import Bag, Bags
 from gridtune.agents.infrastructure.network import Staged
 from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
-from gridtune.model.harvest.control import Control, Decision, Memory, Reading
+from gridtune.model.harvest.control import CampaignReading, Control, Decision, Memory, Reading
 from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import Job
 from gridtune.model.policy import misjudged
@@ -108,10 +109,13 @@ class Harvester(mesa.Agent):
             self._note_error(decision)
             if not isfinite(decision.jobs):
                 raise misjudged(self.control, f"wants {decision.jobs} jobs")
-        submitted = min(int(decision.jobs), bags.left)
         self._record(reading, decision)
-        for _k in range(submitted):
-            self._submit(*bags.take())
+        submitted = 0
+        for name, jobs in decision.of or (("", int(decision.jobs)),):
+            given = min(jobs, bags.left_of(name) if name else bags.left)
+            for _k in range(given):
+                self._submit(*bags.take(name))
+            submitted += given
         if submitted or queue.present:
             self.active = self.grid.now
         if bags.left or queue.present:
@@ -181,6 +185,19 @@ class Harvester(mesa.Agent):
             queue.used,
             0.0 if system is None else system.load,
             self.bags.left,
+            queue.site.slots,
+            self._campaigns() if self.control.by_campaign else (),
+        )
+
+    def _campaigns(self) -> tuple[CampaignReading, ...]:
+        """What there is to see of each campaign that has work."""
+        waiting: Counter[str] = Counter()
+        for job in self.queue.waiting_jobs:
+            waiting[self.bags.name_of(job)] += job.processors
+        return tuple(
+            CampaignReading(bag.name, waiting[bag.name], len(bag.tasks))
+            for bag in self.bags.bags.values()
+            if bag.open
         )
 
     def _record(self, reading: Reading, decision: Decision) -> None:

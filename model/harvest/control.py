@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from gridtune.model.policy import Policy, parameter
 
 Sensor = Literal["waiting+running", "waiting", "load"]
 Memory = Any
+
+
+class CampaignReading(NamedTuple):
+    """What a harvester measures of one campaign.
+
+    Attributes:
+        name: of the campaign.
+        waiting: processors asked for by its jobs that wait at the site.
+        left: its jobs that are still in its bag.
+    """
+
+    name: str
+    waiting: int
+    left: int
 
 
 class Reading(NamedTuple):
@@ -23,6 +37,8 @@ class Reading(NamedTuple):
         used: processors held by anybody, premium jobs included.
         load: load average of the shared file system; 0 where there is none.
         left: jobs that are still in the bags.
+        slots: of the site.
+        campaigns: of each, in the order of their bags, for controllers that tell them apart.
     """
 
     time: float
@@ -32,6 +48,8 @@ class Reading(NamedTuple):
     used: int = 0
     load: float = 0.0
     left: int = 0
+    slots: int = 0
+    campaigns: tuple[CampaignReading, ...] = ()
 
 
 class Decision(NamedTuple):
@@ -42,12 +60,14 @@ class Decision(NamedTuple):
         memory: handed back to the controller in the next cycle.
         reference: value that is aimed at; nan for rules that have none.
         measured: value that was compared with it.
+        of: jobs of each campaign, by name, where the rule tells them apart.
     """
 
     jobs: float
     memory: Memory
     reference: float = nan
     measured: float = nan
+    of: tuple[tuple[str, int], ...] = ()
 
     @property
     def error(self) -> float:
@@ -59,7 +79,12 @@ class Control(Policy):
     """The contract of the family `control`: a rule from readings to submissions.
 
     A controller keeps nothing itself: what it must remember it hands out and is given back.
+
+    Attributes:
+        by_campaign: whether it tells campaigns apart, and so has to be told of each.
     """
+
+    by_campaign: ClassVar[bool] = False
 
     def decide(self, reading: Reading, memory: Memory) -> Decision:
         """What to submit in this cycle.
@@ -103,6 +128,14 @@ class Feedback(Control):
         minimum=0.0,
         source="BatCiGri, section 4.1",
     )
+    relative: bool = parameter(
+        False, help="whether a reference in processors is in multiples of the site's slots"
+    )
+
+    def target(self, reading: Reading) -> float:
+        """The reference in the unit of the sensor."""
+        relative = self.relative and self.sensor != "load"
+        return self.reference * reading.slots if relative else self.reference
 
     def measure(self, reading: Reading) -> float:
         """The value of the sensor."""
@@ -112,9 +145,9 @@ class Feedback(Control):
 
     def decide(self, reading: Reading, memory: Memory) -> Decision:
         """What the law wants; no job can be taken back, so it never wants less than none."""
-        measured = self.measure(reading)
-        jobs, memory = self.law(self.reference - measured, reading, memory)
-        return Decision(max(0.0, jobs), memory, self.reference, measured)
+        measured, target = self.measure(reading), self.target(reading)
+        jobs, memory = self.law(target - measured, reading, memory)
+        return Decision(max(0.0, jobs), memory, target, measured)
 
     def law(self, error: float, reading: Reading, memory: Memory) -> tuple[float, Memory]:
         """Jobs to submit and the next memory, from the error of this cycle."""

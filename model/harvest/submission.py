@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, nan
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from gridtune.model.harvest.control import Control, Decision, Memory, Reading
 from gridtune.model.policy import parameter, register
@@ -68,7 +68,7 @@ class Flow(NamedTuple):
 @register("control", "tap", source=TAP)
 @dataclass(frozen=True)
 class Tap(Control):
-    """CiGri's production rule: a tap that is closed while any job waits, and gives less the longer it is.
+    """CiGri's production rule: a tap for each campaign, closed while any of its jobs waits.
 
     While open, `rate` jobs are submitted in each cycle and the rate grows. Once the grace period since its
     closing is over, the rate is divided by the factor in every cycle in which the tap is closed.
@@ -87,7 +87,23 @@ class Tap(Control):
         source=TAP,
     )
 
+    by_campaign: ClassVar[bool] = True
+
     def decide(self, reading: Reading, memory: Memory) -> Decision:
+        """What all taps give; where campaigns are not told apart there is one tap."""
+        if not reading.campaigns:
+            return self._flow(reading, memory)
+        memories: dict[str, Flow] = dict(memory or ())
+        given = []
+        for name, waiting, left in reading.campaigns:
+            own = reading._replace(waiting=waiting, left=left)
+            decision = self._flow(own, memories.get(name))
+            memories[name] = decision.memory
+            given.append((name, int(decision.jobs)))
+        total = float(sum(jobs for _, jobs in given))
+        return Decision(total, tuple(memories.items()), nan, reading.waiting, tuple(given))
+
+    def _flow(self, reading: Reading, memory: Flow | None) -> Decision:
         """Nothing while own jobs wait, else the present rate."""
         rate, closed = memory or Flow(min(self.initial, self.maximum), None)
         if reading.waiting:
