@@ -61,6 +61,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "dirac/shared": {},
     "dirac/validation-cluster": {},
     "egee/search": {},
+    "federation/deteriorating": {},
     "federation/lcg-week": {"horizon": 43200.0},
     "federation/small": {},
     "grid/kth": {"workload.kth.last": 60},

@@ -245,8 +245,8 @@ def unfinished(runs: Sequence[Metrics]) -> list[str]:
     abandoned = [run["abandoned"].value for run in short if run["abandoned"].value > 0]
     campaigns = max(run["unfinished_campaigns"].value for run in short)
     reason = (
-        f"harvesters gave up, with up to {max(abandoned):g} jobs in their bags, as their controller wants "
-        "less than one job for ever; another reference or other gains would have it submit them"
+        f"harvesters had stopped, with up to {max(abandoned):g} jobs in their bags: their controllers wanted "
+        "less than one for the last tenth of the run; another reference, other gains or more room may help"
         if abandoned
         else "the run ended at its horizon"
     )
