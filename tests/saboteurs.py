@@ -317,13 +317,13 @@ def _running_twice(complete: Any, rng: np.random.Generator) -> Any:
             complete(self, job)
             return
         known.add(job.id)
-        node, execution = job.node, self._executions[job.id]
+        node, execution = job.node, self.executions[job.id]
         job.kill(self.grid.now)
         job.begin(self.grid.now, node)
         again = execution.timer.after(
             job.runtime / execution.placement.speed, self._complete, job, COMPLETION
         )
-        self._executions[job.id] = execution._replace(event=again)
+        self.executions[job.id] = execution._replace(event=again)
 
     return sabotaged_complete
 
