@@ -60,6 +60,9 @@ SIZES: dict[str, dict[str, Any]] = {
     "dirac/search": {},
     "dirac/shared": {},
     "dirac/validation-cluster": {},
+    "egee/grid": {
+        "horizon": 7200.0, "platform.sites": 40, "workload.sdj.count": 250, "workload.batch.count": 250,
+    },
     "egee/search": {},
     "federation/deteriorating": {},
     "federation/lcg-week": {"horizon": 43200.0},
