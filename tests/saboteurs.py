@@ -20,7 +20,7 @@ from gridtune.agents.harvest.bags import Bags
 from gridtune.agents.harvest.harvester import Harvester
 from gridtune.agents.middleware.gateway import Gateway
 from gridtune.model.agenda import ARRIVAL, COMPLETION
-from gridtune.model.harvest.control import Decision
+from gridtune.model.harvest.control import Control, Decision
 from gridtune.model.job import DONE, Job
 from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
 from gridtune.optimize.replication.loss import excess_loss
@@ -281,7 +281,7 @@ def _stopping(act: Any, horizon: float | None) -> Any:
     """A harvester that submits nothing after half of the run, or after 300 s where that has no end."""
     stop = 300.0 if horizon is None else horizon / 2
 
-    class Nothing:
+    class Nothing(Control):
         def decide(self, _reading: Any, memory: Any) -> Decision:
             return Decision(0.0, memory)
 
