@@ -113,12 +113,12 @@ def table(rows: list[dict[str, Any]]) -> Iterator[str]:
         yield "|---|---|---|---|---|---|---|---|"
         for plan, known in sorted(plans.items(), key=lambda item: -mean(item[1], "quality")):
             quality = [row["quality"] for row in known]
-            error = np.std(quality, ddof=1) / len(known) ** 0.5 if known[1:] else np.nan
+            error = f" ± {np.std(quality, ddof=1) / len(known) ** 0.5:.3f}" if known[1:] else ""
             cells = (
                 plan,
                 str(len(known)),
                 f"{mean(known, 'points'):.0f}",
-                f"{np.mean(quality):.3f} ± {error:.3f}",
+                f"{np.mean(quality):.3f}{error}",
                 f"{np.mean([row['claimed'] / row['quality'] for row in known]):.2f}",
                 f"{mean(known, 'kept'):.0f}",
                 f"{mean(known, 'right'):.0%}",
