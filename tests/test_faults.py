@@ -162,10 +162,17 @@ def test_best_effort_jobs_on_a_broken_node_go_back_into_their_bag():
         ({"kind": "power", "site": "nowhere"}, "no site 'nowhere'"),
         ({"kind": "node", "between": 0.0}, "between"),
         ({"kind": "report", "middleware": None}, "middleware"),
+        (
+            {"kind": "broken", "site": "*", "site_of": {"name": "v", "nodes": 2, "vres": {"job": 1.0}}},
+            "batch scheduler",
+        ),
     ],
 )
 def test_faults_of_what_is_not_there_are_refused(fault, words):
+    fault = dict(fault)
     change = {key: fault.pop(key) for key in ("network", "middleware") if key in fault}
+    if "site_of" in fault:
+        change["site"] = fault.pop("site_of") | {"policy": "fcfs"}
     document = grid_of("push", ONCE | fault) | change
     if "middleware" in change:
         del document["middleware"]
@@ -173,6 +180,21 @@ def test_faults_of_what_is_not_there_are_refused(fault, words):
     with pytest.raises(ScenarioError, match=words):
         ran(document)
 
+
+LEASE = {"length": 250.0, "startup": 5.0, "idle": 60.0}
+SERVED = [  # requests and tasks, six each, that servers on leases execute
+    {
+        "name": "rpc",
+        "kind": "regular",
+        "count": 2,
+        "interval": 400.0,
+        "n_min": 3,
+        "n_max": 8,
+        "deadline": 600.0,
+        "runtime": 40.0,
+    },
+    {"name": "task", "kind": "tasks", "count": 6, "window": 900.0, "runtime": 60.0, "deadline_factor": 9.0},
+]
 
 laws = st.one_of(
     st.floats(20.0, 400.0), st.builds(lambda m: {"law": "exponential", "mean": m}, st.floats(20.0, 400.0))
@@ -201,9 +223,11 @@ faults = st.lists(
     st.integers(1, 99),
     st.sampled_from(["never", "limited"]),
     st.sampled_from(["none", "failures"]),
+    st.booleans(),
+    st.sampled_from(["youngest", "oldest", "least-lost", "scheduler"]),
 )
 def test_no_job_is_lost_without_being_counted_and_no_slot_is_taken_twice(
-    broken, kind, costly, loss, seed, retry, blacklist
+    broken, kind, costly, loss, seed, retry, blacklist, leased, victims
 ):
     document = grid_of(
         kind,
@@ -223,16 +247,23 @@ def test_no_job_is_lost_without_being_counted_and_no_slot_is_taken_twice(
         {"name": "own", "kind": "generated", "site": "s0", "count": 8, "interval": 60.0, "runtime": 90.0},
         {"name": "bag", "kind": "campaign", "count": 10, "runtime": 40.0, "data": {"input": 1e9}},
     ]
-    document["harvester"] = {"site": "*", "controller": "tap", "cycle": 20.0}
+    document["harvester"] = {"site": "*", "controller": "tap", "cycle": 20.0, "victims": victims}
+    if leased:
+        document["site"][1]["nodes"] = 3
+        document["workload"] += SERVED
+        document["client"] = {"dispatch": "ethic"}
+        document["agent"] = {"routing": "mct"}
+        for kind_of_server in ("sed", "server"):
+            document[kind_of_server] = {"count": 1, "site": "s1", "lease": LEASE}
     document["transfer"] = {"site": "s1", "size": 5e10, "interval": 200.0, "count": 5}
     if costly:
         document["site"][0]["head_node"] = {"time": 2.0}
     run = ran(document, seed=seed, keep_events=True)
     states = [job.state for job in run.record.jobs]
-    assert len(states) == 33
-    meta = [job for job in run.record.jobs if job.kind == "job"]
-    done = sum(job.state == "done" for job in meta)
-    assert run.metrics["lost_jobs"].value == len(meta) - done
+    owed = [job for job in run.record.jobs if job.mandatory]
+    assert len([job for job in run.record.jobs if job.kind in ("job", "best-effort")]) == 33
+    assert len(owed) == 23 + (12 if leased else 0)
+    assert run.metrics["lost_jobs"].value == sum(job.state != "done" for job in owed)
     assert run.metrics["completed"].value == states.count("done")
     held = {}
     for _, event, job, site, node in run.record.journal:

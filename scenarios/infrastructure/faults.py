@@ -16,7 +16,7 @@ from gridtune.agents.middleware.matchmaker import MatchMaker
 from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.model.batch.nodes import Named
 from gridtune.model.grid import Grid
-from gridtune.scenarios.fields.faults import FaultSpec
+from gridtune.scenarios.fields.faults import OF_NODES, FaultSpec
 from gridtune.scenarios.fields.laws import Law, draws
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
@@ -33,6 +33,8 @@ def check(spec: ScenarioSpec) -> None:
         return  # what is missing may be switched off
     names = [site.name for site in spec.site] + (spec.platform.names if spec.platform is not None else [])
     with_vres = {site.name for site in spec.site if site.vres is not None}
+    if spec.platform is not None and spec.platform.vres is not None:
+        with_vres |= set(spec.platform.names)
     for fault in spec.fault:
         what = f"fault {fault.name}"
         known = ", ".join(names) or "none"
@@ -45,7 +47,7 @@ def check(spec: ScenarioSpec) -> None:
             )
         if fault.kind != "service" and not any(fault.concerns(name) for name in names):
             raise ValueError(f"{what}: site: no site {fault.site!r}; there are {known}")
-        if fault.kind in ("power", "node", "broken") and fault.site in with_vres:
+        if fault.kind in OF_NODES and (fault.site in with_vres or not set(names) - with_vres):
             raise ValueError(f"{what}: {fault.kind}: befalls sites with a batch scheduler, not {fault.site}")
 
 
