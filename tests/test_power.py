@@ -62,7 +62,12 @@ def test_jobs_get_nodes_that_are_on_before_others_and_some_are_kept_on():
     # At 60 node 1, idle since 10, is off; node 0 and, since 40, node 2 are on or nearly so.
     assert [job.node for job in grid.record.jobs[3:]] == ["n-000", "n-[001-002]"]
     assert pool.boots == 2
+    # Node 0 is off at 60, node 1 still on: idle since 50.
+    grid, pool = play([(0, 10, 1), (0, 50, 1), (60, 5, 1)], 2, ROUND)
+    assert (grid.record.jobs[2].node, pool.boots) == ("n-001", 0)
     kept, pool = play(works, 3, replace(ROUND, kept_on=3))
+    busy = sum(job.runtime * job.processors for job in kept.record.jobs)
+    assert pool.energy * JOULES == pytest.approx(3 * 100 * kept.now + 100 * busy)
     assert pool.boots == 0
     assert times(kept)[4] == (61, 66)
 
@@ -141,6 +146,13 @@ def test_nodes_that_are_out_are_not_booted_and_come_back():
     assert sorted(pool.free_slots) == [0, 1]
 
 
+def test_a_node_that_is_off_and_out_is_given_to_nobody():
+    # At 60 node 0 is booted, and nodes 1 and 2 are known to be off. Node 1 is drained at 61.
+    outages = [(61.0, 200.0, [1], True)]
+    grid, _ = play([(0, 5, 3), (60, 50, 1), (62, 5, 1)], 3, ROUND, outages=outages)
+    assert [job.node for job in grid.record.jobs[1:]] == ["n-000", "n-002"]
+
+
 def scenario(power, interval=40.0):
     site = {"name": "m", "nodes": 4, "slots": 2, "policy": "conservative", "power": power}
     work = {
@@ -169,6 +181,10 @@ def test_a_cap_is_kept_and_costs_time_and_switching_saves_energy():
         held += change
         most = max(most, held)
     assert most == 4
+    # Under 480 W two may be busy: wider jobs are refused, all others are done.
+    narrow = simulate(scenario({"cap": 480.0}))
+    assert narrow.metrics["refused"].value == sum(job.processors > 2 for job in plain.record.jobs)
+    assert narrow.metrics["completed"].value + narrow.metrics["refused"].value == 80
 
 
 def test_switching_saves_energy_where_nodes_are_idle_for_longer_than_a_boot_is_worth():

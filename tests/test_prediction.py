@@ -82,9 +82,26 @@ def test_a_prediction_that_is_exceeded_is_corrected_and_no_job_is_killed_for_it(
         assert Told.of(grid).exceeded == pytest.approx(0.2)
     late = play([*works[:-1], (45, 30, 1, 70, "carl"), (60, 25, 1, 25, "dora")], 2, "easy", LastRuns())
     assert times(late)[2:] == [(40, 130), (130, 135), (135, 165), (60, 85)]
+    # A second correction, at 110, is to 40 + 10 + 300 s: carl's 200 s fit before that.
+    works = [*HISTORY, (40, 400, 1, 1000, "ann"), (41, 5, 2, 5, "bob"), (60, 200, 1, 200, "carl")]
+    assert times(play(works, 2, "easy", LastRuns()))[2:] == [(40, 440), (440, 445), (110, 310)]
     # Limits are those of promises.
     killed = play([(0, 30, 1, 20, "ann")], 1, "easy", LastRuns(), overrun="kill").record.jobs
     assert (killed[0].state, killed[0].end) == (EXPIRED, 20)
+
+
+def test_no_more_is_expected_than_promised_and_who_leaves_early_is_forgotten():
+    works = [(0, 30, 1, 30, "ann"), (40, 30, 1, 30, "ann"), (80, 10, 1, 20, "ann"), (100, 200, 1, 300, "ann")]
+    grid = Grid()
+    site = BatchSite(grid, "site", Counted(1), make("batch", "easy"))
+    Predictor(site, LastRuns())
+    jobs = [grid.record.job("ann", row[0], row[1], processors=1, estimate=row[3]) for row in works]
+    for job in jobs:
+        grid.agenda.at(job.submit, site.submit, job)
+    grid.agenda.at(110, site.cancel, jobs[3])
+    grid.run()
+    assert [job.expected for job in jobs] == [30, 30, 20, 20]
+    assert (jobs[3].end, grid.now) == (110, 110)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)

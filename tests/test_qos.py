@@ -14,6 +14,7 @@ from gridtune.agents.batch.qos import QosPreemption, Terms
 from gridtune.model.batch.nodes import Named
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, FAILED
+from gridtune.model.metrics.summary import summarise
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, simulate
 from gridtune.scenarios.document.scenario import Scenario
@@ -81,6 +82,16 @@ def test_what_a_job_promises_after_a_checkpoint_is_the_rest():
     assert (grid.record.jobs[0].estimate, times(grid)) == (6, [(7, 13), (4, 7)])
 
 
+def test_the_rest_of_a_job_is_planned_and_its_kept_work_is_no_idle_time():
+    # At 7 a slot is free until 14, for which the job of two nodes is planned: the 6 s left of 10 fit into it.
+    works = [(0, 10, 1, 10, "job"), (0, 14, 1, 14, "normal"), (2, 5, 2, 5, "job"), (4, 3, 1, 3, "urgent")]
+    grid, _ = play(works, 2, Terms("checkpoint", LEVELS))
+    assert times(grid) == [(7, 13), (0, 14), (14, 19), (4, 7)]
+    # All but one of 2 x 19 slot-seconds were of use.
+    metrics, _ = summarise(grid)
+    assert metrics["utilisation"].value == pytest.approx(37 / 38)
+
+
 def test_a_checkpoint_that_a_failure_interrupts_is_none():
     # Written from 4 to 7; a node fails at 5, and is back at 6. The urgent job starts on the other one at 5.
     terms = Terms("checkpoint", LEVELS, checkpoint=3.0)
@@ -130,6 +141,14 @@ def test_the_plan_knows_when_those_who_make_way_leave():
     works = [*WORKS, (5, 3, 1, 3, "job"), (5, 9, 1, 9, "job")]
     grid, _ = play(works, 2, Terms(levels=LEVELS, grace=3.0))
     assert times(grid) == [(19, 29), (7, 10), (7, 10), (10, 19)]
+
+
+def test_a_job_on_a_drained_node_is_let_be():
+    # The job of four nodes may preempt from 4 on, when node 0 is drained: it waits for the job there.
+    works = [(0, 5, 1, 5, "job"), (1, 4, 1, 0, "job"), (1, 2, 4, 2, "normal")]
+    grid, site = play(works, 4, Terms(levels=LEVELS, exempt=3.0), outages=[(4.0, 9.0, [0], True)])
+    assert times(grid) == [(0, 5), (1, 5), (9, 11)]
+    assert (site.free, site.cluster.ends) == (4, [])
 
 
 @st.composite

@@ -145,6 +145,7 @@ class QosPreemption:
             taken = min(missing, victim.processors)
             cluster.claim(hold, victim, leave, taken)
             missing -= taken
+        for victim in victims:  # once all are claimed: what they leave may start others
             self._tell(victim, leave)
         if site.best_effort is not None:
             site.best_effort.make_room(0)
@@ -170,6 +171,7 @@ class QosPreemption:
             and now - one.start >= terms.exempt
             and (one.id, one.kills) not in self._leaving
             and not site.cluster.borrows(one)
+            and not site.nodes.any_out(site.executions[one.id].placement)
         ]
         sign = -1.0 if terms.victims == "youngest" else 1.0
         able.sort(key=lambda one: (terms.level(one), sign * one.start, sign * one.id))

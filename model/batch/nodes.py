@@ -44,6 +44,9 @@ class NodePool(Protocol):
     def give_back(self, placement: Placement) -> None:
         """Take the slots of a placement back."""
 
+    def any_out(self, placement: Placement) -> bool:
+        """Whether any of its nodes hands out no slots any more."""
+
 
 class Counted:
     """Equal nodes that need no names: only the number of slots counts.
@@ -65,6 +68,10 @@ class Counted:
 
     def give_back(self, placement: Placement) -> None:
         """Nothing to do."""
+
+    def any_out(self, placement: Placement) -> bool:
+        """Nodes without names are never out."""
+        return False
 
 
 class Named:
@@ -123,6 +130,10 @@ class Named:
         """Hand out the slots of a node again."""
         for slot in self._out.pop(node):
             heappush(self._free, slot)
+
+    def any_out(self, placement: Placement) -> bool:
+        """Whether any of its nodes hands out no slots any more."""
+        return any(slot // self.slots_per_node in self._out for slot in placement.slots)
 
     def idle_on(self, node: int) -> int:
         """Slots without a job on a node that hands out none."""
