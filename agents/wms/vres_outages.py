@@ -9,6 +9,7 @@ from math import inf
 
 from gridtune.agents.batch.timeline import Timeline
 from gridtune.agents.wms.vres_site import VresSite
+from gridtune.model.agenda import DECISION
 from gridtune.model.batch.nodes import host_list
 from gridtune.model.job import Job
 from gridtune.model.vres import Execution, Gang
@@ -66,6 +67,11 @@ class VresAvailability(Timeline):
                 self._log("node back", node)
                 for slot_class in self.site.classes:
                     slot_class.reopen(self._units(node))
+        if self.site.depth:
+            self.site.grid.agenda.at(self.site.grid.now, self._serve, None, DECISION)
+
+    def _serve(self, _: object) -> None:
+        """Once all that happens to nodes at a time has happened, start who waits."""
         for slot_class in self.site.classes:
             self.site.serve(slot_class)
 
