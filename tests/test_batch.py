@@ -2,6 +2,7 @@
 
 import csv
 from itertools import pairwise
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -161,9 +162,12 @@ def test_fair_share_follows_weights_and_forgets():
     assert [job.start for job in forgetful] == [0, 10, 14, 19]  # what user 1 had is long ago
 
 
-def test_fair_share_weights_must_be_positive():
-    with pytest.raises(ValueError, match="user-1 must be numbers above 0"):
-        FairShare(weights={"user-1": 0.0})
+@pytest.mark.parametrize("weight", [0.0, -1.0, inf, nan, True, "2", None])
+def test_fair_share_weights_are_positive_numbers(weight):
+    with pytest.raises(ValueError, match=r"weights: user-1 must be numbers above 0$"):
+        FairShare(weights={"user-1": weight, "user-2": 2})
+    with pytest.raises(ValueError, match=r"weights: .* is not a table of owners and numbers"):
+        FairShare(weights=weight)
 
 
 def test_queues_have_priorities_and_limits():
