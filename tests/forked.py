@@ -45,6 +45,7 @@ def command(words: Sequence[str], out: Path | str, err: Path | str) -> int:
         for at in range(3)
     )
     sys.argv = ["gridtune", *words]
+    sys.modules["__main__"].__package__ = ""  # as in the installed script
     code = 0
     try:
         cli.main()
@@ -55,8 +56,10 @@ def command(words: Sequence[str], out: Path | str, err: Path | str) -> int:
     return code
 
 
-def called(words: Sequence[str], cwd: Path | str, timeout: float) -> subprocess.CompletedProcess[str]:
-    """What a command gives, in a process of its own with our environment and 4 GB of address space.
+def called(
+    words: Sequence[str], cwd: Path | str, timeout: float, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """What a command gives, in a process of its own with our environment and more, and 4 GB of address space.
 
     Raises:
         subprocess.TimeoutExpired: it has not ended after so many seconds; it is killed.
@@ -66,8 +69,9 @@ def called(words: Sequence[str], cwd: Path | str, timeout: float) -> subprocess.
     assert server.stdout is not None
     with tempfile.TemporaryDirectory() as folder:
         out, err = (Path(folder, name) for name in ("out", "err"))
-        request = {"words": words, "cwd": str(cwd), "env": dict(os.environ), "out": str(out), "err": str(err)}
-        server.stdin.write(json.dumps({**request, "timeout": timeout}) + "\n")
+        request = {"words": words, "cwd": str(cwd), "env": {**os.environ, **more}}
+        request |= {"out": str(out), "err": str(err), "timeout": timeout}
+        server.stdin.write(json.dumps(request) + "\n")
         server.stdin.flush()
         answer = server.stdout.readline()
         code = json.loads(answer)

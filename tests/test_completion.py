@@ -1,14 +1,12 @@
 """What a shell is offered, asked as a shell asks: by Typer's protocol, in a process of its own."""
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.processes import environment
+from tests.forked import called
+from tests.processes import TESTS
 
 
-def offered(line):
+def offered(line, cwd=TESTS):
     """The words offered for the last word of a line."""
     words = line.split(" ")
     asked = {
@@ -16,10 +14,7 @@ def offered(line):
         "COMP_WORDS": "\n".join(words),
         "COMP_CWORD": str(len(words) - 1),
     }
-    code = "from gridtune.cli import app; app(prog_name='gridtune')"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(**asked), check=False
-    )
+    done = called([], cwd, 60, **asked)
     assert done.stderr == ""
     return done.stdout.split()
 

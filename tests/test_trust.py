@@ -12,6 +12,7 @@ from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.document.trust import LARGEST, plugins_allowed, remembered, store
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Task
+from tests.test_completion import offered
 
 SCENARIO = """
 title = "a plug-in"
@@ -107,14 +108,18 @@ def test_a_document_that_is_toml_and_python_runs_under_no_command(call, tmp_path
         ["validate", "evil.toml"], ["run", "evil.toml"], ["run", "evil.toml", "--allow-plugins"],
         ["sweep", "evil.toml", "--vary", "horizon=1,2"], ["search", "evil.toml"], ["identify", "evil.toml"],
         ["sensitivity", "evil.toml"], ["search", "diet/day-regular", "--scenario", "evil.toml"],
-        ["trust", "evil.toml"],
+        ["trust", "evil.toml"], ["search", "diet/day-regular", "--start-from", "evil.toml"],
+        ["watch", "evil.toml", "--steps", "1"],
     ):  # fmt: skip
         refused(call(*words), "evil.toml", "ends in .py")
     for words in (
         ["scenarios", "show", "evil.toml"], ["front", "evil.toml"], ["explain", "evil.toml", "1"],
         ["trace", "info", "evil.toml"], ["plot", "evil.toml", "gantt", "--out", "x.png"],
+        ["trace", "convert", "evil.toml", "x.swf"], ["calibrate", "evil.toml"],
+        ["compare", "evil.toml", "evil.toml"],
     ):  # fmt: skip
         assert call(*words).code == 2
+    assert offered("gridtune run evil.toml --set hor", tmp_path) == []
     assert not (tmp_path / "ran").exists()
 
 

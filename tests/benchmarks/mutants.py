@@ -384,9 +384,9 @@ class Trials:
         """Try every mutant."""
         items = {item.nodeid: item for item in session.items}
         gc.freeze()
-        known = covered(self.room, items)
+        known = covered(self.room, items, self.until)
         for mutant in self.mutants:
-            if time.time() > self.until:
+            if not known or time.time() > self.until:
                 break
             outcome, noticed, seconds = self._tried(mutant, items, known)
             self.found[mutant.key] = {
@@ -508,8 +508,8 @@ def in_new_process(mutant: Mutant, names: Sequence[str], limit: float) -> int:
 OPTIONS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
 
 
-def covered(room: str, items: dict[str, pytest.Item]) -> dict[str, Any]:
-    """Lines of the room's modules that each test runs, and how long it takes, each in its own process."""
+def covered(room: str, items: dict[str, pytest.Item], until: float) -> dict[str, Any]:
+    """Lines of the room's modules that each test runs, and how long it takes; none if time is over before."""
     place = Path(
         os.environ.get("TMPDIR", "/tmp"),
         f"gridtune-covered-{os.getuid()}-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]}",
@@ -525,6 +525,8 @@ def covered(room: str, items: dict[str, pytest.Item]) -> dict[str, Any]:
     for name, item in items.items():
         if name in tests and tests[name]["source"] == sources[name]:
             continue
+        if time.time() > until:
+            return {}
         code, said = in_fork(lambda say, item=item: traced(item, room, say), LONG)
         known = json.loads(said) if code == 0 else {"lines": {}, "seconds": 1e9}
         if code:
