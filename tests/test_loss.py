@@ -7,6 +7,7 @@ from gridtune.model.gridrpc.dispatch import EthicDispatch, Submission
 from gridtune.model.job import Job, State
 from gridtune.model.metrics.lost import is_cut_off
 from gridtune.model.metrics.registry import METRICS, Metric, define, rounded
+from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.compare import costs, non_dominated
 from gridtune.optimize.replication.loss import NO_MORE_LOSS, TOLERANCE, excess_loss
@@ -145,6 +146,20 @@ def test_a_search_recommends_no_point_that_loses_more_than_the_scenario_as_it_st
     kept = {e.values["sed.count"] for e in archive.evaluations if feasible(e, archive.constraints)}
     assert kept == ({4, 8} if allowed else {8})
     assert (NO_MORE_LOSS.metric in str(archive.constraints)) is not allowed
+
+
+def test_a_point_that_leaves_work_undone_has_no_makespan_even_where_loss_is_allowed():
+    control = {"kind": "p", "reference": 9.0, "kp": 0.1}
+    shy = load("cigri/batcigri").override({"harvester.controller": control})
+    result = search(
+        shy, vary=["harvester.controller.kp=0.1,0.5"], sampler="exhaustive", budget=3,
+        objectives=["makespan"], validation_replications=0, allow_loss=True,
+    )  # fmt: skip
+    (failed,) = result.failures
+    assert failed.values == {"harvester.controller.kp": 0.1}
+    assert "makespan is infinite" in failed.reason
+    (member,) = front(result.archive).members
+    assert member.evaluation.values == {"harvester.controller.kp": 0.5}
 
 
 def test_rounding_noise_dominates_nothing():
