@@ -7,8 +7,6 @@ import pytest
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.document.scenario import Scenario
 
-LEASES = {"sed.sed.lease": {"idle": 300.0}, "server.server.lease": {"idle": 300.0}}
-
 
 def grid(lease, *, nodes=2, own=0, count=1, n_max=20, n_min=2, horizon=3500.0, sessions=1, **more):
     workload = [
@@ -100,21 +98,6 @@ def test_servers_for_tasks_are_placed_anew_when_a_lease_ends():
     assert sum(job.state == "done" for job in tasks) > len(tasks) / 2
     assert run.metrics["leases"].value > 8
     assert run.metrics["resubmissions"].value > 0
-
-
-@pytest.mark.parametrize(("part", "role"), [("gridrpc", "mandatory"), ("deadline", "task")])
-def test_no_part_of_a_federation_stands_beside_the_others(part, role):
-    """Switching local users off changes what servers on lease do, and switching these off what locals do."""
-    scenario = load("federation/small").override(LEASES)
-
-    def starts(kind, **off):
-        changed = scenario.override({f"parts.{name}": value for name, value in off.items()})
-        jobs = simulate(changed, seed=1).record.jobs
-        return sorted(repr((job.user, job.submit, job.start)) for job in jobs if job.kind == kind)
-
-    everything = {kind: starts(kind) for kind in (role, "local")}
-    assert starts(role, local=False) != everything[role]
-    assert starts("local", **{part: False}) != everything["local"]
 
 
 @pytest.mark.parametrize("site", [None, "nowhere"])
