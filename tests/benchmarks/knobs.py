@@ -63,8 +63,15 @@ KNOBS = {
 }
 
 
-def measure(work: Path, seconds: float) -> None:
-    """Run what is missing, replication by replication over all knobs, until the time is up."""
+def measure(work: Path, seconds: float, only: Sequence[str], every: int) -> None:
+    """Run what is missing, replication by replication over all knobs, until the time is up.
+
+    Args:
+        work: where rows are kept.
+        seconds: after which no run begins.
+        only: knobs to turn; all if none is named.
+        every: which of the values to run: each, every second, … from the first on.
+    """
     path, began = file_of(work, SCENARIO), time.monotonic()
     work.mkdir(parents=True, exist_ok=True)
     known = {(row["knob"], str(row["value"]), row["replication"]) for row in rows_of(path)}
@@ -72,7 +79,7 @@ def measure(work: Path, seconds: float) -> None:
     with path.open("a", encoding="utf-8") as file:
         for replication in range(REPLICATIONS):
             for name, knob in KNOBS.items():
-                for value in knob.values:
+                for value in knob.values[::every] if not only or name in only else ():
                     if (name, str(value), replication) in known:
                         continue
                     if time.monotonic() - began > seconds:
@@ -216,12 +223,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=500.0)
+    parser.add_argument("--knob", action="append", default=[], choices=KNOBS)
+    parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     if options.show:
         show(options.work)
     else:
-        measure(options.work, options.seconds)
+        measure(options.work, options.seconds, options.knob, options.every)
 
 
 if __name__ == "__main__":
