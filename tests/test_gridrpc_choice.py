@@ -195,3 +195,46 @@ def test_random_choices_come_from_the_clients_stream():
     first, again = (RandomChoice().assign(plan, found, np.random.default_rng(5)) for _ in range(2))
     assert first == again
     assert {one.server for one in first} == {0, 1, 2, 3}
+
+
+def test_servers_that_fail_lose_their_requests_and_clients_submit_them_again():
+    fault = {
+        "name": "crash",
+        "kind": "server",
+        "between": {"law": "exponential", "mean": 20.0},
+        "repair": 10.0,
+    }
+    base = load("diet/day-regular").document
+    made = Scenario("any", {**base, "fault": [fault]}, load("diet/day-regular").base)
+    whole, failing = simulate(load("diet/day-regular")), simulate(made, keep_events=True)
+    assert failing.record.counters["faults"] > 10
+    lost = [job for job in failing.record.jobs if job.mandatory and job.state == "cancelled"]
+    assert lost
+    done = [job for job in failing.record.jobs if job.mandatory and job.state == "done"]
+    assert len(done) == 30
+    assert failing.metrics["completed"].value < 0.9 * whole.metrics["completed"].value
+    down = {}
+    for time, event, _, site, _ in failing.record.journal:
+        if event == "fault":
+            down[site.partition(":")[2]] = time
+        elif event == "mended":
+            down.pop(site.partition(":")[2])
+        elif event == "started":
+            assert site not in down
+
+
+def test_a_client_looks_again_until_a_server_is_there():
+    fault = {"name": "crash", "kind": "server", "between": 1.0, "repair": 30.0}
+    base = load("diet/day-regular").document
+    late = {
+        "name": "user", "kind": "session-list",
+        "session": [
+            {"user": "eve", "arrival": 5.0, "deadline": 50.0, "n_min": 2, "n_max": 2, "runtime": 0.1}
+        ],
+    }  # fmt: skip
+    made = Scenario("any", {**base, "fault": [fault], "workload": [late]}, load("diet/day-regular").base)
+    jobs = simulate(made).record.jobs
+    assert min(job.submit for job in jobs) > 31.0
+    assert sum(job.state == "done" for job in jobs) == 2
+    with pytest.raises(ScenarioError, match=r"no .*sed.* 'x'"):
+        build(Scenario("any", {**base, "fault": [{**fault, "server": "x"}]}, made.base))

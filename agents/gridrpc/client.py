@@ -16,7 +16,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.dispatch import Demand, Dispatch, Submission
 from gridtune.model.gridrpc.estimation import EstimationVector
 from gridtune.model.gridrpc.selection import Choice, RoundRobin
-from gridtune.model.job import Job
+from gridtune.model.job import CANCELLED, Job
 from gridtune.model.network import Link
 from gridtune.model.policy import Policy, misjudged
 from gridtune.model.record import Stay
@@ -71,6 +71,7 @@ class ClientHabits:
         reaction: s between hearing of a completion and acting on it.
         node: name of the machine that clients run on, for counting its messages.
         choice: decides which of the servers found gets which request.
+        retry: s until a request that a server lost is submitted again, or servers are looked for again.
     """
 
     dispatch: Dispatch
@@ -79,6 +80,7 @@ class ClientHabits:
     reaction: float
     node: str
     choice: Choice = field(default_factory=RoundRobin)
+    retry: float = 1.0
 
 
 class Client(mesa.Agent):
@@ -126,15 +128,22 @@ class Client(mesa.Agent):
         self.pending: dict[int, tuple[Job, SeD]] = {}
         self._optional_at: dict[int, int] = {}
         self._left = False
+        self._found: list[SeD] = []
         self._unsent = 0  # requests of the set-up phase that have not left
         grid.record.stays.append(self.stay)
 
     def enter(self) -> None:
         """Begin the set-up phase: discover servers."""
+        self._discover(None)
+        self.grid.agenda.at(max(self.session.deadline, self.grid.now), self._deadline, None, DECISION)
+
+    def _discover(self, _: object) -> None:
+        """Ask the master agent for servers, unless the user has left."""
+        if self._left:
+            return
         wanted = Discovery(self.habits.choice.wanted(self.session.n_max), self._reply, self.session.service)
         self._message("discover")
         self.grid.agenda.after(self.link.delay(), self.master.discover, wanted, ARRIVAL)
-        self.grid.agenda.at(max(self.session.deadline, self.grid.now), self._deadline, None, DECISION)
 
     def _reply(self, vectors: Sequence[EstimationVector]) -> None:
         self.grid.agenda.after(self.link.delay(), self._discovered, vectors, ARRIVAL)
@@ -142,7 +151,10 @@ class Client(mesa.Agent):
     def _discovered(self, vectors: Sequence[EstimationVector]) -> None:
         """Submit what the dispatch policy plans, one request every `spacing` seconds."""
         self._message("estimate")
-        found = [self.servers[vector.server] for vector in vectors]
+        if not vectors:
+            self.grid.agenda.after(self.habits.retry, self._discover, None, DECISION)
+            return
+        found = self._found = [self.servers[vector.server] for vector in vectors]
         rng = self.grid.streams.stream(f"dispatch:{self.session.user}")
         habits = self.habits
         plan = self._useful(habits.dispatch.setup(self._demand(), len(found), rng))
@@ -222,6 +234,9 @@ class Client(mesa.Agent):
         if self._left or entry is None:
             return
         server = entry[1]
+        if job.state is CANCELLED:
+            self._lost(job, server)
+            return
         if job.mandatory:
             self.mandatory_left -= 1
             if self.mandatory_left == 0 and self.grid.now >= self.session.deadline:
@@ -230,6 +245,14 @@ class Client(mesa.Agent):
         self._optional_at[server.index] -= 1
         for _ in range(self.habits.dispatch.completed(self._demand(), self._optional_at[server.index])):
             self._send((server, False))
+
+    def _lost(self, job: Job, server: SeD) -> None:
+        """A server lost a request: another takes its place, at the next of the servers found."""
+        self.submitted -= 1
+        if not job.mandatory:
+            self._optional_at[server.index] -= 1
+        other = self._found[(self._found.index(server) + 1) % len(self._found)]
+        self.grid.agenda.after(self.habits.retry, self._send, (other, job.mandatory), DECISION)
 
     def _deadline(self, _: object) -> None:
         """Leave, unless mandatory work is still missing."""

@@ -60,6 +60,7 @@ class SeD(mesa.Agent):
         speed: run time at speed 1 over run time here; more than 0.
         overhead: s that each execution takes on top (start and clean-up of the service).
         killed: what becomes of a displaced optional request: back into the queue, or dropped.
+        group: of equal servers, to which it belongs.
         services: that it offers; none for all.
         estimation: what it says of itself.
         memory: bytes.
@@ -81,6 +82,7 @@ class SeD(mesa.Agent):
         speed: float = 1.0,
         overhead: float = 0.0,
         killed: Killed = "requeue",
+        group: str = "",
         services: Sequence[str] = (),
         estimation: Estimation | None = None,
         memory: float = inf,
@@ -95,6 +97,8 @@ class SeD(mesa.Agent):
         self.speed = speed
         self.overhead = overhead
         self.killed = killed
+        self.group = group
+        self.down = 0  # failures that are not yet repaired
         self.services = frozenset(services)
         self.estimation = estimation or History()
         self.memory = memory
@@ -145,7 +149,7 @@ class SeD(mesa.Agent):
         self.host.handle(self.name, self._answer, discovery)
 
     def _answer(self, discovery: Discovery) -> None:
-        discovery.reply((self.estimate(discovery.service),))
+        discovery.reply(() if self.down else (self.estimate(discovery.service),))
 
     def estimate(self, service: str = "") -> EstimationVector:
         """How fit this server is for a new request."""
@@ -167,8 +171,32 @@ class SeD(mesa.Agent):
         self.host.handle(self.name, self._take, (job, completed))
 
     def _take(self, what: tuple[Job, Callable[[Job], object]]) -> None:
-        if self._admit(*what):
+        job, completed = what
+        if self.down and job.state is CREATED:
+            job.cancel(self.grid.now)
+            completed(job)
+        elif self._admit(job, completed):
             self._review()
+
+    def fail(self) -> None:
+        """Lose what runs and what waits, whose owners hear of it, take nothing in until restored."""
+        grid = self.grid
+        self.down += 1
+        lost = list(self.queue.jobs())
+        for job in lost:
+            self.queue.remove(job)
+        if self.job is not None:
+            lost.append(self.job)
+            grid.agenda.cancel(self._completion)
+            self._release(self.job)
+            lost[-1].kill(grid.now)
+        for job in lost:
+            job.cancel(grid.now)
+            self._owners.pop(job.id)(job)
+
+    def restore(self) -> None:
+        """Take requests in again."""
+        self.down -= 1
 
     def _admit(self, job: Job, completed: Callable[[Job], object]) -> bool:
         """Put a request into the queue; whether it still wants to be there."""

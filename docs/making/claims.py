@@ -37,7 +37,7 @@ def claims(made: dict[str, Any]) -> str:
     """A table of claims, and below it the reasons of those that need one."""
     rows = [
         "",
-        f"{_replications(made)} replications, seed 1; intervals of 95 % in brackets.",
+        _how(made),
         "",
         "| id | claim | source | expected | measured | verdict |",
         "|---|---|---|---|---|---|",
@@ -55,9 +55,14 @@ def claims(made: dict[str, Any]) -> str:
     return "\n".join([*rows, *(reasons and ["Notes:", "", *reasons, ""])]) + "\n"
 
 
-def _replications(made: dict[str, Any]) -> str:
+def _how(made: dict[str, Any]) -> str:
+    """With how many replications, and what of it at reduced size, in words."""
     numbers = sorted({claim["replications"] for claim in made["claims"]})
-    return " or ".join(map(str, numbers))
+    quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
+    text = f"{' or '.join(map(str, numbers))} replications, seed 1; intervals of 95 % in brackets."
+    if quick:
+        text += f" At reduced size (`--quick`): {', '.join(quick)}."
+    return text
 
 
 def counts() -> str:

@@ -18,14 +18,16 @@ class FaultSpec(Switchable):
     """What breaks again and again (RR-5576, section 9). What belongs to another kind has no effect."""
 
     name: str = "fault"
-    kind: Literal["power", "node", "broken", "link", "service", "report"] = Field(
+    kind: Literal["power", "node", "broken", "link", "service", "report", "server"] = Field(
         description="power: the jobs of a site die, its agents and reports are silent; node: one is lost "
         "with its jobs; broken: what starts on a node fails soon (black holes, full disks); link: nothing "
-        "crosses it; service: a central one stands still; report: what a site says is not so"
+        "crosses it; service: a central one stands still; report: what a site says is not so; server: a "
+        "[[sed]] loses what it runs and what waits there, and takes nothing in"
     )
     site: str = Field(
         default=EVERY, description="name of the site, or * for each, one by one; not for a service"
     )
+    server: str = Field(default=EVERY, description="server: name of a [[sed]], or * for all; each by itself")
     between: EndingLaw = Field(description="s from one fault to the next, at least 1")
     repair: EndingLaw = Field(description="s that a fault lasts, at least 1")
     service: Literal["middleware", "information"] = Field(
@@ -53,7 +55,7 @@ class FaultSpec(Switchable):
 
     def concerns(self, site: str) -> bool:
         """Whether it may befall a site."""
-        return self.kind != "service" and self.site in (EVERY, site)
+        return self.kind not in ("service", "server") and self.site in (EVERY, site)
 
 
 def needs_names(faults: Iterable[FaultSpec], site: str) -> bool:

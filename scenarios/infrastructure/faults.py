@@ -8,6 +8,7 @@ from functools import partial
 from gridtune.agents.batch.availability import availability_of
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.services import no_delay
+from gridtune.agents.gridrpc.sed import SeD
 from gridtune.agents.infrastructure.faults import SHORTEST, Fault
 from gridtune.agents.infrastructure.network import network_of
 from gridtune.agents.infrastructure.service import Service
@@ -16,7 +17,7 @@ from gridtune.agents.middleware.matchmaker import MatchMaker
 from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.model.batch.nodes import Named
 from gridtune.model.grid import Grid
-from gridtune.scenarios.fields.faults import OF_NODES, FaultSpec
+from gridtune.scenarios.fields.faults import EVERY, OF_NODES, FaultSpec
 from gridtune.scenarios.fields.laws import Law, draws
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
@@ -45,7 +46,12 @@ def check(spec: ScenarioSpec) -> None:
             raise ValueError(
                 f'{what}: link: only links that are shared are cut; set network.sharing = "max-min"'
             )
-        if fault.kind != "service" and not any(fault.concerns(name) for name in names):
+        if fault.kind == "server":
+            groups = [sed.name for sed in spec.sed]
+            if not groups or fault.server not in (EVERY, *groups):
+                known = ", ".join(groups) or "none"
+                raise ValueError(f"{what}: server: no [[sed]] {fault.server!r}; there are {known}")
+        elif fault.kind != "service" and not any(fault.concerns(name) for name in names):
             raise ValueError(f"{what}: site: no site {fault.site!r}; there are {known}")
         if fault.kind in OF_NODES and (fault.site in with_vres or not set(names) - with_vres):
             raise ValueError(f"{what}: {fault.kind}: befalls sites with a batch scheduler, not {fault.site}")
@@ -67,6 +73,11 @@ def _targets(grid: Grid, fault: FaultSpec) -> Iterator[tuple[str, Change]]:
     """All that a fault befalls, each by itself."""
     if fault.kind == "service":
         yield fault.service, _service(grid, fault)
+        return
+    if fault.kind == "server":
+        for server in list(grid.agents):
+            if isinstance(server, SeD) and fault.server in (EVERY, server.group):
+                yield server.name, (server.fail, server.restore)
         return
     network = network_of(grid)
     if fault.kind == "link":

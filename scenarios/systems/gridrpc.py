@@ -93,7 +93,13 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     master = _agents(grid, spec, by_parent)
     habits = {
         client.name: ClientHabits(
-            client.dispatch, client.n_submit, client.spacing, client.reaction, "client-node", client.choice
+            client.dispatch,
+            client.n_submit,
+            client.spacing,
+            client.reaction,
+            "client-node",
+            client.choice,
+            client.retry,
         )
         for client in spec.client
     }
@@ -163,6 +169,7 @@ def _servers(grid: Grid, spec: ScenarioSpec, group: SedSpec, first: int) -> Iter
             speed=max(LEAST_SPEED, float(speed)),
             overhead=group.overhead,
             killed=group.killed,
+            group=group.name,
             services=group.services,
             estimation=group.estimation,
             memory=group.memory,

@@ -130,4 +130,7 @@ class ClientSpec(Switchable):
         default=100, ge=1, description="requests in all that a legacy client guesses to be right"
     )
     spacing: float = Field(default=0.0005, ge=0, description="s between two submissions during set-up")
+    retry: float = Field(
+        default=1.0, gt=0, description="s until a request that a server lost is submitted again"
+    )
     reaction: float = Field(default=0.001, ge=0, description="s from hearing of a completion to acting on it")

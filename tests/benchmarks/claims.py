@@ -1,6 +1,6 @@
 """All claims of the papers in full: docs/data/claims, and whether mutants of the model lose them.
 
-    python -m tests.benchmarks.claims [--replications 20] [--minutes 10] [PAPER[/EXPERIMENT] …]
+    python -m tests.benchmarks.claims [--replications 20] [--minutes 10] [--quick] [PAPER[/EXPERIMENT] …]
     python -m tests.benchmarks.claims --mutants [PAPER …]
 
 The first runs the experiments whose outcome is not in docs/data/claims yet (or those named), one after the
@@ -33,14 +33,15 @@ def kept(paper: str) -> dict[str, Any]:
     return made
 
 
-def renew(paper: str, experiment: str, replications: int, seed: int) -> None:
+def renew(paper: str, experiment: str, replications: int, seed: int, quick: bool) -> None:
     """Run an experiment and put its claims in the place of those known."""
     with tempfile.TemporaryDirectory() as folder:
-        found = run_paper(f"{paper}/{experiment}", replications, seed, 1, Path(folder))
+        found = run_paper(f"{paper}/{experiment}", replications, seed, 1, Path(folder), quick=quick)
     made = kept(paper)
     rest = [claim for claim in made["claims"] if claim["experiment"] != experiment]
     order = [known.name for known in load_paper(paper).experiments]
-    new = [{**claim, "replications": replications, "seed": seed} for claim in found["claims"]]
+    facts = {"replications": replications, "seed": seed, "quick": quick}
+    new = [{**claim, **facts} for claim in found["claims"]]
     claims = sorted([*rest, *new], key=lambda claim: order.index(claim["experiment"]))
     write_json(DATA / f"{paper}.json", {"paper": paper, "claims": claims})
 
@@ -52,6 +53,7 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--mutants", action="store_true")
     chosen = parser.parse_args()
     if chosen.mutants:
@@ -71,7 +73,7 @@ def main() -> None:
                 print("time is up; the rest is left for another call")
                 return
             start = time.process_time()
-            renew(paper, experiment.name, chosen.replications, chosen.seed)
+            renew(paper, experiment.name, chosen.replications, chosen.seed, chosen.quick)
             print(f"{name}: {time.process_time() - start:.0f} s of CPU", flush=True)
 
 
