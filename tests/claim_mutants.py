@@ -181,6 +181,27 @@ def _order_tasks(key: Callable[[Job], int]) -> Callable[[Patch], None]:
     return apply
 
 
+def _picky(patch: Patch) -> None:
+    """The agent takes only tasks of a priority of 5 or more."""
+    choose = PriorityRouting.choose
+    patch.setattr(
+        PriorityRouting,
+        "choose",
+        lambda self, job, *given: choose(self, job, *given) if job.priority >= 5 else [],
+    )
+
+
+def _few_workers(patch: Patch) -> None:
+    """Masters ask for half of their workers."""
+    begin = Master.begin
+
+    def halved(self: Master, _: object) -> None:
+        self.habits = self.habits._replace(workers=self.habits.workers // 2)
+        begin(self, _)
+
+    patch.setattr(Master, "begin", halved)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "servers put optional requests first",
@@ -321,7 +342,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "shared processors give every job less than its part",
         _slow_processor,
-        ("egee/vres-node/R4", "egee/vres-node/R5", "egee/vres-site/R4", "egee/gptm3d/R8a", "egee/gptm3d/R8c"),
+        (
+            "egee/vres-node/R4",
+            "egee/vres-node/R5",
+            "egee/vres-site/R4",
+            "egee/vres-site/R5",
+            "egee/gptm3d/R8a",
+            "egee/gptm3d/R8c",
+        ),
     ),
     Mutant(
         "slots are dealt to the first processors",
@@ -343,9 +371,21 @@ MUTANTS: tuple[Mutant, ...] = (
         _order_tasks(lambda job: 0),
         (
             "deadline/fig3/P2a",
+            "deadline/limits/P5a",
+            "deadline/limits/P5b",
             "deadline/limits/P5c",
             *(f"deadline/fig4{part}/P4{letter}" for part in "bcd" for letter in "abcd"),
         ),
+    ),
+    Mutant(
+        "tasks of low priority are rejected",
+        _picky,
+        ("deadline/fig3/P2b",),
+    ),
+    Mutant(
+        "masters ask for half of their workers",
+        _few_workers,
+        ("egee/itu/R7c", "egee/gptm3d/R8b"),
     ),
     Mutant(
         "later tasks go first",

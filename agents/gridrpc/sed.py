@@ -180,19 +180,14 @@ class SeD(mesa.Agent):
 
     def fail(self) -> None:
         """Lose what runs and what waits, whose owners hear of it, take nothing in until restored."""
-        grid = self.grid
         self.down += 1
-        lost = list(self.queue.jobs())
-        for job in lost:
+        self.fall()
+        for job in list(self.queue.jobs()):
             self.queue.remove(job)
-        if self.job is not None:
-            lost.append(self.job)
-            grid.agenda.cancel(self._completion)
-            self._release(self.job)
-            lost[-1].kill(grid.now)
-        for job in lost:
-            job.cancel(grid.now)
+            job.cancel(self.grid.now)
             self._owners.pop(job.id)(job)
+        if self.place is not None:
+            self.place.unused()
 
     def restore(self) -> None:
         """Take requests in again."""

@@ -14,6 +14,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from gridtune.scenarios.reproduction.catalogue import load_paper
+
 DOCS = Path(__file__).parents[1]
 DATA = DOCS / "data" / "claims"
 SOURCES = {
@@ -60,9 +62,16 @@ def _how(made: dict[str, Any]) -> str:
     numbers = sorted({claim["replications"] for claim in made["claims"]})
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
     text = f"{' or '.join(map(str, numbers))} replications, seed 1; intervals of 95 % in brackets."
+    missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]
+    if missing:
+        text += f" Not kept yet: {', '.join(missing)}."
     if quick:
         text += f" At reduced size (`--quick`): {', '.join(quick)}."
     return text
+
+
+def _known(made: dict[str, Any]) -> set[str]:
+    return {claim["experiment"] for claim in made["claims"]}
 
 
 def counts() -> str:
