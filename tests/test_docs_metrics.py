@@ -26,7 +26,7 @@ def test_the_tables_are_those_of_the_program():
     assert always + classes == ROWS
 
 
-@pytest.mark.parametrize("page", ["metrics.md", "validation.md"])
+@pytest.mark.parametrize("page", ["metrics.md", "validation.md", "performance.md"])
 def test_measured_tables_are_those_of_their_data(page):
     tables = runpy.run_path(str(DOCS / "making" / "tables.py"))
     assert tables["written"](page) == (DOCS / page).read_text(encoding="utf-8")

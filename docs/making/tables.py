@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import batch_tables
+import speed_tables
 
 DOCS = Path(__file__).parents[1]
 SHOWN = (
@@ -141,6 +142,11 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "validation.md": {"kills": kills_table},
     "systems/dirac.md": {"parallel": parallel_table},
     "systems/batch.md": {"calibrated": batch_tables.calibrated_table},
+    "performance.md": {
+        "before_after": speed_tables.before_after_table,
+        "scaling": speed_tables.scaling_table,
+        "weight": speed_tables.weight_table,
+    },
 }
 
 
@@ -148,12 +154,21 @@ def written(name: str) -> str:
     """A page with its tables as the data say."""
     page = (DOCS / name).read_text(encoding="utf-8")
     for of, table in TABLES[name].items():
-        rows = json.loads((DOCS / "data" / f"{of}.json").read_text(encoding="utf-8"))
+        rows = _data(of)
         found = re.compile(rf"(<!-- {of}: [^\n]*-->\n).*?(<!-- end -->)", re.DOTALL)
         if not found.search(page):
             raise SystemExit(f"{name}: no place for the table {of}")
         page = found.sub(lambda match, rows=rows, table=table: f"{match[1]}{table(rows)}\n{match[2]}", page)
     return page
+
+
+def _data(name: str) -> Any:
+    """What was measured: one JSON text, or one in each line."""
+    path = DOCS / "data" / f"{name}.json"
+    if path.exists():
+        return json.loads(path.read_text(encoding="utf-8"))
+    lines = path.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def _completed(row: dict[str, Any]) -> str:

@@ -45,7 +45,7 @@ def is_cut_off(job: Job) -> bool:
 
 def left_over(job: Job) -> bool:
     """Whether a job is best-effort work that was not done, once the run is over."""
-    return best_effort(job) and job.state is not DONE
+    return job.state is not DONE and best_effort(job)
 
 
 class Missing(NamedTuple):
@@ -117,8 +117,10 @@ class Reckoning(NamedTuple):
         owed = left = 0.0
         for job in jobs:
             if job.state is not DONE:
-                owed += job.runtime if lost(job) else 0.0
-                left += job.runtime if left_over(job) else 0.0
+                if lost(job):
+                    owed += job.runtime
+                elif left_over(job):
+                    left += job.runtime
         return cls(now + owed / pace, now + (owed + left) / pace, pace, shortest)
 
     def begun(self, job: Job) -> float:

@@ -2,7 +2,7 @@
 
     git worktree add /tmp/older COMMIT
     python -m tests.benchmarks.before_after /tmp/older --rows docs/data/before_after.jsonl
-    python -m tests.benchmarks.before_after --table --rows docs/data/before_after.jsonl
+    python docs/making/tables.py            # shows them in docs/performance.md
 
 Each case is simulated in one process of either checkout by turns, once for each seed; reading of a log is not
 counted. Compared are the table of jobs and all metrics that both know. Cases on logs that are not found are
@@ -18,9 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import prod
 from pathlib import Path
-from statistics import median
 from typing import IO, Any
 
 from tests.benchmarks.rows import rows_of
@@ -44,23 +42,21 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "diet/day-regular": ("diet/day-regular", {}),
 }
 ONCE = {name for name in CASES if name.startswith("grid/lcg,")}  # take a minute for each seed
-# What the speed of a simulator is judged by; the others must not get slower.
-COUNTED = (
-    "federation/small", "federation/lcg-week", "KTH-SP2, EASY", "grid/lcg, push", "grid/lcg, pull",
-    "grid/lcg, pilots", "deadline/search", "diet/scalability", "cigri/search",
-)  # fmt: skip
 
 # Runs in either checkout: a line of JSON in, a line of JSON out.
 WORKER = """
 import gc, hashlib, json, sys, time
-try:
+from pathlib import Path
+here = Path.cwd()
+if (here / "src").is_dir():
     from gridtune.scenarios.document.scenario import load
     from gridtune.scenarios.simulation.simulate import build, simulate
     from gridtune.model.agenda import Agenda
-except ImportError:
+else:  # before the floors were rooms of one package; another gridtune may be installed
     from scenarios.scenario import load
     from scenarios.simulate import build, simulate
     from model.agenda import Agenda
+assert here in Path(sys.modules[Agenda.__module__].__file__).resolve().parents, "not of this checkout"
 COLUMNS = "user", "kind", "site", "submit", "start", "end", "processors", "state", "kills", "wasted"
 agendas = []
 made = Agenda.__init__
@@ -147,50 +143,21 @@ def measured(older: Path, case: str, seeds: int) -> Iterator[dict[str, Any]]:
             }
 
 
-def table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """The rows as a table in Markdown."""
-    columns = "case", "events", "before, CPU s", "after, CPU s", "times faster", "events a second"
-    yield f"| {' | '.join(columns)} | same jobs | same metrics |"
-    yield "|---|---:|---:|---:|---:|---:|---|---|"
-    ratios: dict[str, float] = {}
-    for case in CASES:
-        mine = [row for row in rows if row["case"] == case]
-        if not mine:
-            continue
-        before, after = (median(row[key] for row in mine) for key in ("before", "after"))
-        ratios[case] = median(row["before"] / row["after"] for row in mine)
-        events = median(row["events"] for row in mine)
-        same = sum(row["same_jobs"] for row in mine)
-        differing = {key for row in mine for key in row["differing"]}
-        yield (
-            f"| {case} | {events:,.0f} | {before:.3f} | {after:.3f} | {ratios[case]:.2f} "
-            f"| {events / after:,.0f} | {same} of {len(mine)} "
-            f"| {mine[0]['metrics'] - len(differing)} of {mine[0]['metrics']} |"
-        )
-    counted = [ratios[case] for case in COUNTED if case in ratios]
-    if counted:
-        mean = prod(counted) ** (1 / len(counted))
-        yield f"\nGeometric mean over {len(counted)} cases: {mean:.2f}; least: {min(counted):.2f}."
-
-
 def main() -> None:
-    """Measure what is missing, and print the table."""
+    """Measure what is missing."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("older", type=Path, nargs="?", help="folder with the older checkout")
+    parser.add_argument("older", type=Path, help="folder with the older checkout")
     parser.add_argument("--rows", type=Path, required=True, help="file of rows, gone on with")
     parser.add_argument("--cases", nargs="*", default=list(CASES), choices=list(CASES))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--table", action="store_true", help="only print the table")
     given = parser.parse_args()
-    if not given.table:
-        done = {row["case"] for row in rows_of(given.rows)}
-        for case in given.cases:
-            if case in done:
-                continue
-            made = list(measured(given.older, case, given.seeds))
-            with given.rows.open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps(row) + "\n" for row in made)
-    print("\n".join(table(list(rows_of(given.rows)))))
+    done = {row["case"] for row in rows_of(given.rows)}
+    for case in given.cases:
+        if case in done:
+            continue
+        made = list(measured(given.older, case, given.seeds))
+        with given.rows.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in made)
 
 
 if __name__ == "__main__":

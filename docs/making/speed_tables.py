@@ -1,0 +1,69 @@
+"""Tables of docs/performance.md: against an earlier version, growth, weight."""
+
+from __future__ import annotations
+
+import re
+from math import log, prod
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def before_after_table(rows: list[dict[str, Any]]) -> str:
+    """CPU time of cases by turns in two checkouts, and seeds and metrics that agree."""
+    lines = [
+        _line("case", "events", "before, CPU s", "now, CPU s", "times faster", "same jobs", "same metrics"),
+        "|---|---:|---:|---:|---:|---|---|",
+    ]
+    ratios = []
+    for case in dict.fromkeys(row["case"] for row in rows):
+        mine = [row for row in rows if row["case"] == case]
+        events, before, now = (median(row[key] for row in mine) for key in ("events", "before", "after"))
+        ratios.append(median(row["before"] / row["after"] for row in mine))
+        differing = {key for row in mine for key in row["differing"]}
+        same = f"{mine[0]['metrics'] - len(differing)} of {mine[0]['metrics']}"
+        numbers = f"{events:,.0f}", f"{before:.2f}", f"{now:.2f}", f"{ratios[-1]:.2f}"
+        lines.append(_line(case, *numbers, f"{sum(row['same_jobs'] for row in mine)} of {len(mine)}", same))
+    mean = prod(ratios) ** (1 / len(ratios))
+    lines.append(_line("geometric mean", "", "", "", f"{mean:.2f}", "", ""))
+    return "\n".join(lines)
+
+
+def scaling_table(rows: list[dict[str, Any]]) -> str:
+    """Time and memory of runs with 1, 4 and 16 times as much; exponents over the jobs, from 4 to 16 times."""
+    lines = [
+        _line("what there is 1, 4, 16 times of", "jobs", "CPU s", "exponent", "MB", "exponent"),
+        "|---|---|---|---:|---|---:|",
+    ]
+    for case in dict.fromkeys(row["case"] for row in rows):
+        mine = sorted((row for row in rows if row["case"] == case), key=lambda row: row["scale"])
+        cells = [", ".join(f"{row['jobs']:,}" for row in mine)]
+        for key, form in (("seconds", ".2f"), ("grown", ".1f")):
+            cells.append(", ".join(format(row[key], form) for row in mine))
+            less, more = mine[-2:]
+            grown = more["jobs"] / less["jobs"]
+            # Where there are no more jobs, over what there is more of.
+            per = log(grown) if grown > 1.5 else log(more["scale"] / less["scale"])
+            cells.append(f"{log(more[key] / less[key]) / per:.2f}")
+        lines.append(_line(case, *cells))
+    return "\n".join(lines)
+
+
+def weight_table(rows: dict[str, Any]) -> str:
+    """Megabytes of the dependencies, alone and with what nothing else needs, and what each is for."""
+    text = PROJECT.read_text(encoding="utf-8")
+    purposes = {
+        name.lower(): purpose for name, purpose in re.findall(r'^    "([\w-]+)[^"\n]*",  # (.+)$', text, re.M)
+    }
+    lines = [_line("dependency", "for", "MB", "with what only it needs"), "|---|---|---:|---:|"]
+    ordered = sorted(rows["rows"].items(), key=lambda item: -item[1]["alone"])
+    for name, row in ordered:
+        lines.append(_line(f"`{name}`", purposes[name], f"{row['own']:.0f}", f"{row['alone']:.0f}"))
+    lines.append(_line("all, with what several need", "", "", f"{rows['total']:.0f}"))
+    return "\n".join(lines)
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
