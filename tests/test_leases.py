@@ -88,6 +88,15 @@ def test_what_runs_on_a_node_that_is_lost_is_not_lost():
     assert run.metrics["killed"].value >= 1
 
 
+def test_leases_on_broken_nodes_fail_and_are_counted_for_what_they_held():
+    fault = {"kind": "broken", "after": 20.0, "between": 1.0, "repair": 500.0}
+    run = grid({"length": 50.0}, nodes=1, fault=fault, horizon=1000.0)
+    asked = run.metrics["leases"].value
+    assert asked > 20
+    # The first begins before the node breaks; those after it fail after 20 s each, until 501 s.
+    assert 900.0 < run.metrics["lease_work"].value <= 1000.0
+
+
 def test_servers_for_tasks_are_placed_anew_when_a_lease_ends():
     changed = load("federation/small").override(
         {f"parts.{part}": part in ("deadline", "local") for part in load("federation/small").spec.parts}

@@ -58,7 +58,6 @@ class Lease(mesa.Agent):
         self.habits = habits
         self.up = False
         self.job: Job | None = None
-        self._began = 0.0  # s, of the present lease
         self._held = 0.0
         self._idle_since: float | None = None
         server.place = self
@@ -70,8 +69,8 @@ class Lease(mesa.Agent):
     @property
     def held(self) -> float:
         """Slot-seconds of leases so far."""
-        running = self.job is not None and self.job.state is RUNNING
-        return self._held + (self.grid.now - self._began if running else 0.0)
+        job = self.job
+        return self._held + (self.grid.now - job.start if job is not None and job.state is RUNNING else 0.0)
 
     def wanted(self) -> None:
         """There are requests for the server, which does not work."""
@@ -98,9 +97,8 @@ class Lease(mesa.Agent):
         self.site.submit(self.job, self._ended, self._started)
 
     def _started(self, job: Job, _: float) -> None:
-        self._began = self.grid.now
         if self.habits.length < inf:
-            self.grid.agenda.poll(self._began + self.habits.length, self._over, job, DECISION)
+            self.grid.agenda.poll(self.grid.now + self.habits.length, self._over, job, DECISION)
         if self.habits.startup > 0:
             self.grid.agenda.after(self.habits.startup, self._works, job, DECISION)
         else:
@@ -123,7 +121,7 @@ class Lease(mesa.Agent):
     def _ended(self, job: Job) -> None:
         """The site has the processor back: lease over, node lost, or never given."""
         if job.start == job.start:
-            self._held += self.grid.now - self._began
+            self._held += self.grid.now - job.start
         self.job = None
         self._idle_since = None
         if self.up:
