@@ -1,7 +1,8 @@
 """Whether a search over batch policies beats EASY and conservative backfilling on weeks it has not seen.
 
     python -m tests.benchmarks.batch_search --work /tmp/batch --rows docs/data/batch_search.json LOG…
-    python docs/making/tables.py                                       # shows them in docs/systems/batch.md
+
+It goes on where it was stopped: the study and every single run are kept in the folder.
 
 For each log `batch/replay` is searched on logs whose weeks are drawn from the even ones of the log. Of the
 points that are not worse there than EASY and conservative backfilling in any objective, those that are best
@@ -23,8 +24,8 @@ from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Point
 from gridtune.scenarios.document.scenario import Scenario, load
-from gridtune.scenarios.execution.replicate import evaluate
-from gridtune.scenarios.workers.pool import Pool
+from gridtune.scenarios.execution.replicate import Task, metrics_of
+from tests.benchmarks.rows import rows_of
 
 BETTER = ("waiting_p95", "slowdown_mean")  # than both plain policies
 NOT_WORSE = ("slowdown_jain", "slowdown_unfairness")  # of the users
@@ -49,15 +50,35 @@ def replay(log: str, half: str) -> Scenario:
     )
 
 
-def runs(log: str, half: str, points: Sequence[Point], draws: tuple[int, int], pool: Pool) -> list[Any]:
-    """Metrics of points, by name a list over the draws, which are the same for all points."""
-    seed, count = draws
-    found: list[Any] = [None] * len(points)
-    for outcome in evaluate(replay(log, half), points, seed, range(count), pool):
-        if outcome.failure is not None:
-            raise SystemExit(f"{log}: {points[outcome.index]}: {outcome.failure}")
-        found[outcome.index] = {name: [metrics[name].value for metrics in outcome.value] for name in SHOWN}
-    return found
+class Runs:
+    """Runs of settings on draws of one half of a log's weeks, each kept in a file as soon as it is done."""
+
+    def __init__(self, log: str, path: Path) -> None:
+        self.log, self._path = log, path
+        self._known = {(row["half"], row["seed"], row["draw"], row["point"]): row for row in rows_of(path)}
+
+    def of(self, half: str, points: Sequence[Point], draws: tuple[int, int]) -> list[Any]:
+        """Metrics of points, by name a list over the draws, which are the same for all points."""
+        scenario, (seed, count) = replay(self.log, half), draws
+        return [
+            {name: [row[name] for row in self._rows(scenario, half, point, seed, count)] for name in SHOWN}
+            for point in points
+        ]
+
+    def _rows(
+        self, scenario: Scenario, half: str, point: Point, seed: int, count: int
+    ) -> Sequence[dict[str, Any]]:
+        rows = []
+        for draw in range(count):
+            key = half, seed, draw, json.dumps(point, sort_keys=True)
+            if key not in self._known:
+                metrics = metrics_of(Task(scenario, point, seed, draw))
+                row = dict(zip(("half", "seed", "draw", "point"), key, strict=True))
+                self._known[key] = row | {name: metrics[name].value for name in SHOWN}
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(self._known[key]) + "\n")
+            rows.append(self._known[key])
+        return rows
 
 
 def score(values: dict[str, float], plain: Iterable[dict[str, float]]) -> float:
@@ -72,18 +93,16 @@ def score(values: dict[str, float], plain: Iterable[dict[str, float]]) -> float:
     return float(sum(np.log(values[name] / least[name]) for name in BETTER))
 
 
-def choose(log: str, work: Path, budget: int, pool: Pool) -> dict[str, Any]:
+def choose(runs: Runs, folder: Path, budget: int) -> dict[str, Any]:
     """The search, and the setting that it is taken to have found; both on even weeks."""
-    folder = work / log.split(".")[0]
     archive = search(
-        replay(log, "even"),
+        replay(runs.log, "even"),
         budget=budget,
         objectives=OBJECTIVES,
         replications=REPLICATIONS,
         max_replications=REPLICATIONS,
         start=[PLAIN["conservative"]],
         validation_replications=0,
-        pool=pool,
         out=folder,
         resume=folder.exists(),
     ).archive
@@ -96,7 +115,7 @@ def choose(log: str, work: Path, budget: int, pool: Pool) -> dict[str, Any]:
     finalists = [one.values for one in others[:FINALISTS]]
     again = [
         {name: float(np.mean(values)) for name, values in one.items()}
-        for one in runs(log, "even", [*PLAIN.values(), *finalists], CHOOSING, pool)
+        for one in runs.of("even", [*PLAIN.values(), *finalists], CHOOSING)
     ]
     scores = [score(one, again[: len(PLAIN)]) for one in again[len(PLAIN) :]]
     return {
@@ -106,17 +125,12 @@ def choose(log: str, work: Path, budget: int, pool: Pool) -> dict[str, Any]:
     }
 
 
-def measure(log: str, work: Path, budget: int, jobs: int) -> dict[str, Any]:
-    """Search, choose and test; what is chosen is kept."""
-    kept = work / f"{log.split('.')[0]}.json"
-    pool = Pool(jobs)
-    try:
-        if not kept.exists():
-            kept.write_text(json.dumps(choose(log, work, budget, pool)), encoding="utf-8")
-        made = json.loads(kept.read_text(encoding="utf-8"))
-        tested = runs(log, "odd", [*PLAIN.values(), made["chosen"]], TESTING, pool)
-    finally:
-        pool.close()
+def measure(log: str, work: Path, budget: int) -> dict[str, Any]:
+    """Search, choose and test."""
+    folder = work / log.removesuffix(".swf.gz")
+    runs = Runs(log, work / f"{folder.name}.jsonl")
+    made = choose(runs, folder, budget)
+    tested = runs.of("odd", [*PLAIN.values(), made["chosen"]], TESTING)
     return {"log": log, **made, "runs": dict(zip([*PLAIN, "chosen"], tested, strict=True))}
 
 
@@ -127,12 +141,11 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder of the studies")
     parser.add_argument("--rows", type=Path, required=True, help="JSON file of what was found")
     parser.add_argument("--budget", type=int, default=24, help="points of each search")
-    parser.add_argument("--jobs", type=int, default=1)
     chosen = parser.parse_args()
     known = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else []
     chosen.work.mkdir(parents=True, exist_ok=True)
     for log in chosen.logs:
-        row = measure(log, chosen.work, chosen.budget, chosen.jobs)
+        row = measure(log, chosen.work, chosen.budget)
         known = [*(one for one in known if one["log"] != log), row]
         short = json.loads(json.dumps(known), parse_float=lambda text: float(f"{float(text):.6g}"))
         chosen.rows.write_text(json.dumps(short) + "\n", encoding="utf-8")

@@ -2,7 +2,6 @@
 
     python -m venv /tmp/peer && /tmp/peer/bin/pip install accasim
     python -m tests.benchmarks.beside_peers --peer /tmp/peer/bin/python --rows docs/data/peers.json
-    python docs/making/tables.py                                         # shows them in docs/performance.md
 
 Both read one SWF file, schedule it and write when each job started. Times are CPU times of the whole process
 and its children, memory is its peak. AccaSim (1.1.3) runs on a Python of today once the names that the module
