@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridtune.model.metrics.fairness import Want, deserved_areas, unfairness
+from gridtune.model.metrics.fairness import (
+    Want,
+    deserved_areas,
+    free_time,
+    jain,
+    shortfall,
+    spread,
+    unfairness,
+)
 from gridtune.model.record import Stay
 
 
@@ -123,3 +131,34 @@ def test_a_grid_without_slots_owes_nobody_anything():
 def test_unfairness_leaves_out_who_deserved_nothing():
     assert unfairness([0.5, nan, 1.25]) == 0.75
     assert unfairness([nan]) == unfairness([]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("stays", "wants", "slots", "free"),
+    [
+        ([], [], 1, {-1.0: 0.0, 0.0: 0.0, 3.0: 3.0}),
+        ([Stay("a", 2.0, 5.0, inf)], [], 1, {1.0: 1.0, 2.0: 2.0, 4.0: 2.0, 5.0: 2.0, 8.0: 5.0}),
+        ([Stay("a", 2.0, 5.0, 2.0)], [], 1, {3.0: 2.0, 4.0: 2.0, 4.5: 2.5, 8.0: 6.0}),
+        ([Stay("a", 2.0, 5.0, 2.0)], [], 2, {3.0: 2.0, 4.0: 3.0}),
+        ([Stay("a", 0.0, 9.0, 2.0)], [Want(6.0, "a", 1.0)], 1, {2.0: 0.0, 6.0: 4.0, 6.5: 4.0, 9.0: 6.0}),
+        ([Stay("a", 0.0, 9.0, 2.0), Stay("b", 1.0, 3.0, inf)], [], 1, {3.0: 0.0, 4.0: 1.0}),
+    ],
+)
+def test_slots_are_free_while_nobody_wants_anything(stays, wants, slots, free):
+    known = free_time(stays, slots, wants)
+    assert {time: known(time) for time in free} == pytest.approx(free)
+
+
+def test_jains_index_is_that_of_the_report_and_serving_nobody_is_not_fair():
+    assert jain([2.0, 2.0, nan]) == 0.0
+    assert jain([1.0, 0.0]) == 0.5
+    assert jain([2.0, 1.0, 0.0]) == pytest.approx(0.4)  # 1 - 3^2 / (3 * 5)
+    assert jain([0.0, 0.0]) == 1.0
+    assert jain([nan]) == jain([]) == 0.0
+
+
+def test_the_spread_is_between_the_deciles_and_the_shortfall_what_is_missing_to_one():
+    assert spread([10.0, nan, *range(10)]) == pytest.approx(8.0)
+    assert spread([3.0]) == spread([nan]) == 0.0
+    assert shortfall([0.5, 1.5, nan, 0.75]) == pytest.approx(0.25)
+    assert shortfall([nan]) == 0.0
