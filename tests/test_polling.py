@@ -3,6 +3,7 @@
 import pytest
 
 from gridtune.agents.middleware.polling import Polling
+from gridtune.agents.middleware.trouble import Trouble
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.simulation.simulate import build, simulate
 
@@ -32,6 +33,14 @@ def test_looks_passed_over_leave_what_single_looks_leave(values, seed, monkeypat
     together = left(scenario, seed)
     monkeypatch.setattr(Polling, "_pass_over", lambda _, number: number)
     assert left(scenario, seed) == together
+
+
+def test_a_site_is_looked_at_as_soon_as_it_is_shunned_no_longer(monkeypatch):
+    monkeypatch.setattr(Trouble, "shuns", lambda trouble, site: trouble.grid.now // 333 % 2 == 1)
+    scenario = load("dirac/search").override({"middleware.kind": "pull", "middleware.poll_period": 2})
+    together = left(scenario, 1)
+    monkeypatch.setattr(Polling, "_pass_over", lambda _, number: number)
+    assert left(scenario, 1) == together
 
 
 def test_looks_without_effect_take_no_time_of_their_own(monkeypatch):

@@ -128,8 +128,11 @@ class MatchMaker(Gateway):
             self.service.serve(self._tell, query)
 
     def finds(self, query: Query) -> bool:
-        """Whether a site agent that asks now gets a task, or learns of one."""
-        return len(self.queues) > 0 and self._found(query) is not None
+        """Whether a site agent that asks, now or before anything else happens, may get or learn of a task."""
+        if not len(self.queues):
+            return False
+        # A site is shunned for a time, and its end is no event.
+        return self.trouble.shuns(query.resource.site) or self._found(query) is not None
 
     def count_fruitless(self, queries: int) -> None:
         """Count queries of site agents that found no task."""
