@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from gridtune.agents.batch.availability import AdvanceReservation, Availability
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.outages import Failures, Outage, schedule_outages, schedule_reservation
+from gridtune.model.agenda import ARRIVAL
 from gridtune.model.batch.nodes import Named, hosts_in
 from gridtune.model.grid import Grid
-from gridtune.model.job import DONE, FAILED, State
+from gridtune.model.job import CANCELLED, DONE, FAILED, State
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, simulate
 from gridtune.scenarios.document.scenario import Scenario
@@ -305,3 +306,38 @@ def test_a_picture_shows_when_nodes_were_out():
     assert drawn.outages == [("m-002", 100.0, 300.0)]
     legend = draw_gantt(drawn).axes[0].get_legend()
     assert "node out" in [text.get_text() for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@settings(deadline=None, max_examples=30)
+@given(life=lives(), patience=st.lists(st.integers(0, 30), min_size=15, max_size=15))
+def test_what_users_cancel_gives_its_processors_back_whatever_happens_to_nodes(policy, life, patience):
+    nodes, slots, works, outages, reservations = life
+    grid = Grid(keep_events=True)
+    pool = Named("n", [1.0] * nodes, slots)
+    site = BatchSite(grid, "site", pool, make("batch", policy))
+    availability = Availability(site, pool)
+    schedule_outages(availability, [Outage(*outage) for outage in outages])
+    for reservation, notice in reservations:
+        schedule_reservation(availability, reservation, notice)
+
+    def arrive(work):
+        submit, runtime, processors, estimate, user = work
+        job = grid.record.job(user, submit, runtime, processors=processors, estimate=estimate)
+        site.submit(job)
+        grid.agenda.after(patience[job.id - 1], site.cancel, job, ARRIVAL)
+
+    grid.agenda.feed((work[0], arrive, work) for work in works)
+    grid.run()
+    jobs = grid.record.jobs
+    assert all(job.state in (DONE, CANCELLED) for job in jobs)
+    assert all(job.end <= job.submit + patience[job.id - 1] for job in jobs)
+    grid.agenda.run(until=1000.0)
+    assert (site.free, site.depth, site.running, site.cluster.ends) == (nodes * slots, 0, 0, [])
+    held, since = 0.0, {}
+    for time, event, number, *_ in grid.record.journal:
+        if event == "started":
+            since[number] = time
+        elif number in since and event in ("done", "killed", "cancelled"):
+            held += (time - since.pop(number)) * jobs[number - 1].processors
+    assert held == sum(job.wasted + (job.work if job.state is DONE else 0.0) for job in jobs)
