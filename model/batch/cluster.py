@@ -236,6 +236,8 @@ class Cluster:
 
     def can_start(self, jobs: Sequence[Job]) -> bool:
         """Whether the jobs wait here, each once, and fit together into the free processors."""
+        if not jobs:  # as in most rounds
+            return True
         waiting = (job.id in self.lanes.get(self._lane_of.get(job.id, _NOWHERE), ()) for job in jobs)
         return (
             sum(job.processors for job in jobs) <= self.free
