@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import batch_tables
+import robustness_tables
 import speed_tables
 
 DOCS = Path(__file__).parents[1]
@@ -57,70 +56,6 @@ def saboteur_table(rows: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def fuzz_table(rows: dict[str, Any]) -> str:
-    """Inputs by kind: how many were generated, refused and taken, and the faults."""
-    lines = [_line("inputs", "generated", "refused", "taken", "faults"), "|---|---:|---:|---:|---:|"]
-    kinds = {kind: Counter(codes) for kind, codes in sorted(rows["inputs"].items())}
-    faults = Counter(fault.split(": ")[1] for fault in rows["faults"])
-    for kind, codes in [*kinds.items(), ("all", sum(kinds.values(), Counter()))]:
-        wrong = faults[kind] if kind in kinds else faults.total()
-        numbers = codes.total(), codes["2"], codes.total() - codes["2"], wrong
-        lines.append(_line(kind, *(f"{number:,}" for number in numbers)))
-    return "\n".join(lines)
-
-
-def kills_table(rows: list[dict[str, Any]]) -> str:
-    """Searches that were killed, kills by storage and phase, and fronts that are not the undisturbed one."""
-    phases = ("start", "proposal", "runs", "validation", "pictures")
-    lines = [
-        _line("storage", "searches", *(f"in {phase}" for phase in phases), "kills", "other fronts"),
-        f"|---|{'---:|' * (len(phases) + 3)}",
-    ]
-    for storage in [*dict.fromkeys(row["storage"] for row in rows), "all"]:
-        known = [row for row in rows if storage in (row["storage"], "all")]
-        counts = Counter(phase for row in known for phase in row["killed_in"] if phase != "ended")
-        cells = [len(known), *(counts[phase] for phase in phases), counts.total()]
-        lines.append(_line(storage, *map(str, cells), str(sum(not row["same"] for row in known))))
-    return "\n".join(lines)
-
-
-def io_faults_table(rows: dict[str, Any]) -> str:
-    """Calls that failed, by command and error, how the command ended, and the faults."""
-    lines = [
-        _line("command", "error", "calls that failed", "refused in a line", "ended well", "faults"),
-        "|---|---|---:|---:|---:|---:|",
-    ]
-    for row in rows["rows"]:
-        ends = Counter(row["codes"])
-        cells = [ends.total(), ends["2"], ends["0"], len(row["faults"])]
-        lines.append(_line(row["command"], row["error"], *(f"{cell:,}" for cell in cells)))
-    return "\n".join(lines)
-
-
-def mutants_table(rows: dict[str, Any]) -> str:
-    """Mutants by room: how many alter nothing, survived, and were noticed, with a 95 % interval."""
-    lines = [
-        _line("room", "mutants", "alter nothing", "survived", "noticed (95 % interval)"),
-        "|---|---:|---:|---:|---|",
-    ]
-    for room in [*dict.fromkeys(row["room"] for row in rows.values()), "all"]:
-        known = [row for row in rows.values() if room in (row["room"], "all")]
-        alike = sum(bool(row["alters_nothing"]) for row in known)
-        lived = sum(row["outcome"] == "survived" and not row["alters_nothing"] for row in known)
-        low, high = wilson(len(known) - alike - lived, len(known) - alike)
-        share = f"{1 - lived / (len(known) - alike):.0%} ({low:.0%} to {high:.0%})"
-        lines.append(_line(room, *map(str, (len(known), alike, lived)), share))
-    return "\n".join(lines)
-
-
-def wilson(successes: int, trials: int, z: float = 1.96) -> tuple[float, float]:
-    """95 % interval of a proportion (Wilson 1927)."""
-    share, extra = successes / trials, z * z / trials
-    middle = (share + extra / 2) / (1 + extra)
-    half = z * sqrt(share * (1 - share) / trials + extra / (4 * trials)) / (1 + extra)
-    return middle - half, min(1.0, middle + half)
-
-
 def parallel_table(rows: dict[str, Any]) -> str:
     """What each way to bring parallel tasks to sites completes."""
     lines = [
@@ -139,7 +74,12 @@ def parallel_table(rows: dict[str, Any]) -> str:
 
 TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "metrics.md": {"signal": signal_table, "saboteurs": saboteur_table},
-    "validation.md": {"kills": kills_table},
+    "validation.md": {
+        "fuzz": robustness_tables.fuzz_table,
+        "kills": robustness_tables.kills_table,
+        "io_faults": robustness_tables.io_faults_table,
+        "mutants": robustness_tables.mutants_table,
+    },
     "systems/dirac.md": {"parallel": parallel_table},
     "systems/batch.md": {"calibrated": batch_tables.calibrated_table},
     "performance.md": {
@@ -158,16 +98,18 @@ def written(name: str) -> str:
         found = re.compile(rf"(<!-- {of}: [^\n]*-->\n).*?(<!-- end -->)", re.DOTALL)
         if not found.search(page):
             raise SystemExit(f"{name}: no place for the table {of}")
-        page = found.sub(lambda match, rows=rows, table=table: f"{match[1]}{table(rows)}\n{match[2]}", page)
+        made = table(rows) if rows else f"Not measured yet: `python -m tests.benchmarks.{of}` does so."
+        page = found.sub(lambda match, made=made: f"{match[1]}{made}\n{match[2]}", page)
     return page
 
 
 def _data(name: str) -> Any:
-    """What was measured: one JSON text, or one in each line."""
+    """What was measured: one JSON text, or one in each line; nothing if there is no such file."""
     path = DOCS / "data" / f"{name}.json"
     if path.exists():
         return json.loads(path.read_text(encoding="utf-8"))
-    lines = path.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+    path = path.with_suffix(".jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
     return [json.loads(line) for line in lines]
 
 
