@@ -112,12 +112,18 @@ def choose(runs: Runs, folder: Path, budget: int) -> dict[str, Any]:
 
     plain = [seen(one) for one in archive.evaluations if one.values == PLAIN.get(str(one.values[POLICY]))]
     others = sorted(archive.evaluations, key=lambda one: score(seen(one), plain))
-    finalists = [one.values for one in others[:FINALISTS]]
+    finalists = [one.values for one in others if np.isfinite(score(seen(one), plain))]
+    finalists = [values for values in finalists if values not in PLAIN.values()][:FINALISTS]
     again = [
         {name: float(np.mean(values)) for name, values in one.items()}
         for one in runs.of("even", [*PLAIN.values(), *finalists], CHOOSING)
     ]
     scores = [score(one, again[: len(PLAIN)]) for one in again[len(PLAIN) :]]
+    if not np.isfinite(scores).any():
+        raise SystemExit(
+            f"{runs.log}: of {len(archive.evaluations)} settings none is better than both plain policies on "
+            "even weeks and no less fair; a larger --budget goes on from here"
+        )
     return {
         "evaluated": len(archive.evaluations),
         "better": sum(score(seen(one), plain) < 0 for one in others),
