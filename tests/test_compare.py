@@ -109,3 +109,17 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         assert (code, said in err, err.count("\n")) == (2, True, 1)
     with pytest.raises(ScenarioError, match="compare two of a kind"):
         run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
+
+
+@pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])
+def test_runs_whose_metrics_are_not_as_they_were_written_are_refused(call, tmp_path, values):  # noqa: F811
+    run, edited = tmp_path / "run.json", tmp_path / "edited.json"
+    about = {"scenario": "x", "seed": 1}
+    good = {"mean": 1.0, "values": [1.0], "unit": "s"}
+    run.write_text(json.dumps(about | {"metrics": {"makespan": good, "waiting_mean": good}}))
+    bad = good | {"values": values}
+    edited.write_text(json.dumps(about | {"metrics": {"makespan": good, "waiting_mean": bad}}))
+    assert call("compare", run, run).code == 0
+    code, out, err = call("compare", run, edited)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"gridtune: {edited}: not what a run has written (")

@@ -114,17 +114,27 @@ def _kept(metrics: Path, about: Path) -> KeptRun:
     try:
         found, facts = (json.loads(path.read_text(encoding="utf-8")) for path in (metrics, about))
         table = found.get("metrics", found)
-        values = {
-            name: tuple(float("nan") if one is None else float(one) for one in entry["values"])
-            for name, entry in table.items()
-        }
-        units = {name: str(entry["unit"]) for name, entry in table.items()}
-        return KeptRun(str(facts["scenario"]), int(facts["seed"]), values, units)
+        values = {name: tuple(map(_number, entry["values"])) for name, entry in table.items()}
+        if len(set(map(len, values.values()))) != 1 or not all(values.values()):
+            raise ValueError("not every metric has a value of every replication")
+        name, seed, units = facts["scenario"], facts["seed"], [entry["unit"] for entry in table.values()]
+        if type(seed) is not int or not all(isinstance(text, str) for text in (name, *units)):
+            raise ValueError("scenario, seed or units are of another kind")
+        return KeptRun(name, seed, values, dict(zip(values, units, strict=True)))
     except OSError as error:
         raise ScenarioError(f"{error.filename}: {error.strerror}; expected {KINDS}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
         raise ScenarioError(f"{metrics}: not what a run has written ({why}); expected {KINDS}") from error
+
+
+def _number(value: Any) -> float:
+    """A value of a metric, whose missing and infinite ones have no form in JSON."""
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r:.40} is no number")
+    return float(value)
 
 
 def _studies(a: Study, b: Study) -> tuple[bool, list[Row]]:
