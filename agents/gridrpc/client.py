@@ -108,6 +108,8 @@ class Client(mesa.Agent):
     ) -> None:
         super().__init__(grid)
         self.grid = grid
+        self._agenda = grid.agenda
+        self._record = grid.record
         self.session = session
         self.habits = habits
         self.master = master
@@ -135,7 +137,7 @@ class Client(mesa.Agent):
     def enter(self) -> None:
         """Begin the set-up phase: discover servers."""
         self._discover(None)
-        self.grid.agenda.at(max(self.session.deadline, self.grid.now), self._deadline, None, DECISION)
+        self._agenda.at(max(self.session.deadline, self._agenda.now), self._deadline, None, DECISION)
 
     def _discover(self, _: object) -> None:
         """Ask the master agent for servers, unless the user has left."""
@@ -143,16 +145,16 @@ class Client(mesa.Agent):
             return
         wanted = Discovery(self.habits.choice.wanted(self.session.n_max), self._reply, self.session.service)
         self._message("discover")
-        self.grid.agenda.after(self.link.delay(), self.master.discover, wanted, ARRIVAL)
+        self._agenda.after(self.link.delay(), self.master.discover, wanted, ARRIVAL)
 
     def _reply(self, vectors: Sequence[EstimationVector]) -> None:
-        self.grid.agenda.after(self.link.delay(), self._discovered, vectors, ARRIVAL)
+        self._agenda.after(self.link.delay(), self._discovered, vectors, ARRIVAL)
 
     def _discovered(self, vectors: Sequence[EstimationVector]) -> None:
         """Submit what the dispatch policy plans, one request every `spacing` seconds."""
         self._message("estimate")
         if not vectors:
-            self.grid.agenda.after(self.habits.retry, self._discover, None, DECISION)
+            self._agenda.after(self.habits.retry, self._discover, None, DECISION)
             return
         found = self._found = [self.servers[vector.server] for vector in vectors]
         rng = self.grid.streams.stream(f"dispatch:{self.session.user}")
@@ -161,9 +163,9 @@ class Client(mesa.Agent):
         self._check(plan, len(found), habits.dispatch)
         plan = list(habits.choice.assign(plan, vectors, rng))
         self._check(plan, len(found), habits.choice)
-        now, spacing = self.grid.now, habits.spacing
+        now, spacing = self._agenda.now, habits.spacing
         for k, (server, mandatory, _) in enumerate(plan):
-            self.grid.agenda.at(now + k * spacing, self._send, (found[server], mandatory), DECISION)
+            self._agenda.at(now + k * spacing, self._send, (found[server], mandatory), DECISION)
         self.stay.setup_end = now + max(0, len(plan) - 1) * spacing
         self._unsent = len(plan)
 
@@ -188,9 +190,9 @@ class Client(mesa.Agent):
         server, mandatory = what
         session = self.session
         runtime = session.runtimes[self.submitted % len(session.runtimes)]
-        job = self.grid.record.job(
+        job = self._record.job(
             session.user,
-            self.grid.now,
+            self._agenda.now,
             runtime,
             kind="mandatory" if mandatory else "optional",
             mandatory=mandatory,
@@ -208,22 +210,20 @@ class Client(mesa.Agent):
         self._message("submit")
         if self._unsent:
             self._unsent -= 1
-            self.stay.setup_end = max(self.stay.setup_end, self.grid.now)
-        delay = self._link(what[0]).delay(self.session.request_bytes)
-        self.grid.agenda.after(delay, self._arrive, what, ARRIVAL)
-
-    def _link(self, server: SeD) -> Link:
-        return server.link or self.link
+            self.stay.setup_end = max(self.stay.setup_end, self._agenda.now)
+        link = what[0].link or self.link
+        self._agenda.after(link.delay(self.session.request_bytes), self._arrive, what, ARRIVAL)
 
     def _arrive(self, what: tuple[SeD, Job]) -> None:
-        what[0].submit(what[1], self._notify)
+        server, job = what
+        server.submit(job, self._notify)
 
     def _notify(self, job: Job) -> None:
         """A server completed a request: the result travels and the client reacts."""
         entry = self.pending.get(job.id)
-        link = self._link(entry[1]) if entry else self.link
+        link = (entry[1].link if entry else None) or self.link
         delay = link.delay(self.session.result_bytes) + self.habits.reaction
-        self.grid.agenda.after(delay, self._received, job, ARRIVAL)
+        self._agenda.after(delay, self._received, job, ARRIVAL)
 
     def _received(self, job: Job) -> None:
         self._message("complete")
@@ -239,7 +239,7 @@ class Client(mesa.Agent):
             return
         if job.mandatory:
             self.mandatory_left -= 1
-            if self.mandatory_left == 0 and self.grid.now >= self.session.deadline:
+            if self.mandatory_left == 0 and self._agenda.now >= self.session.deadline:
                 self._clean_up()
             return
         self._optional_at[server.index] -= 1
@@ -252,7 +252,7 @@ class Client(mesa.Agent):
         if not job.mandatory:
             self._optional_at[server.index] -= 1
         other = self._found[(self._found.index(server) + 1) % len(self._found)]
-        self.grid.agenda.after(self.habits.retry, self._send, (other, job.mandatory), DECISION)
+        self._agenda.after(self.habits.retry, self._send, (other, job.mandatory), DECISION)
 
     def _deadline(self, _: object) -> None:
         """Leave, unless mandatory work is still missing."""
@@ -264,17 +264,17 @@ class Client(mesa.Agent):
         self._left = True
         for job, server in self.pending.values():
             self.host.handle(self.session.user, self._withdraw, (server, job))
-        self.stay.leave = self.grid.now
+        self.stay.leave = self._agenda.now
         self.remove()
 
     def _withdraw(self, what: tuple[SeD, Job]) -> None:
         """Tell a server that a request is not wanted any more."""
         server, job = what
         self._message("cancel")
-        self.grid.agenda.after(self._link(server).delay(), server.cancel, job, ARRIVAL)
+        self._agenda.after((server.link or self.link).delay(), server.cancel, job, ARRIVAL)
 
     def _message(self, kind: str) -> None:
-        self.grid.record.message(self.habits.node, kind, self.grid.now)
+        self._record.message(self.habits.node, kind, self._agenda.now)
 
     def _demand(self) -> Demand:
         return Demand(self.session.n_min, self.session.n_max, self.habits.n_submit, self.submitted)

@@ -91,6 +91,8 @@ class SeD(mesa.Agent):
     ) -> None:
         super().__init__(grid)
         self.grid = grid
+        self._agenda = grid.agenda
+        self._record = grid.record
         self.name = name
         self.index = index
         self.discipline = discipline
@@ -133,7 +135,7 @@ class SeD(mesa.Agent):
         if job is not None:
             self._timer.cancel(self._completion)
             self._release(job)
-            job.kill(self.grid.now)
+            job.kill(self._agenda.now)
             self._interrupted(job)
 
     def _interrupted(self, job: Job) -> None:
@@ -145,7 +147,7 @@ class SeD(mesa.Agent):
 
     def discover(self, discovery: Discovery) -> None:
         """Answer with an estimation vector."""
-        self.grid.record.message(self.name, "estimate", self.grid.now)
+        self._record.message(self.name, "estimate", self._agenda.now)
         self.host.handle(self.name, self._answer, discovery)
 
     def _answer(self, discovery: Discovery) -> None:
@@ -167,13 +169,13 @@ class SeD(mesa.Agent):
 
     def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
         """Take a request in and review what runs; `completed` is called with it when it is done."""
-        self.grid.record.message(self.name, "submit", self.grid.now)
+        self._record.message(self.name, "submit", self._agenda.now)
         self.host.handle(self.name, self._take, (job, completed))
 
     def _take(self, what: tuple[Job, Callable[[Job], object]]) -> None:
         job, completed = what
         if self.down and job.state is CREATED:
-            job.cancel(self.grid.now)
+            job.cancel(self._agenda.now)
             completed(job)
         elif self._admit(job, completed):
             self._review()
@@ -184,7 +186,7 @@ class SeD(mesa.Agent):
         self.fall()
         for job in list(self.queue.jobs()):
             self.queue.remove(job)
-            job.cancel(self.grid.now)
+            job.cancel(self._agenda.now)
             self._owners.pop(job.id)(job)
         if self.place is not None:
             self.place.unused()
@@ -195,10 +197,9 @@ class SeD(mesa.Agent):
 
     def _admit(self, job: Job, completed: Callable[[Job], object]) -> bool:
         """Put a request into the queue; whether it still wants to be there."""
-        grid = self.grid
         if job.state is CANCELLED:
             return False  # by its owner, while it was on its way
-        job.queue(grid.now, self.name)
+        job.queue(self._agenda.now, self.name)
         stay = job.data if isinstance(job.data, Stay) else None
         if self._stays.get(job.user, self) is not stay:
             # Who comes back after a pause is a newcomer, too: an old counter would starve those who stayed.
@@ -211,21 +212,20 @@ class SeD(mesa.Agent):
 
     def cancel(self, job: Job) -> None:
         """Take a request out on its owner's demand, whether it waits or runs; too late is no error."""
-        self.grid.record.message(self.name, "cancel", self.grid.now)
+        self._record.message(self.name, "cancel", self._agenda.now)
         self.host.handle(self.name, self._cancel, job)
 
     def _cancel(self, job: Job) -> None:
-        grid = self.grid
         if job is self.job:
-            grid.record.counters["cancelled_running"] += 1
+            self._record.counters["cancelled_running"] += 1
             self._timer.cancel(self._completion)
             self._release(job)
             self._review_later()
         elif job.state is QUEUED and self.queue.remove(job):
-            grid.record.counters["cancelled_waiting"] += 1
+            self._record.counters["cancelled_waiting"] += 1
         elif job.state is not CREATED:
             return
-        job.cancel(grid.now)
+        job.cancel(self._agenda.now)
         self._owners.pop(job.id, None)
 
     def withdraw(self, job: Job) -> None:
@@ -242,7 +242,7 @@ class SeD(mesa.Agent):
         """Look at the queue once everything else that happens at this very instant has happened."""
         if not self._review_due:
             self._review_due = True
-            self.grid.agenda.at(self.grid.now, self._review_once, None, DECISION)
+            self._agenda.at(self._agenda.now, self._review_once, None, DECISION)
 
     def _review_once(self, _: object) -> None:
         self._review_due = False
@@ -269,11 +269,10 @@ class SeD(mesa.Agent):
             self._start(front)
 
     def _start(self, job: Job) -> None:
-        grid = self.grid
         if not self.queue.remove(job):
             raise misjudged(self.discipline, f"runs a request that does not wait at {self.name}")
         self.job = job
-        job.begin(grid.now, self.name)
+        job.begin(self._agenda.now, self.name)
         self._completion = self._timer.after(self.duration(job), self._complete, job, COMPLETION)
 
     def duration(self, job: Job) -> float:
@@ -281,30 +280,30 @@ class SeD(mesa.Agent):
         return self.overhead + job.runtime / self.speed
 
     def _displace(self, job: Job) -> None:
-        grid = self.grid
         self._timer.cancel(self._completion)
         self._release(job)
-        job.kill(grid.now)
-        grid.record.counters["killed_by_mandatory"] += 1
+        job.kill(self._agenda.now)
+        self._record.counters["killed_by_mandatory"] += 1
         if self.killed == "requeue":
             self.queue.push(job)
         else:
-            job.cancel(grid.now)
+            job.cancel(self._agenda.now)
             del self._owners[job.id]
 
     def _complete(self, job: Job) -> None:
         self._release(job)
         service = job.data.service if isinstance(job.data, Stay) else ""
         number, time = self._served.get(service, (0, 0.0))
-        self._served[service] = number + 1, time + self.grid.now - job.start
-        job.finish(self.grid.now)
+        now = self._agenda.now
+        self._served[service] = number + 1, time + now - job.start
+        job.finish(now)
         self._owners.pop(job.id)(job)
         self._review()
 
     def _release(self, job: Job) -> None:
         """Free the place and count the time that the user had it."""
         assert job.state is RUNNING
-        time = self.grid.now - job.start
+        time = self._agenda.now - job.start
         self.executed += time
         self.queue.count(job.user, self.queue.allocated[job.user] + time)
         self.job = None

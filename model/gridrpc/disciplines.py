@@ -48,6 +48,7 @@ class ServerQueue:
             waiting = self.optional.get(job.user)
             if waiting is None:
                 waiting = self.optional[job.user] = {}
+                self.came(job.user)
             waiting[job.id] = job
             self._optional += 1
 
@@ -61,7 +62,14 @@ class ServerQueue:
         self._optional -= 1
         if not waiting:
             del self.optional[job.user]
+            self.went(job.user)
         return True
+
+    def came(self, user: str) -> None:
+        """A user who had no optional requests here has one now."""
+
+    def went(self, user: str) -> None:
+        """A user has no optional requests here any more."""
 
     def count(self, user: str, seconds: float) -> None:
         """A user is counted to have had so many seconds of this server in all."""
@@ -87,21 +95,16 @@ class FairQueue(ServerQueue):
             heappop(heap)
         return levels[heap[0]] if heap else []
 
-    def push(self, job: Job) -> None:
-        """Let a request wait."""
-        super().push(job)
-        if not job.mandatory and job.user not in self._entered:
-            self._entries += 1
-            self._entered[job.user] = self._entries
-            self._rise(job.user)
+    def came(self, user: str) -> None:
+        """A user who had no optional requests here has one now."""
+        self._entries += 1
+        self._entered[user] = self._entries
+        self._rise(user)
 
-    def remove(self, job: Job) -> bool:
-        """Take a request out; whether it was there."""
-        found = super().remove(job)
-        if found and not job.mandatory and job.user not in self.optional:
-            self._fall(job.user)
-            del self._entered[job.user]
-        return found
+    def went(self, user: str) -> None:
+        """A user has no optional requests here any more."""
+        self._fall(user)
+        del self._entered[user]
 
     def count(self, user: str, seconds: float) -> None:
         """A user is counted to have had so many seconds of this server in all."""
@@ -114,18 +117,20 @@ class FairQueue(ServerQueue):
 
     def _rise(self, user: str) -> None:
         level = self.allocated[user]
-        if level in self._levels:
-            insort(self._levels[level], (self._entered[user], user))
-        else:
+        users = self._levels.get(level)
+        if users is None:
             self._levels[level] = [(self._entered[user], user)]
             heappush(self._least, level)
+        else:
+            insort(users, (self._entered[user], user))
 
     def _fall(self, user: str) -> None:
         level = self.allocated[user]
         users = self._levels[level]
-        del users[bisect_left(users, (self._entered[user], user))]
-        if not users:
+        if len(users) == 1:
             del self._levels[level]
+        else:
+            del users[bisect_left(users, (self._entered[user], user))]
 
 
 class PriorityQueue(ServerQueue):

@@ -132,9 +132,10 @@ class Reckoning(NamedTuple):
     def times(self, job: Job) -> Times:
         """Waiting time, response time and slow-down."""
         if job.state is DONE:
-            response = job.end - job.submit
-            slowdown = max(1.0, response / max(job.runtime / self.pace, self.shortest))
-            return Times(job.start - job.submit, response, slowdown)
+            submit, needed = job.submit, job.runtime / self.pace
+            response = job.end - submit
+            slowdown = response / (needed if needed > self.shortest else self.shortest)
+            return Times(job.start - submit, response, slowdown if slowdown > 1.0 else 1.0)
         return Times(self.waiting(job), self.response(job), self.slowdown(job))
 
     def waiting(self, job: Job) -> float:

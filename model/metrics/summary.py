@@ -64,24 +64,24 @@ def summarise(
         deserved=deserved,
         shortest=shortest,
     )
-    reckoning = Reckoning.of(record.jobs, grid.now, grid.mean_speed, shortest)
     owed = [job for job in record.jobs if job.mandatory]
-    values = _totals(grid)
+    unsent = missing(record.jobs, record.stays)
+    values = _totals(grid, unfinished=bool(unsent))
     values |= _times(owed, [times for user in users.values() for times in user.times])
     values |= _of_users(users.values())
     for name in ("slowdown_mean", "slowdown_worst"):
         values[f"{name}_log"] = log10(values[name])
-    unsent = missing(record.jobs, record.stays)
     values["never_submitted"] = sum(one.requests for one in unsent)
-    work = sum(job.work for job in owed) + sum(one.work for one in unsent)
+    work = sum([job.runtime * job.processors for job in owed]) + sum(one.work for one in unsent)
     values["lost_fraction"] = values["lost_work"] / work if work else 0.0
-    cut_off = sum(job.work for job in owed if is_cut_off(job))
+    cut_off = sum([job.work for job in owed if is_cut_off(job)])
     values["cut_off_fraction"] = cut_off / work if work else 0.0
     values.update(record.counters)
     values.update((name, measure()) for name, measure in record.measures.items())
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     metrics |= by_class(record.classes, users.values())
-    metrics |= by_size(owed, reckoning) if record.sizes else {}
+    if record.sizes:
+        metrics |= by_size(owed, Reckoning.of(record.jobs, grid.now, grid.mean_speed, shortest))
     if not finished:
         return metrics, users
     own = {name: metric.value for name, metric in metrics.items()}
@@ -204,11 +204,16 @@ def _summed(ordered: list[float]) -> dict[str, float]:
     }
 
 
-def _totals(grid: Grid) -> dict[str, float]:
-    """Sums over jobs, in one pass."""
+def _totals(grid: Grid, unfinished: bool) -> dict[str, float]:
+    """Sums over jobs, in one pass.
+
+    Args:
+        grid: after its run.
+        unfinished: whether anything is missing beside the jobs that are not done.
+    """
     completed = kills = 0
     work = wasted = busy = kept = 0.0
-    unfinished = False
+    now, pace = grid.now, grid.mean_speed
     first = inf
     last = quiet = -inf  # last completion; last moment at which any slot was held
     for job in grid.record.jobs:
@@ -216,29 +221,32 @@ def _totals(grid: Grid) -> dict[str, float]:
             first = job.submit
         kills += job.kills
         wasted += job.wasted
-        kept += progress(job, grid.now, grid.mean_speed)
         busy += job.kept
         if job.state is DONE:
             completed += 1
-            work += job.runtime * job.processors
-            busy += (job.end - job.start) * job.processors
-            last = max(last, job.end)
+            done = job.runtime * job.processors
+            work += done
+            kept += done
+            end = job.end
+            busy += (end - job.start) * job.processors
+            if end > last:
+                last = end
             continue
+        kept += progress(job, now, pace)
         unfinished = unfinished or lost(job) or left_over(job)
         if job.state is RUNNING:
-            busy += (grid.now - job.start) * job.processors
-            quiet = grid.now
+            busy += (now - job.start) * job.processors
+            quiet = now
         elif job.wasted:
-            quiet = max(quiet, job.end if job.end == job.end else grid.now)
+            quiet = max(quiet, job.end if job.end == job.end else now)
     span = last - first if completed else 0.0
     area = grid.slots * max(span, quiet - first) if grid.slots else 0.0
-    unfinished = unfinished or bool(missing(grid.record.jobs, grid.record.stays))
     return {
         "completed": completed,
         "completed_work": work,
         "makespan": inf if unfinished else span,
         "utilisation": (busy + wasted) / area if area else 0.0,
-        "goodput": kept / (area * grid.mean_speed) if area else 0.0,
+        "goodput": kept / (area * pace) if area else 0.0,
         "killed": kills,
         "wasted_work": wasted,
         "events": grid.agenda.fired,

@@ -205,11 +205,8 @@ def outcomes(
 
 def _useful(job: Job, now: float, pace: float) -> float:
     """Work of a job that could be done before the run ended `now` (s), slot-seconds at speed 1."""
-    return (
-        min(job.work, max(0.0, now - job.submit) * pace * job.processors)
-        if job.state is not DONE
-        else job.work
-    )
+    work = job.runtime * job.processors
+    return work if job.state is DONE else min(work, max(0.0, now - job.submit) * pace * job.processors)
 
 
 def _tally(
@@ -227,9 +224,9 @@ def _tally(
         if part is None:
             part = outcome.classes[job.kind] = ClassOutcome(job.user, kind=job.kind)
         done = job.state is DONE
-        work = job.work
+        mandatory = job.mandatory
+        work = job.runtime * job.processors
         part.jobs += 1
-        part.completed += done
         if allocated == "completed":
             given = work if done else progress(job, now, pace)
         else:
@@ -238,25 +235,29 @@ def _tally(
             given = job.wasted + ((end - job.start) * job.processors if held else 0.0)
         part.allocated += given
         outcome.allocated += given
-        gone = not done and lost(job)
-        if gone or (not done and left_over(job)):
+        if done:
+            part.completed += 1
+        elif lost(job):
             part.lost_jobs += 1
             part.lost_work += work
-        if gone:
             outcome.lost_jobs += 1
             outcome.lost_work += work
-        optional = not job.mandatory and isinstance(job.data, Stay)
+        elif left_over(job):
+            part.lost_jobs += 1
+            part.lost_work += work
+        optional = not mandatory and isinstance(job.data, Stay)
         if not optional:
             part.work += work
         if not optional or done:
             times = reckoning.times(job)
-            part.waitings.append(times[0])
-            part.responses.append(times[1])
-            part.slowdowns.append(times[2])
-            if job.mandatory:
+            waiting, response, slowdown = times
+            part.waitings.append(waiting)
+            part.responses.append(response)
+            part.slowdowns.append(slowdown)
+            if mandatory:
                 outcome.mandatory += 1
                 outcome.times.append(times)
-        if failed(job, now):
+        if mandatory and failed(job, now):
             part.mandatory_failed += 1
     for outcome in users.values():
         if outcome.times:
@@ -276,15 +277,16 @@ def _visits(jobs: Iterable[Job], now: float) -> list[Stay]:
         stay = made.get(job.user)
         if stay is None:
             stay = made[job.user] = Stay(job.user, job.submit, -inf, demand=0.0)
-        stay.entry = min(stay.entry, job.submit)
-        stay.deadline = max(stay.deadline, _until(job, now))
+        if job.submit < stay.entry:
+            stay.entry = job.submit
+        until = job.end if job.state is DONE else _until(job, now)
+        if until > stay.deadline:
+            stay.deadline = until
     return list(made.values())
 
 
 def _until(job: Job, now: float) -> float:
-    """When the owner of a job need not wait for it any longer, s."""
-    if job.state is DONE:
-        return job.end
+    """When the owner of a job that is not done need not wait for it any longer, s."""
     if job.state in (REJECTED, CANCELLED, EXPIRED, FAILED):
         return max(job.end, min(job.deadline, now)) if job.deadline < inf else job.end
     return now
