@@ -44,12 +44,15 @@ class Gangs:
 
     Args:
         site: where they run.
+
+    Attributes:
+        computing: what gangs compute, by the units on which they do.
     """
 
     def __init__(self, site: Sharing) -> None:
         self.site = site
         self.agenda = site.grid.agenda
-        self._at: dict[int, list[GangWork]] = {}  # what computes on a unit
+        self.computing: dict[int, list[GangWork]] = {}
 
     def take(self, job: Job, slot_class: SlotClass) -> Gang:
         """Hold the slots of a job for which there is room."""
@@ -82,13 +85,13 @@ class Gangs:
             site.units[unit].begin(now, strand, inf)
             site.after(unit, gang.slot_class, 1)
         for unit in set(units):
-            self._at.setdefault(unit, []).append(work)
+            self.computing.setdefault(unit, []).append(work)
         gang.works.append(work)
         self._renew(work)
 
     def rates_changed(self, unit: int) -> None:
         """Something has come to a unit or left it."""
-        for work in self._at.get(unit, ()):
+        for work in self.computing.get(unit, ()):
             self._renew(work)
 
     def leave(self, gang: Gang) -> None:
@@ -124,9 +127,9 @@ class Gangs:
             self.agenda.cancel(work.event)
             work.event = 0
         for unit in set(work.units):
-            self._at[unit].remove(work)
-            if not self._at[unit]:
-                del self._at[unit]
+            self.computing[unit].remove(work)
+            if not self.computing[unit]:
+                del self.computing[unit]
         for unit, strand in zip(work.units, work.strands, strict=True):
             site.before(unit)
             site.units[unit].stop(now, strand)

@@ -71,6 +71,7 @@ class VresSite(mesa.Agent):
     ) -> None:
         super().__init__(grid)
         self.grid = grid
+        self._agenda = grid.agenda
         self.name = name
         self.units = [SharedProcessor(capacity, speed) for speed in speeds]
         self.classes = [
@@ -146,7 +147,7 @@ class VresSite(mesa.Agent):
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
         """Take a job in, or reject it; see `offer`."""
         if not self.offer(job, done, started):
-            job.reject(self.grid.now)
+            job.reject(self._agenda.now)
             if done is not None:
                 done(job)
 
@@ -160,10 +161,10 @@ class VresSite(mesa.Agent):
                 this site, and says by `compute` and `finish` what goes on.
         """
         slot_class = self.class_for(job)
-        now = self.grid.now
+        now = self._agenda.now
         if self.keeper is not None:
             self.keeper.catch_up()
-        if slot_class is None or not self.suits(job):
+        if slot_class is None or job.processors > slot_class.widest:
             self.grid.record.counters["vres_rejected"] += 1
             return False
         if slot_class.has_room(job.processors) and not slot_class.queue:
@@ -190,7 +191,7 @@ class VresSite(mesa.Agent):
         execution = self._executions.get(job.id)
         if execution is not None:
             self.owners.pop(job.id)
-            job.cancel(self.grid.now)
+            job.cancel(self._agenda.now)
             self.vacate(execution)
         elif job.state is QUEUED and job.id in self.owners:
             slot_class = self.class_for(job)
@@ -198,7 +199,7 @@ class VresSite(mesa.Agent):
             slot_class.queue.remove(job)
             slot_class.waiting_work -= slot_class.promised(job)
             del self.owners[job.id]
-            job.cancel(self.grid.now)
+            job.cancel(self._agenda.now)
             # Behind a job that waited for several slots there may be others for which there is room.
             self.serve(slot_class)
             if self.keeper is not None:
@@ -216,12 +217,12 @@ class VresSite(mesa.Agent):
     def finish(self, job: Job) -> None:
         """A job that holds a slot has done all its work."""
         execution = self._executions[job.id]
-        job.finish(self.grid.now)
+        job.finish(self._agenda.now)
         execution.slot_class.ended += 1
         self._end(execution)
 
     def _start(self, job: Job, slot_class: SlotClass) -> None:
-        now = self.grid.now
+        now = self._agenda.now
         execution: Execution | Gang
         if job.processors == 1:
             unit = self.least_loaded(slot_class.open)
@@ -239,7 +240,7 @@ class VresSite(mesa.Agent):
         self._executions[job.id] = execution
         if slot_class.rules.wall_limit < inf:
             limit = slot_class.rules.wall_limit
-            execution.limit = self.grid.agenda.after(limit, self._expire, execution, DECISION)
+            execution.limit = self._agenda.after(limit, self._expire, execution, DECISION)
         started = self.owners[job.id][1]
         if started is not None:
             started(job, self)
@@ -259,7 +260,7 @@ class VresSite(mesa.Agent):
 
     def _activate(self, execution: Execution, work: float) -> None:
         self.before(execution.unit)
-        self.units[execution.unit].begin(self.grid.now, execution, work)
+        self.units[execution.unit].begin(self._agenda.now, execution, work)
         self.after(execution.unit, execution.slot_class, 1)
 
     def _computed(self, unit: int) -> None:
@@ -267,7 +268,7 @@ class VresSite(mesa.Agent):
         shared = self.units[unit]
         shared.event = 0
         self.before(unit)
-        execution = shared.finish(self.grid.now)
+        execution = shared.finish(self._agenda.now)
         assert isinstance(execution, Execution)
         self.after(unit, execution.slot_class, -1)
         if execution.then is not None:
@@ -278,24 +279,26 @@ class VresSite(mesa.Agent):
     def completed(self, execution: Execution | Gang) -> None:
         """A job has done its own work: free its slots."""
         job, slot_class = execution.job, execution.slot_class
-        job.finish(self.grid.now)
+        job.finish(self._agenda.now)
         slot_class.ended += 1
         if job.runtime > 0:
-            units = execution.units if isinstance(execution, Gang) else (execution.unit,)
-            speed = min(self.units[unit].speed for unit in units)
+            if isinstance(execution, Gang):
+                speed = min(self.units[unit].speed for unit in execution.units)
+            else:
+                speed = self.units[execution.unit].speed
             slot_class.note_stretch((job.end - job.start) * speed / job.runtime)
         self._end(execution)
 
     def _expire(self, execution: Execution | Gang) -> None:
         execution.limit = 0
-        execution.job.expire(self.grid.now, self._given(execution))
+        execution.job.expire(self._agenda.now, self._given(execution))
         execution.slot_class.expired += 1
         self.grid.record.counters["vres_expired"] += 1
         self._end(execution)
 
     def _given(self, execution: Execution | Gang) -> float:
         """Work that each processor has done for a job that holds slots, s at speed 1."""
-        now = self.grid.now
+        now = self._agenda.now
         if isinstance(execution, Gang):
             return sum(work.done(now) for work in execution.works)
         return self.units[execution.unit].done(now, execution) if execution.turn else 0.0
@@ -312,14 +315,14 @@ class VresSite(mesa.Agent):
         job, slot_class = execution.job, execution.slot_class
         del self._executions[job.id]
         if execution.limit:
-            self.grid.agenda.cancel(execution.limit)
+            self._agenda.cancel(execution.limit)
         if isinstance(execution, Gang):
             self.gangs.leave(execution)
         else:
             unit = execution.unit
             if execution.turn:
                 self.before(unit)
-                self.units[unit].stop(self.grid.now, execution)
+                self.units[unit].stop(self._agenda.now, execution)
                 self.after(unit, slot_class, -1)
             slot_class.give_back(unit)
         slot_class.running_work -= slot_class.promised(job)
@@ -337,24 +340,29 @@ class VresSite(mesa.Agent):
 
     def before(self, unit: int) -> None:
         """Count what the classes on a unit have got, and forget the rate that is about to change."""
-        now, shared = self.grid.now, self.units[unit]
-        for slot_class in self.classes:
-            active = slot_class.active_at[unit]
-            if active:
-                slot_class.accrue(now)
-                slot_class.rate -= active * shared.rate
+        now, shared = self._agenda.now, self.units[unit]
+        if shared.active:
+            rate = shared.rate
+            for slot_class in self.classes:
+                active = slot_class.active_at[unit]
+                if active:
+                    slot_class.accrue(now)
+                    slot_class.rate -= active * rate
         self._loads[shared.active] &= ~(1 << unit)
 
     def after(self, unit: int, changed: SlotClass, by: int) -> None:
         """Note the new rates, and when the next execution will end."""
-        agenda, shared = self.grid.agenda, self.units[unit]
-        changed.accrue(agenda.now)
+        agenda, shared = self._agenda, self.units[unit]
+        now = agenda.now
+        changed.accrue(now)
         changed.active += by
         changed.active_at[unit] += by
-        for slot_class in self.classes:
-            active = slot_class.active_at[unit]
-            if active:
-                slot_class.rate += active * shared.rate
+        if shared.active:
+            rate = shared.rate
+            for slot_class in self.classes:
+                active = slot_class.active_at[unit]
+                if active:
+                    slot_class.rate += active * rate
         if changed.active == 0:
             changed.rate = 0.0
         while len(self._loads) <= shared.active:
@@ -363,7 +371,8 @@ class VresSite(mesa.Agent):
         if shared.event:
             agenda.cancel(shared.event)
             shared.event = 0
-        end = shared.next_end(agenda.now)
+        end = shared.next_end(now)
         if end < inf:
             shared.event = agenda.at(end, self._computed, unit, COMPLETION)
-        self.gangs.rates_changed(unit)
+        if self.gangs.computing:
+            self.gangs.rates_changed(unit)

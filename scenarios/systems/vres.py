@@ -269,11 +269,15 @@ def _jobs_of(grid: Grid, sites: list[VresSite], full: str) -> list[Job]:
     Jobs that were brought to a place without virtual reservations are none of them.
     """
     found, names = [], {"", *(site.name for site in sites)}
+    treated: dict[tuple[str, str], bool] = {}  # by what decides on the class
     for job in grid.record.jobs:
         if job.site not in names:
             continue
-        known = next((known for site in sites if (known := site.class_for(job)) is not None), None)
-        if known is not None and known.rules.full == full:
+        key = job.kind, job.group
+        if key not in treated:
+            known = next((known for site in sites if (known := site.class_for(job)) is not None), None)
+            treated[key] = known is not None and known.rules.full == full
+        if treated[key]:
             found.append(job)
     return found
 
