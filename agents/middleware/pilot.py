@@ -79,10 +79,11 @@ class Pilot(mesa.Agent):
     def __init__(self, agent: PilotAgent, slots: int) -> None:
         super().__init__(agent.grid)
         self.agent = agent
+        self._agenda = agent.grid.agenda
         record = agent.grid.record
         allowed = agent.habits.allowed(agent.member, slots)
         self.job = record.placeholder(
-            "pilot", agent.grid.now, allowed * agent.site.pace, kind="pilot", processors=slots
+            "pilot", self._agenda.now, allowed * agent.site.pace, kind="pilot", processors=slots
         )
         self.free = slots
         self.running: list[Job] = []
@@ -101,7 +102,7 @@ class Pilot(mesa.Agent):
         self._leave_queue()
         self._speed = speed
         allowed = agent.habits.allowed(agent.member, job.processors)
-        self._death = agent.grid.now + min(allowed, job.estimate / speed)
+        self._death = self._agenda.now + min(allowed, job.estimate / speed)
         self._begin_to_ask()
 
     def ended(self, job: Job) -> None:
@@ -131,16 +132,16 @@ class Pilot(mesa.Agent):
     def _shadow(self) -> float:
         """Seconds from the arrival of an answer until all tasks have ended as promised."""
         ends = (task.start + task.estimate / self._speed for task in self.running)
-        return max(ends, default=inf) - self.agent.grid.now - self.agent.member.delay
+        return max(ends, default=inf) - self._agenda.now - self.agent.member.delay
 
     @property
     def _goes_on(self) -> bool:
         start = self.job.start
-        return self.agent.habits.mode.goes_on(self.agent.grid.now - start, self._death - start, self._speed)
+        return self.agent.habits.mode.goes_on(self._agenda.now - start, self._death - start, self._speed)
 
     def _begin_to_ask(self) -> None:
         self._news = False
-        self._asked_since = self.agent.grid.now
+        self._asked_since = self._agenda.now
         self._pause = self.agent.habits.retry
         self._ask(None)
 
@@ -151,7 +152,7 @@ class Pilot(mesa.Agent):
 
     def _request(self, _: object) -> None:
         member = self.agent.member
-        time = self._death - self.agent.grid.now - member.delay
+        time = self._death - self._agenda.now - member.delay
         resource = Resource(member.site.name, self.free, self._speed, time, member.tags, groups=member.groups)
         slots = self.job.processors
         described = None if slots == 1 else PilotSlots(slots, self._shadow(), self.agent.habits.mode.alone)
@@ -162,7 +163,7 @@ class Pilot(mesa.Agent):
 
     def _answered(self, task: Job | None) -> None:
         """Run the task, and ask for one more beside it; without one give up, or ask again later."""
-        agent, grid = self.agent, self.agent.grid
+        agent = self.agent
         self._asking = False
         if self.job.state is not RUNNING:
             # The site killed the pilot while its question or the answer was on the way.
@@ -174,22 +175,22 @@ class Pilot(mesa.Agent):
                 self._begin_to_ask()
         elif self._news:
             self._begin_to_ask()
-        elif grid.now + self._pause > self._asked_since + agent.habits.idle:
+        elif self._agenda.now + self._pause > self._asked_since + agent.habits.idle:
             if not self.running:
                 agent.site.finish(self.job)
         else:
-            self._event = grid.agenda.after(self._pause, self._ask, None, DECISION)
+            self._event = self._agenda.after(self._pause, self._ask, None, DECISION)
             self._pause *= 2
 
     def _fall_silent(self) -> None:
         """Ask no more."""
         if self._event is not None:
-            self.agent.grid.agenda.cancel(self._event)
+            self._agenda.cancel(self._event)
 
     def _abandon(self) -> None:
         """The site has killed the pilot: the task that had all its life is lost, others go back."""
         self._fall_silent()
-        now = self.agent.grid.now
+        now = self._agenda.now
         for task in self.running:
             if task is self._first:
                 task.expire(now, (now - task.start) * self._speed)
@@ -201,9 +202,9 @@ class Pilot(mesa.Agent):
             self.agent.match_maker.take_back(task)
 
     def _run(self, task: Job) -> None:
-        grid = self.agent.grid
-        task.queue(grid.now, self.agent.site.name)
-        task.begin(grid.now, self.job.node)
+        now = self._agenda.now
+        task.queue(now, self.agent.site.name)
+        task.begin(now, self.job.node)
         if self.tasks == 0:
             self._first = task
         self.running.append(task)
@@ -214,13 +215,13 @@ class Pilot(mesa.Agent):
     def _completed(self, task: Job) -> None:
         self.running.remove(task)
         self.free += task.processors
-        task.finish(self.agent.grid.now)
+        task.finish(self._agenda.now)
         self.agent.match_maker.ended(task)
         if self._asking:
             self._news = self._goes_on  # more slots are free than the question under way told
         elif self._goes_on:
             if self._event is not None:
-                self.agent.grid.agenda.cancel(self._event)
+                self._agenda.cancel(self._event)
             self._begin_to_ask()
         elif not self.running and self._event is None:
             self.agent.site.finish(self.job)

@@ -117,9 +117,9 @@ class Reckoning(NamedTuple):
         owed = left = 0.0
         for job in jobs:
             if job.state is not DONE:
-                if lost(job):
-                    owed += job.runtime
-                elif left_over(job):
+                if job.mandatory:
+                    owed += 0.0 if overran(job) else job.runtime
+                elif best_effort(job):
                     left += job.runtime
         return cls(now + owed / pace, now + (owed + left) / pace, pace, shortest)
 
@@ -130,34 +130,39 @@ class Reckoning(NamedTuple):
         return self.last if job.mandatory else self.least
 
     def times(self, job: Job) -> Times:
-        """Waiting time, response time and slow-down."""
+        """Waiting time, response time and slow-down.
+
+        The slow-down is the response time over the run time at the mean speed, which counts as `shortest` at
+        least. It is never less than 1: short jobs do not outweigh all others, and fast nodes do not make up
+        for waiting.
+
+        Source: RR-5576, equations 1 and 3; D. Feitelson et al., Theory and Practice in Parallel Job
+            Scheduling, 1997 (bounded slow-down).
+        """
+        needed = job.runtime / self.pace
         if job.state is DONE:
-            submit, needed = job.submit, job.runtime / self.pace
-            response = job.end - submit
-            slowdown = response / (needed if needed > self.shortest else self.shortest)
-            return Times(job.start - submit, response, slowdown if slowdown > 1.0 else 1.0)
-        return Times(self.waiting(job), self.response(job), self.slowdown(job))
+            begun, end = job.start, job.end
+        elif overran(job):
+            begun, end = job.start, job.end
+            needed = end - begun
+        else:
+            begun = self.last if job.mandatory else self.least
+            end = begun + needed
+        response = end - job.submit
+        slowdown = response / (needed if needed > self.shortest else self.shortest)
+        return Times(begun - job.submit, response, slowdown if slowdown > 1.0 else 1.0)
 
     def waiting(self, job: Job) -> float:
-        """Start minus submission, s (RR-5576, equation 1)."""
+        """Start minus submission, s."""
         return self.begun(job) - job.submit
 
     def response(self, job: Job) -> float:
-        """End minus submission, s (RR-5576, equation 3)."""
-        end = job.end if done(job) else self.begun(job) + job.runtime / self.pace
-        return end - job.submit
+        """End minus submission, s."""
+        return self.times(job).response
 
     def slowdown(self, job: Job) -> float:
-        """Response time over run time at the mean speed, which counts as `shortest` at least.
-
-        Never less than 1: short jobs do not outweigh all others, and fast nodes do not make up for waiting.
-
-        Source: D. Feitelson et al., Theory and Practice in Parallel Job Scheduling, 1997 (bounded slow-down).
-        """
-        needed = job.runtime / self.pace
-        if job.state is EXPIRED and done(job):
-            needed = job.end - job.start
-        return max(1.0, self.response(job) / max(needed, self.shortest))
+        """Response time over run time; see `times`."""
+        return self.times(job).slowdown
 
 
 def done(job: Job) -> bool:
