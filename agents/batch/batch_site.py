@@ -106,6 +106,7 @@ class BatchSite(mesa.Agent):
             nodes.slots, pace=nodes.pace, queues=queues, quota=quota, ledger=policy.ledger()
         )
         self._widest = min(nodes.slots, quota.widest)
+        self._admits = [(queue.widest, queue.max_runtime, queue.groups) for queue in self.cluster.queues]
         self.executions: dict[int, Execution] = {}
         self._computing: dict[int, dict[int, int]] = {}  # events by placeholder and task
         self._tasks: dict[int, tuple[Job, Ended]] = {}  # what placeholders do, and who is told
@@ -310,12 +311,12 @@ class BatchSite(mesa.Agent):
         if job.processors > self._widest:
             return None
         directed = self._directed.get(job.id) if self._directed else None
-        for index, queue in enumerate(cluster.queues):
+        for index, (widest, longest, groups) in enumerate(self._admits):
             if directed is not None and index != directed:
                 continue
             # Who a placeholder works for is not known yet: its owner sees to it.
-            admitted = not queue.groups or job.group in queue.groups or job.runtime == inf
-            if job.processors <= queue.widest and cluster.duration(job) <= queue.max_runtime and admitted:
+            admitted = not groups or job.group in groups or job.runtime == inf
+            if admitted and job.processors <= widest and cluster.duration(job) <= longest:
                 return index
         return None
 
@@ -349,20 +350,22 @@ class BatchSite(mesa.Agent):
     def _schedule(self, _: object) -> None:
         """One scheduling round: start what the policy chooses, and best-effort jobs on what is left."""
         starts: Sequence[Job] = ()
-        waiting = self.cluster.depth
+        cluster, now = self.cluster, self.grid.now
+        waiting = cluster.depth
         # They call for rounds too, but the policy is asked only when it would be without them.
         if self._pass_due:
             if self.keeper is not None:
-                for job, hold in self.keeper.starts(self.grid.now):
+                for job, hold in self.keeper.starts(now):
                     self.start(job, hold)
-            self.cluster.permit(longest_at(self.prime_times, self.grid.now))
-            starts = self.policy.starts(self.cluster, self.grid.now)
-            if not self.cluster.can_start(starts):
+            if self.prime_times:
+                cluster.permit(longest_at(self.prime_times, now))
+            starts = self.policy.starts(cluster, now)
+            if starts and not cluster.can_start(starts):
                 raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
-            self.cluster.settle(self.grid.now)
-            again = self.policy.next_pass(self.cluster, self.grid.now)
-            if self.prime_times and self.cluster.depth > len(starts):
-                again = min(again, next_change(self.prime_times, self.grid.now))
+            cluster.settle(now)
+            again = self.policy.next_pass(cluster, now)
+            if self.prime_times and cluster.depth > len(starts):
+                again = min(again, next_change(self.prime_times, now))
             if again < inf and again != self._next_pass:
                 self._next_pass = again
                 self.grid.agenda.at(again, self._ask_again, None, DECISION)
@@ -371,7 +374,7 @@ class BatchSite(mesa.Agent):
         if self.best_effort is not None:
             chosen = self.best_effort.choose(self.best_effort.idle - sum(job.processors for job in starts))
         duration = self.rounds.duration() + self.rounds.per_waiting * waiting
-        self._next_round = self.grid.now + max(self.rounds.gap, duration)
+        self._next_round = now + max(self.rounds.gap, duration)
         if duration > 0:
             self.grid.agenda.after(duration, self._conclude, (starts, chosen), DECISION)
         else:
@@ -521,9 +524,10 @@ class BatchSite(mesa.Agent):
         if self.predictor is not None:
             self.predictor.left(job)
         execution = self.executions.pop(job.id)
-        for task, event in self._computing.pop(job.id, {}).items():
-            del self._tasks[task]
-            self.timer.cancel(event)
+        if job.id in self._computing:
+            for task, event in self._computing.pop(job.id).items():
+                del self._tasks[task]
+                self.timer.cancel(event)
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self.grid.now, execution.planned_end)
 

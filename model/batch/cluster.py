@@ -61,9 +61,6 @@ class Lane(NamedTuple):
     owner: str
 
 
-_NOWHERE = Lane(inf, -1, "")
-
-
 class PlannedEnd(NamedTuple):
     """When a running job, or a hold, is expected to give back processors; it may be overdue.
 
@@ -236,14 +233,15 @@ class Cluster:
 
     def can_start(self, jobs: Sequence[Job]) -> bool:
         """Whether the jobs wait here, each once, and fit together into the free processors."""
-        if not jobs:  # as in most rounds
-            return True
-        waiting = (job.id in self.lanes.get(self._lane_of.get(job.id, _NOWHERE), ()) for job in jobs)
-        return (
-            sum(job.processors for job in jobs) <= self.free
-            and len({job.id for job in jobs}) == len(jobs)
-            and all(waiting)
-        )
+        room = self.free
+        seen: set[int] = set()
+        for job in jobs:
+            lane = self._lane_of.get(job.id)
+            if lane is None or job.id not in self.lanes.get(lane, ()) or job.id in seen:
+                return False
+            seen.add(job.id)
+            room -= job.processors
+        return room >= 0
 
     def queue_of(self, job: Job) -> Queue:
         """The queue in which a job waits, or from which it was started."""

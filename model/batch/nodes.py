@@ -90,6 +90,7 @@ class Named:
         self.slots = len(speeds) * slots_per_node
         self.pace = min(speeds)
         self.power = sum(speeds) * slots_per_node
+        self._equal = self.pace == max(speeds)
         self._free = list(range(self.slots))
         heapify(self._free)
         self._out: dict[int, list[int]] = {}  # idle slots of nodes that hand out none
@@ -109,16 +110,17 @@ class Named:
             node = slots[0] // self.slots_per_node
             return Placement(f"{self.site}-{node:03}", self.speeds[node], slots)
         nodes = sorted({slot // self.slots_per_node for slot in slots})
-        return Placement(host_list(self.site, nodes), min(self.speeds[node] for node in nodes), slots)
+        speed = self.pace if self._equal else min([self.speeds[node] for node in nodes])
+        return Placement(host_list(self.site, nodes), speed, slots)
 
     def give_back(self, placement: Placement) -> None:
         """Free its slots."""
-        out = self._out
+        free, out = self._free, self._out
         for slot in placement.slots:
             if out and slot // self.slots_per_node in out:
                 out[slot // self.slots_per_node].append(slot)
             else:
-                heappush(self._free, slot)
+                heappush(free, slot)
 
     def withdraw(self, node: int) -> None:
         """Hand out no slots of a node any more."""

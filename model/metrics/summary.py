@@ -114,10 +114,11 @@ def by_size(jobs: Iterable[Job], reckoning: Reckoning) -> dict[str, Metric]:
         sorts[f"{width}-{length}"].append(job)
     made = {}
     for size, those in sorts.items():
+        times = [reckoning.times(job) for job in those]
         values = {
-            "jobs": len(those),
-            "waiting_mean": mean([reckoning.waiting(job) for job in those]),
-            "slowdown_mean": mean([reckoning.slowdown(job) for job in those]),
+            "jobs": len(times),
+            "waiting_mean": mean([one.waiting for one in times]),
+            "slowdown_mean": mean([one.slowdown for one in times]),
         }
         for name, definition in SIZE_METRICS.items():
             made[f"{name}.{size}"] = Metric(float(values[name]), definition.unit)

@@ -181,8 +181,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, placeholder, role = grid.record.job, grid.record.placeholder, workload.role
-    urgent = workload.bound is not None
-    patience = workload.patience(inf)
+    bound = workload.bound
+    patience = inf if workload.deadline is None else workload.deadline
     expect = expected_data(grid, workload)
     requires = frozenset(workload.requires) or None
 
@@ -203,7 +203,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             estimate=task.estimate,
             group=task.group,
             deadline=task.submit
-            + (workload.patience(task.runtime / grid.mean_speed) if urgent else patience),
+            + (patience if bound is None else min(patience, bound.of(task.runtime / grid.mean_speed))),
             data=requires,
         )
         if expect is not None:

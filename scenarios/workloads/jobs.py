@@ -163,15 +163,6 @@ class JobWorkload(Switchable):
         """The response bound that holds for its jobs."""
         return self.response_bound
 
-    def patience(self, runtime: float) -> float:
-        """s from submission within which a job must be done; infinite if it has all the time in the world.
-
-        Args:
-            runtime: of the job at the mean speed of the grid's slots, s.
-        """
-        bound = inf if self.bound is None else self.bound.of(runtime)
-        return bound if self.deadline is None else min(self.deadline, bound)
-
     @abstractmethod
     def tasks(self, streams: Streams) -> Iterator[Task]:
         """The jobs of one run, by time of submission."""
