@@ -58,12 +58,7 @@ class Table(BaseModel):
         for key in ADDRESSED & fields.keys():
             names += getattr(self, key) or ()
         for name in names:
-            if not name.strip() or name != name.strip() or len(name) > limits.NAME or not name.isprintable():
-                raise ValueError(
-                    f"name: {name!r:.60}: expected 1 to {limits.NAME} characters that can be seen"
-                )
-            if found := sorted(set(name) & set(".*=")):
-                raise ValueError(f"name: {name!r:.60}: no path can address a name with {' or '.join(found)}")
+            addressable(name)
         return self
 
     @model_validator(mode="after")
@@ -74,11 +69,24 @@ class Table(BaseModel):
                     continue
                 key = field.alias or name
                 most = limits.COUNTS.get(name, limits.WHOLE) if isinstance(value, int) else limits.NUMBER
-                if not isfinite(value):
+                if isinstance(value, float) and not isfinite(value):
                     raise ValueError(f"{key}: {value} is no finite number")
                 if abs(value) > most:
                     raise ValueError(f"{key}: {_short(value)} is too large; the limit is {most:,}")
         return self
+
+
+def addressable(name: str) -> str:
+    """A name as it is, if a path can address it.
+
+    Raises:
+        ValueError: it is empty, too long, or has letters that cannot be seen or that mean something in paths.
+    """
+    if not name.strip() or name != name.strip() or len(name) > limits.NAME or not name.isprintable():
+        raise ValueError(f"name: {name!r:.60}: expected 1 to {limits.NAME} characters that can be seen")
+    if found := sorted(set(name) & set(".*=")):
+        raise ValueError(f"name: {name!r:.60}: no path can address a name with {' or '.join(found)}")
+    return name
 
 
 def _numbers(value: Any) -> Iterator[int | float]:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune.model.batch.policies import Fcfs
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Table, one_or_more
+from gridtune.scenarios.fields.table import Table, addressable, one_or_more
 from gridtune.scenarios.tables.vres import VresFields
 
 OBSERVED = "peak_concurrent_if_started_at_submit"
@@ -75,6 +75,7 @@ class PlatformSpec(VresFields):
 
     @model_validator(mode="after")
     def _enough(self) -> PlatformSpec:
+        addressable(f"{self.prefix}-{self.sites - 1:03}")
         if self.vres is not None and self.virtual_slots != round(self.virtual_slots):
             raise ValueError(f"virtual_slots: {self.virtual_slots:g} is no whole number for each processor")
         if self.vres is not None and not isinstance(self.policy, Fcfs):
