@@ -104,7 +104,8 @@ class Record:
 
     def message(self, agent: str, kind: str, now: float, count: int = 1) -> None:
         """Count messages that an agent handled."""
-        self.messages[agent, kind, int(now / self.message_bin)] += count
+        key = agent, kind, int(now / self.message_bin)
+        self.messages[key] = self.messages.get(key, 0) + count  # faster than a Counter's own zero
 
     def probe(self, name: str, value: Callable[[], float]) -> None:
         """Sample a value as a signal whenever the grid takes its samples."""

@@ -126,6 +126,7 @@ class Client(mesa.Agent):
             service=session.service,
         )
         self.submitted = 0
+        self._most = max(session.n_min, session.n_max)
         self.mandatory_left = session.n_min
         self.pending: dict[int, tuple[Job, SeD]] = {}
         self._optional_at: dict[int, int] = {}
@@ -176,16 +177,16 @@ class Client(mesa.Agent):
 
     def _useful(self, plan: Sequence[Submission]) -> list[Submission]:
         """What a policy plans, but for what no user asked for: more than n_max requests, n_min mandatory."""
-        n_min, n_max = self.session.n_min, self.session.n_max
+        n_min = self.session.n_min
         before = accumulate((one.mandatory for one in plan), initial=0)
         return [
             Submission(server, mandatory and earlier < n_min, bound)
             for (server, mandatory, bound), earlier in zip(plan, before, strict=False)
-        ][: max(n_min, n_max)]
+        ][: self._most]
 
     def _send(self, what: tuple[SeD, bool]) -> None:
         """Create a request and send it to a server, unless its user could not use another."""
-        if self._left or self.submitted >= max(self.session.n_min, self.session.n_max):
+        if self._left or self.submitted >= self._most:
             return
         server, mandatory = what
         session = self.session
@@ -203,7 +204,10 @@ class Client(mesa.Agent):
         self.pending[job.id] = (job, server)
         if not mandatory:
             self._optional_at[server.index] = self._optional_at.get(server.index, 0) + 1
-        self.host.handle(self.session.user, self._transmit, (server, job))
+        if self.host.cost:
+            self.host.handle(session.user, self._transmit, (server, job))
+        else:
+            self._transmit((server, job))
 
     def _transmit(self, what: tuple[SeD, Job]) -> None:
         """A request leaves, with its data."""
@@ -227,7 +231,10 @@ class Client(mesa.Agent):
 
     def _received(self, job: Job) -> None:
         self._message("complete")
-        self.host.handle(self.session.user, self._completed, job)
+        if self.host.cost:
+            self.host.handle(self.session.user, self._completed, job)
+        else:
+            self._completed(job)
 
     def _completed(self, job: Job) -> None:
         entry = self.pending.pop(job.id, None)

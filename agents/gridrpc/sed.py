@@ -170,7 +170,10 @@ class SeD(mesa.Agent):
     def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
         """Take a request in and review what runs; `completed` is called with it when it is done."""
         self._record.message(self.name, "submit", self._agenda.now)
-        self.host.handle(self.name, self._take, (job, completed))
+        if self.host.cost:
+            self.host.handle(self.name, self._take, (job, completed))
+        else:
+            self._take((job, completed))
 
     def _take(self, what: tuple[Job, Callable[[Job], object]]) -> None:
         job, completed = what
