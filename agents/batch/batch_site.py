@@ -335,7 +335,8 @@ class BatchSite(mesa.Agent):
         """Have one scheduling round as soon as may be, once all that happens at that instant has happened."""
         if not self._round_due:
             self._round_due = True
-            self.grid.agenda.at(max(self.grid.now, self._next_round), self._schedule, None, DECISION)
+            agenda, after = self.grid.agenda, self._next_round
+            agenda.at(agenda.now if agenda.now > after else after, self._schedule, None, DECISION)
 
     def _ask_again(self, _: object) -> None:
         """The policy wanted to be asked by now."""

@@ -111,11 +111,11 @@ class Bags:
 
     def ended(self, job: Job, held_since: float) -> None:
         """A job that held processors since then (s) is done, or was killed and goes back to its bag."""
-        self._advance()
+        now = self._advance()
         bag, overhead = self._of[job.id]
         self._held -= job.processors
         bag.at_sites -= job.processors
-        bag.received += (self.clock() - held_since) * job.processors
+        bag.received += (now - held_since) * job.processors
         if job.state is DONE:
             self.completed += 1
             self.work += job.work
@@ -139,19 +139,24 @@ class Bags:
 
     def _deserved(self, bag: Bag) -> float:
         """Slot-seconds that a campaign deserves by now. To read them changes nothing."""
-        return bag.deserved + bag.weight * (self._share_now() - bag.since) if bag.open else bag.deserved
+        if not bag.open:
+            return bag.deserved
+        return bag.deserved + bag.weight * (self._share_at(self.clock()) - bag.since)
 
     def _work_came(self) -> None:
         self.left += 1
         for listener in self._listeners:
             listener()
 
-    def _advance(self) -> None:
-        self._share = self._share_now()
-        self._last = self.clock()
+    def _advance(self) -> float:
+        """Share until now; the time, s."""
+        now = self.clock()
+        self._share = self._share_at(now)
+        self._last = now
+        return now
 
-    def _share_now(self) -> float:
-        passed = self.clock() - self._last
+    def _share_at(self, time: float) -> float:
+        passed = time - self._last
         return self._share + self._held * passed / self._weight if self._weight > 0 else self._share
 
 

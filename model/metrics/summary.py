@@ -11,7 +11,6 @@ from gridtune.model.metrics.custom import FinishedRun, measure
 from gridtune.model.metrics.fairness import jain, shortfall, spread, unfairness
 from gridtune.model.metrics.lost import (
     SHORTEST,
-    Reckoning,
     Times,
     is_cut_off,
     left_over,
@@ -67,7 +66,9 @@ def summarise(
     owed = [job for job in record.jobs if job.mandatory]
     unsent = missing(record.jobs, record.stays)
     values = _totals(grid, unfinished=bool(unsent))
-    values |= _times(owed, [times for user in users.values() for times in user.times])
+    served = {name: iter(user.times) for name, user in users.items()}
+    times = [next(served[job.user]) for job in owed]  # worked out user by user, in the same order
+    values |= _times(owed, times)
     values |= _of_users(users.values())
     for name in ("slowdown_mean", "slowdown_worst"):
         values[f"{name}_log"] = log10(values[name])
@@ -81,7 +82,7 @@ def summarise(
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     metrics |= by_class(record.classes, users.values())
     if record.sizes:
-        metrics |= by_size(owed, Reckoning.of(record.jobs, grid.now, grid.mean_speed, shortest))
+        metrics |= by_size(owed, times, grid.mean_speed)
     if not finished:
         return metrics, users
     own = {name: metric.value for name, metric in metrics.items()}
@@ -102,23 +103,27 @@ def by_class(classes: Iterable[str], users: Collection[UserOutcome]) -> dict[str
     return made
 
 
-def by_size(jobs: Iterable[Job], reckoning: Reckoning) -> dict[str, Metric]:
+def by_size(jobs: Iterable[Job], times: Iterable[Times], pace: float) -> dict[str, Metric]:
     """The metrics of each size of jobs by `NAME.SIZE`; a size that no job has, has no means.
+
+    Args:
+        jobs: to sort.
+        times: of each.
+        pace: work that a slot does in a second.
 
     Source: S. Srinivasan et al., Characterization of backfilling strategies, 2002 (the four sizes).
     """
-    sorts: dict[str, list[Job]] = {size: [] for size in SIZES}
-    for job in jobs:
+    sorts: dict[str, list[Times]] = {size: [] for size in SIZES}
+    for job, one in zip(jobs, times, strict=True):
         width = "narrow" if job.processors <= NARROW else "wide"
-        length = "short" if job.runtime / reckoning.pace <= SHORT else "long"
-        sorts[f"{width}-{length}"].append(job)
+        length = "short" if job.runtime / pace <= SHORT else "long"
+        sorts[f"{width}-{length}"].append(one)
     made = {}
     for size, those in sorts.items():
-        times = [reckoning.times(job) for job in those]
         values = {
-            "jobs": len(times),
-            "waiting_mean": mean([one.waiting for one in times]),
-            "slowdown_mean": mean([one.slowdown for one in times]),
+            "jobs": len(those),
+            "waiting_mean": mean([one.waiting for one in those]),
+            "slowdown_mean": mean([one.slowdown for one in those]),
         }
         for name, definition in SIZE_METRICS.items():
             made[f"{name}.{size}"] = Metric(float(values[name]), definition.unit)
@@ -183,9 +188,7 @@ def _of_users(users: Collection[UserOutcome]) -> dict[str, float]:
 
 def _times(jobs: Iterable[Job], times: Collection[Times]) -> dict[str, float]:
     """Means and quantiles over mandatory jobs and their times, lost ones included."""
-    waitings = sorted(one.waiting for one in times)
-    responses = sorted(one.response for one in times)
-    slowdowns = sorted(one.slowdown for one in times)
+    waitings, responses, slowdowns = map(sorted, zip(*times, strict=True)) if times else ([], [], [])
     return {
         **{f"waiting_{name}": value for name, value in _summed(waitings).items()},
         **{f"response_{name}": value for name, value in _summed(responses).items()},

@@ -149,11 +149,12 @@ class TraceJobs(JobWorkload):
         # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
         # part its queues or run times between them stay in step.
         origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
-        logged = {task.number: task.submit for task, _ in chosen}
+        kept = self.dependencies == "keep"
+        logged = {task.number: task.submit for task, _ in chosen} if kept else {}
         if streams is not None and chosen and self.resample not in (None, "none"):
             chosen = self._resampled(chosen, streams)
         tasks = [task for task, queue in chosen if self._wanted(task, queue)]
-        if self.dependencies == "keep":
+        if kept:
             tasks = linked(tasks, logged, 2.0 * self.shake if self.resample == "shake" else 0.0)
         if not tasks:
             raise ScenarioError(
