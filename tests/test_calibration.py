@@ -204,7 +204,7 @@ def test_of_a_long_log_the_busiest_weeks_are_searched(log_of, monkeypatch):
     ("rows", "nodes", "said"),
     [
         ("1 0 -1 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "no wait; there is nothing to calibrate to"),
-        ("1 0 5 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "is 1 weeks long; calibration needs at least 4"),
+        ("1 0 5 10 1 -1 -1 1 10 -1 1 1 1 -1 1 -1 -1 -1", 8, "is 1 week long; calibration needs at least 4"),
     ],
 )
 def test_logs_that_say_too_little_are_refused(tmp_path, rows, nodes, said):

@@ -293,6 +293,7 @@ def test_a_file_that_lists_no_outages_is_refused(tmp_path, text, fault):
             "every: 5 s",
         ),
         ({"failures": {"between": inf, "repair": 1.0}}, "inf"),
+        ({"failures": {"between": 0.0, "repair": 1.0}}, "0 is not more than 0"),
     ],
 )
 def test_what_a_site_does_not_have_is_refused(site, fault):

@@ -18,6 +18,7 @@ from gridtune.model.metrics.summary import summarise
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, simulate
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.results.run import notes
 
 LEVELS = {"urgent": 2.0, "normal": 1.0}
 
@@ -237,3 +238,16 @@ def test_a_scenario_says_who_preempts_whom():
     ):
         with pytest.raises(ScenarioError, match=fault):
             run(**wrong)
+
+
+def test_a_qos_of_jobs_that_no_workload_has_is_said():
+    def said(qos):
+        document = {
+            "title": "t",
+            "site": [{"name": "m", "nodes": 4, "policy": "easy", "preemption": {"qos": qos}}],
+            "workload": {"kind": "generated", "role": "urgent", "count": 1, "interval": 1.0, "runtime": 5.0},
+        }
+        return notes(Scenario("test", document, Path()))
+
+    assert said({"urgent": 1.0, "pilot": 1.0}) == []
+    assert said({"urgnt": 1.0}) == ["site m: preemption.qos: no jobs are of kind urgnt; there are urgent"]

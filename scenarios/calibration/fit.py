@@ -205,7 +205,8 @@ def calibrate(
     whole = _Replays(logs, say)
     waits, parts = whole.waits, int(whole.waits.week[-1]) + 1
     if parts < FEWEST:
-        what = f"{parts} logs" if len(logs) > 1 else f"{logs[0].path}: is {parts} weeks long"
+        weeks = "1 week" if parts == 1 else f"{parts} weeks"
+        what = f"{parts} logs" if len(logs) > 1 else f"{logs[0].path}: is {weeks} long"
         raise ScenarioError(
             f"{what}; calibration needs at least {FEWEST}, or as many logs shorter than a week"
         )

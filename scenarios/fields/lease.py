@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gridtune.agents.gridrpc.lease import LeaseHabits
 from gridtune.scenarios.fields.table import Table
@@ -22,6 +22,14 @@ class LeaseSpec(Table):
         ge=0,
         description="s without requests after which a lease is given back, until there is one again",
     )
+
+    @model_validator(mode="after")
+    def _works(self) -> LeaseSpec:
+        if self.startup >= self.length:
+            raise ValueError(
+                f"startup ({self.startup:g} s) must be less than length ({self.length:g} s): it never worked"
+            )
+        return self
 
     @property
     def habits(self) -> LeaseHabits:

@@ -8,6 +8,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.model.metrics.users import UserOutcome
 from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.systems.outages import qos_notes
 from gridtune.scenarios.systems.platform import platform_notes
 from gridtune.scenarios.systems.replay import replay_notes
 from gridtune.scenarios.workloads.trace_file import FromTrace
@@ -48,4 +49,9 @@ def notes(scenario: Scenario) -> list[str]:
         for workload in scenario.active.workload
         if isinstance(workload, FromTrace)
     ]
-    return [*made, *platform_notes(scenario.active.platform), *replay_notes(scenario.active)]
+    return [
+        *made,
+        *platform_notes(scenario.active.platform),
+        *replay_notes(scenario.active),
+        *qos_notes(scenario.spec),
+    ]

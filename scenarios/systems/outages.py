@@ -22,6 +22,10 @@ from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.outages import read_outages
 from gridtune.scenarios.trace_files.records import TraceError
+from gridtune.scenarios.workloads.jobs import JobWorkload
+from gridtune.scenarios.workloads.tasks import TaskWorkload
+
+OTHER_KINDS = {"lease", "pilot", "task"}  # of jobs, beside the roles of workloads
 
 
 def check(spec: ScenarioSpec) -> None:
@@ -69,6 +73,17 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
                 schedule_reservation(availability, *reservation)
         if part.preemption is not None:
             QosPreemption(sites[part.name], _terms(part.preemption))
+
+
+def qos_notes(spec: ScenarioSpec) -> Iterator[str]:
+    """Kinds of jobs to which a site gives a QOS, but which there are nowhere, a line for each site."""
+    with_roles = (load for load in spec.workload if isinstance(load, JobWorkload | TaskWorkload))
+    known = {part.role for part in (*with_roles, *spec.overlay)} | OTHER_KINDS
+    for site in spec.site:
+        strangers = sorted(set(site.preemption.qos) - known) if site.preemption is not None else []
+        if strangers:
+            there, of = ", ".join(sorted(known - OTHER_KINDS)), ", ".join(strangers)
+            yield f"site {site.name}: preemption.qos: no jobs are of kind {of}; there are {there}"
 
 
 def have_outages(grid: Grid, spec: SiteSpec, availability: Timeline) -> None:

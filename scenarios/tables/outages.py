@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune.agents.batch.qos import Mode
-from gridtune.scenarios.fields.laws import EndingLaw
+from gridtune.scenarios.fields.laws import PositiveLaw
 from gridtune.scenarios.fields.observed import TraceFile
 from gridtune.scenarios.fields.table import Table, one_or_more
 
@@ -49,11 +49,11 @@ def chosen(nodes: list[int] | Literal["all"], size: int) -> Sequence[int]:
 class FailuresSpec(Table):
     """Nodes that fail again and again, whatever runs there (Schroeder and Gibson, DSN 2006: section 5)."""
 
-    between: EndingLaw = Field(
+    between: PositiveLaw = Field(
         description="s that a node works from one failure to the next, at least 1; `weibull` with shape 0.7 "
         "to 0.8, where scale is the mean / 1.266 to / 1.133"
     )
-    repair: EndingLaw = Field(
+    repair: PositiveLaw = Field(
         description="s until it is back, at least 1; `lognormal`, e.g. median 3240, sigma 1.94 (mean 6 h)"
     )
     nodes: Nodes = Field(default=ALL, description="numbers of the nodes, from 0, or `all`")
