@@ -98,7 +98,7 @@ def run(
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
     """
     from gridtune.scenarios.results.json_text import to_json
-    from gridtune.scenarios.results.printing import print_metrics, print_table
+    from gridtune.scenarios.results.printing import print_classes, print_metrics
     from gridtune.scenarios.simulation.classes import split
 
     found = _scenario(scenario, set).run(
@@ -111,7 +111,7 @@ def run(
     overall, classes = split(made)
     print_metrics(overall, every=all)
     if classes:
-        print_table(list(classes[0]), classes)
+        print_classes(classes)
 
 
 @app.command()

@@ -145,6 +145,12 @@ def test_replications_are_told_apart_and_do_not_depend_on_the_number_of_workers(
     [
         (["run", "diet/day-reguler"], "did you mean diet/day-regular"),
         (["run", "diet/day-regular", "--set", "client.n_submt=3"], "did you mean n_submit"),
+        (
+            ["run", "deadline/fig3", "--set", "workload.arrival=3"],
+            "workload.task.arrival: no such key; known: count",
+        ),
+        (["run", "batch/replay", "--set", "workload.dependencies=3"], "workload.log.dependencies: "),
+        (["run", "batch/replay", "--set", "workload.trace=3"], "workload.log.trace: 3"),
         (["run", "diet/day-regular", "--set", "client.n_submit=many"], "client.n_submit: 'many'"),
         (["run", "diet/day-regular", "--set", "workload.interval=-1"], "workload.user.interval: -1"),
         (["run", "diet/day-regular", "--set", "client.n_submit"], "expected PATH=VALUE"),

@@ -11,7 +11,7 @@ from gridtune.optimize.front.terminal import laid_out, merged, short_names, tabl
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.results.amounts import human, human_difference
 from gridtune.scenarios.results.headline import HEADLINE, OTHERS, grouped, part_of
-from gridtune.scenarios.results.printing import print_metrics
+from gridtune.scenarios.results.printing import print_classes, print_metrics
 from tests.fronts import COMPLETED, UNFAIR, archive, evaluation, search
 
 
@@ -86,3 +86,16 @@ def test_every_metric_belongs_to_a_part_and_those_that_matter_come_first(capsys)
     assert "waiting_p95" not in short
     print_metrics(given, every=True)
     assert set(given) <= set(capsys.readouterr().out.split())
+
+
+def test_classes_that_do_not_fit_side_by_side_stand_in_tables_below_each_other(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    value = {"mean": 123456.0, "standard_error": 1234.0, "unit": "s"}
+    kinds = [f"class-{k}" for k in range(9)]
+    print_classes({kind: {"waiting_mean": value, "satisfaction_mean": value} for kind in kinds})
+    shown = capsys.readouterr().out
+    assert set(kinds) <= set(shown.split())
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "34.3 h ± 20.6 min" in shown
+    assert "…" not in shown

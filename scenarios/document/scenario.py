@@ -272,8 +272,12 @@ def _locate(document: Document, loc: tuple[int | str, ...]) -> tuple[str, list[s
     """The dotted path of a fault, elements by name, and the keys its table may have."""
     parts: list[str] = []
     at: Any = document
-    for step in loc:
-        if isinstance(step, int) and isinstance(at, list) and step < len(at):
+    told = None  # the table whose kind was among the steps, where it is no key
+    for place, step in enumerate(loc, 1):
+        kinds = (at.get("kind"), at.get("law")) if isinstance(at, dict) and at is not told else ()
+        if step in kinds and place < len(loc):
+            told = at
+        elif isinstance(step, int) and isinstance(at, list) and step < len(at):
             at = at[step]
             name = str(at.get("name", step)) if isinstance(at, dict) else str(step)
             if not (parts and parts[-1] == name):
@@ -295,7 +299,7 @@ def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
             if isinstance(step, str) and step in model.model_fields:
                 inner.extend(_models_in(model.model_fields[step].annotation))
         tagged = [model for model in models if _tag(model) == step]
-        models = inner or tagged or models
+        models = tagged or inner or models  # a kind may be named as a key is, of another kind
     return sorted({key for model in models for key in model.model_fields})
 
 

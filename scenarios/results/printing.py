@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from math import inf
 from shutil import get_terminal_size
 from typing import Any
 
@@ -72,6 +73,33 @@ def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool) -> None:
         return
     for part, names in grouped(others).items():
         print_table((part, *columns[1:]), ({part: name} | _metric_row(name, metrics[name]) for name in names))
+
+
+def print_classes(classes: dict[str, dict[str, Any]]) -> None:
+    """Print the metrics of each class of jobs: a column for each, in as many tables as the terminal needs."""
+    names = list(next(iter(classes.values())))
+    cells = {kind: {name: _cell(_mean(made[name])) for name in names} for kind, made in classes.items()}
+    room = get_terminal_size().columns if sys.stdout.isatty() else inf
+    tables: list[list[str]] = []
+    left = -inf
+    for kind, column in cells.items():
+        width = 3 + max(map(len, (kind, *column.values())))
+        if left < width:
+            tables.append([])
+            left = room - 3 - max(map(len, names))
+        tables[-1].append(kind)
+        left -= width
+    for kinds in tables:
+        rows = ({"by class": name} | {kind: cells[kind][name] for kind in kinds} for name in names)
+        print_table(("by class", *kinds), rows)
+
+
+def _mean(value: dict[str, Any]) -> str | None:
+    """A mean, with its standard error where there is one."""
+    if value["mean"] is None:
+        return None
+    said = human(value["mean"], value["unit"])
+    return f"{said} ± {human(value['standard_error'], value['unit'])}" if value["standard_error"] else said
 
 
 def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:

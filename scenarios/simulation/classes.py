@@ -46,19 +46,9 @@ def by_class(metrics: Mapping[str, Any], classes: Iterable[str]) -> dict[str, di
     return {kind: {name: metrics[f"{name}.{kind}"] for name in CLASS_METRICS} for kind in classes}
 
 
-def split(made: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What a run printed as JSON as two tables: the metrics of all jobs, and a row for each class."""
+def split(made: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What a run printed as JSON in two parts: the metrics of all jobs, and those of each class."""
     classes: dict[str, dict[str, Any]] = made.get("classes", {})
     taken = {f"{name}.{kind}" for kind, metrics in classes.items() for name in metrics}
     overall = {name: value for name, value in made["metrics"].items() if name not in taken}
-    rows = [
-        {"class": kind} | {name: _cell(value) for name, value in metrics.items()}
-        for kind, metrics in classes.items()
-    ]
-    return overall, rows
-
-
-def _cell(value: Mapping[str, Any]) -> Any:
-    """A mean, with its standard error where there is one."""
-    error = value["standard_error"]
-    return value["mean"] if not error else f"{value['mean']:.6g} ± {error:.2g}"
+    return overall, classes
