@@ -79,7 +79,7 @@ def _shared(stays: Iterable[Stay], slots: float, wants: Iterable[Want]) -> _Shar
     """A grid that was shared from the first entry to the last leave."""
     sharing = _Sharing(slots)
     # At one instant entries come first: who leaves and enters at once was never away.
-    events = [(want.time, 1, want.user, want.demand) for want in wants]
+    events = [(time, 1, user, demand) for time, user, demand in wants]
     for stay in stays:
         sharing.given.setdefault(stay.user, 0.0)
         if stay.deadline > stay.entry:
@@ -119,29 +119,30 @@ class _Sharing:
         """Share until a time, s."""
         if time == self._now:
             return
-        enough = self._enough
-        while enough and self._since and self._slots > 0:
+        enough, since, wanted = self._enough, self._since, self._wanted
+        while enough and since and self._slots > 0:
             level, user = enough[0]
-            until = self._since[user] + self._wanted[user] if user in self._since else inf
+            until = since[user] + wanted[user] if user in since else inf
             if until > level:  # has left, or has asked for more
                 heapreplace(enough, (until, user)) if until < inf else heappop(enough)
                 continue
-            reached = self._now + (level - self._level) * len(self._since) / self._slots
+            reached = self._now + (level - self._level) * len(since) / self._slots
             if reached > time:
                 break
             heappop(enough)
             self._now, self._level = max(self._now, reached), max(self._level, level)
-            self.given[user] += self._wanted.pop(user)
-            del self._since[user]
-        if self._since:
-            self._level += self._slots * (time - self._now) / len(self._since)
+            self.given[user] += wanted.pop(user)
+            del since[user]
+        if since:
+            self._level += self._slots * (time - self._now) / len(since)
         else:
             self.idle.append((self._now, time))
         self._now = time
 
     def ask(self, user: str, demand: float, entering: bool) -> None:
         """A user comes with a demand, or asks for more while present."""
-        self._present[user] += entering
+        if entering:
+            self._present[user] += 1
         if demand > 0 and self._present[user]:
             if user in self._since:
                 self._wanted[user] += demand

@@ -158,7 +158,7 @@ class Reckoning(NamedTuple):
 
     def response(self, job: Job) -> float:
         """End minus submission, s."""
-        return self.times(job).response
+        return job.end - job.submit if job.state is DONE else self.times(job).response
 
     def slowdown(self, job: Job) -> float:
         """Response time over run time; see `times`."""
