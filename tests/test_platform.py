@@ -1,5 +1,6 @@
 """Generated platforms: slots, speeds, networks."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -214,3 +215,16 @@ def test_shares_that_generated_sites_cannot_have_are_refused(change, words):
     given = {key: value for key, value in (RESERVED["platform"] | change).items() if value is not None}
     with pytest.raises(ScenarioError, match=words):
         simulate(Scenario("t", RESERVED | {"platform": given, "wms": {}}, Path()))
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ({"sdj": 1.5}, "platform.vres.sdj: 1.5 is no share"),
+        ({"nope": 0.3}, "platform.vres.nope: no such class"),
+        ({"sdj": 0.7, "batch": 0.9}, "platform.vres: shares add up to 1.6"),
+    ],
+)
+def test_shares_of_a_platform_are_checked_before_it_is_drawn(shares, words):
+    with pytest.raises(ScenarioError, match=re.escape(words)):
+        load("egee/grid").override({"platform.vres": shares})

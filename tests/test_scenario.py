@@ -164,3 +164,10 @@ def test_laws_have_the_right_mean(law, mean):
     drawn = TypeAdapter(Law).validate_python(law).draw(np.random.default_rng(1), 40_000)
     assert drawn.mean() == pytest.approx(mean, rel=0.02)
     assert (drawn >= 0).all()
+
+
+def test_a_key_of_one_form_of_a_table_is_not_said_to_be_unknown_to_another():
+    with pytest.raises(ScenarioError) as caught:
+        load("deadline/fig3").override({"workload.priority": {"by": "runtime", "first": "late"}})
+    assert "no such key" not in str(caught.value)
+    assert "priority.first: 'late': Input should be 'small' or 'large'" in str(caught.value)

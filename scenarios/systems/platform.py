@@ -16,12 +16,13 @@ from gridtune.model.grid import Grid
 from gridtune.model.middleware.topology import Route, routes
 from gridtune.model.network import Link
 from gridtune.model.streams import Streams
+from gridtune.model.vres import ShareError
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.faults import needs_names
 from gridtune.scenarios.fields.laws import draws
 from gridtune.scenarios.systems.batch import place
 from gridtune.scenarios.systems.destinations import site_names
-from gridtune.scenarios.systems.vres import measure_together, stand, vres_sites, with_shares
+from gridtune.scenarios.systems.vres import check_shares, measure_together, stand, vres_sites, with_shares
 from gridtune.scenarios.tables.batch import QueueSpec, SiteSpec
 from gridtune.scenarios.tables.general import TransferSpec
 from gridtune.scenarios.tables.platform import OBSERVED, PlatformSpec
@@ -42,7 +43,18 @@ def check(spec: ScenarioSpec) -> None:
         taken = {site.name for site in spec.site} & set(spec.platform.names)
         if taken:
             raise ValueError(f"site: the platform has sites called {', '.join(sorted(taken))} too")
+        _check_vres(spec.platform)
     _check_transfers(spec)
+
+
+def _check_vres(platform: PlatformSpec) -> None:
+    shares = platform.vres or {}
+    try:
+        check_shares(platform, "platform")
+        if sum(shares.values()) > 1 + 1e-9:
+            raise ShareError("", f"shares add up to {sum(shares.values()):g}, which is more than 1")
+    except ShareError as error:
+        raise ValueError(f"platform.vres{f'.{error.name}' if error.name else ''}: {error}") from None
 
 
 def _check_transfers(spec: ScenarioSpec) -> None:

@@ -68,18 +68,29 @@ def counts_of(site: SiteSpec) -> dict[str, int]:
             f"{place}.virtual_slots: {site.virtual_slots:g} for each of {_capacity(site)} processors that "
             f"share is {unit:g} slots, not a whole number"
         )
-    for name, share in site.vres.items():
-        if not 0 <= share <= 1:
-            raise ShareError(name, f"{share:g} is no share; it must be between 0 and 1")
-    names = [known.name for known in site.classes] or list(site.vres)
-    unknown = sorted(set(site.vres) - set(names))
-    if unknown:
-        raise ShareError(unknown[0], f"no such class in {place}.classes; there are {', '.join(names)}")
-    left_out = [name for name in names if name not in site.vres]
-    if len(left_out) > 1:
-        raise ShareError("", f"shares needed for {', '.join(left_out)}; one of them may be left out")
+    names = check_shares(site, place)
     slots = round(site.size * site.slots * site.virtual_slots)
     return slot_counts({name: site.vres.get(name) for name in names}, slots)
+
+
+def check_shares(shared: VresFields, place: str) -> list[str]:
+    """The names of the classes, if the shares fit them.
+
+    Raises:
+        ShareError: they do not.
+    """
+    shares = shared.vres or {}
+    for name, share in shares.items():
+        if not 0 <= share <= 1:
+            raise ShareError(name, f"{share:g} is no share; it must be between 0 and 1")
+    names = [known.name for known in shared.classes] or list(shares)
+    unknown = sorted(set(shares) - set(names))
+    if unknown:
+        raise ShareError(unknown[0], f"no such class in {place}.classes; there are {', '.join(names)}")
+    left_out = [name for name in names if name not in shares]
+    if len(left_out) > 1:
+        raise ShareError("", f"shares needed for {', '.join(left_out)}; one of them may be left out")
+    return names
 
 
 def _capacity(site: SiteSpec) -> int:
