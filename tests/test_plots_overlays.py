@@ -70,7 +70,7 @@ def test_users_are_compared_by_their_slowdowns():
         pytest.approx([1.0, 1.2]),
         pytest.approx([(6 + long) / 2, (1 + long) / 2]),
     ]
-    assert figure.texts[-1].get_text() == "after: 1 users better, 1 worse, 0 as before"
+    assert figure.texts[-1].get_text() == "users in after: 1 better, 1 worse, 0 as before"
     other = replace(AFTER, jobs=AFTER.jobs.assign(user="c"))
     with pytest.raises(PlotError, match="before and other: no user has jobs in both"):
         draw_runs({"before": BEFORE, "other": other}, "users")
