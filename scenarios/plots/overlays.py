@@ -173,7 +173,8 @@ def draw_users_of_runs(runs: Runs, window: Window = None) -> Figure:
         most = max(most, float(both[["mean", "mean_before"]].max().max()))
         better = int((both["mean"] < both["mean_before"]).sum())
         worse = int((both["mean"] > both["mean_before"]).sum())
-        notes.append(f"users in {name}: {better} better, {worse} worse, {len(both) - better - worse} as before")
+        same = len(both) - better - worse
+        notes.append(f"users in {name}: {better} better, {worse} worse, {same} as before")
     limits = (0.9, 1.3 * most)
     axes.plot(limits, limits, color=GREY, linewidth=1.0, linestyle="--")
     axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
