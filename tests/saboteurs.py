@@ -124,7 +124,8 @@ def verdict(twin: Metrics, honest: Metrics, objectives: list[str]) -> str:
 
     Returns:
         `objectives` if the honest run dominates it, or an objective of the twin has no finite value;
-        `loss` if it only loses more than the honest run may; `harmless` if nothing differs; else `""`.
+        `loss` if it only loses more than the honest run may; `level` if neither holds and it loses no more
+        work than the honest run, which chance has cost as much; `harmless` if nothing differs; else `""`.
     """
     if not changed(twin, honest):
         return "harmless"
@@ -133,7 +134,9 @@ def verdict(twin: Metrics, honest: Metrics, objectives: list[str]) -> str:
         return "objectives"
     if all(a <= b for a, b in zip(mine, theirs, strict=True)) and mine != theirs:
         return "objectives"
-    return "loss" if excess_loss(twin, honest) > 0 else ""
+    if excess_loss(twin, honest) > 0:
+        return "loss"
+    return "level" if twin["lost_work"].value <= honest["lost_work"].value else ""
 
 
 def changed(twin: Metrics, honest: Metrics) -> bool:

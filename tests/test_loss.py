@@ -52,7 +52,7 @@ def test_the_suite_covers_every_scenario_with_a_search():
 def test_an_honest_run_is_not_beaten_by_its_twin():
     made = honest_and_twins(load("diet/day-regular").override({"workload.count": 4}), seed=2)
     objectives = ["unhappy_users", "unfairness", "completed"]
-    assert {verdict(made["honest"], twin, objectives) for twin in made.values()} <= {"", "harmless"}
+    assert {verdict(made["honest"], twin, objectives) for twin in made.values()} <= {"", "level", "harmless"}
     assert set(made) == {"honest", *kinds(load("diet/day-regular").active)}
 
 

@@ -46,13 +46,13 @@ def saboteur_table(rows: dict[str, Any]) -> str:
     """Seeds in which objectives, or only the constraint on lost work, beat each twin."""
     kinds = list(dict.fromkeys(kind for row in rows.values() for kind in row["twins"]))
     lines = [
-        _line("scenario", "seeds", *(f"`{kind}`" for kind in kinds), "unbeaten"),
-        f"|---|{'---:|' * (len(kinds) + 2)}",
+        _line("scenario", "seeds", *(f"`{kind}`" for kind in kinds), "lost no more", "unbeaten"),
+        f"|---|{'---:|' * (len(kinds) + 3)}",
     ]
     for name, row in rows.items():
-        unbeaten = sum(counts.get("", 0) for counts in row["twins"].values())
+        left = [str(sum(counts.get(one, 0) for counts in row["twins"].values())) for one in ("level", "")]
         cells = [_verdicts(row["twins"].get(kind)) for kind in kinds]
-        lines.append(_line(f"`{name}`", str(row["seeds"]), *cells, str(unbeaten)))
+        lines.append(_line(f"`{name}`", str(row["seeds"]), *cells, *left))
     return "\n".join(lines)
 
 

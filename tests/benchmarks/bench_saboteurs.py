@@ -20,6 +20,7 @@ from typing import Any
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.scenarios.document.scenario import load, shipped_names
+from gridtune.scenarios.execution.prepare import prepare
 from tests.benchmarks.rows import file_of, rows_of
 from tests.saboteurs import SIZES, honest_and_twins, verdict
 
@@ -47,7 +48,9 @@ def measure(name: str, work: Path, seeds: int) -> None:
 
 def summed_up(name: str, work: Path) -> dict[str, Any]:
     """How often each verdict was given on each twin of a scenario."""
-    search = load(name).spec.search
+    scenario = load(name)
+    prepare(scenario)  # a scenario's own classes have metrics of their own
+    search = scenario.spec.search
     assert search is not None
     counts: dict[str, Counter[str]] = {}
     seeds = 0
