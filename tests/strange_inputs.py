@@ -513,7 +513,8 @@ def run_case(rng: random.Random, made: Ingredients, folder: Path) -> list[str]:
             changed = table.drop(columns=column) if rng.random() < 0.3 else table.assign(**{column: value})
             (changed if rng.random() < 0.8 else changed.iloc[:0]).to_parquet(path)
         elif kind < 0.8 and path.suffix == ".json":
-            path.write_text(json.dumps(changed_tree(rng, json.loads(path.read_text()))))
+            whole = made.run.joinpath(path.name).read_text()
+            path.write_text(json.dumps(changed_tree(rng, json.loads(whole))))
         else:
             path.write_bytes(changed_bytes(rng, path.read_bytes()))
     if rng.random() < 0.2:
