@@ -101,7 +101,7 @@ def _serve() -> None:
         child = os.fork()
         if not child:
             _obey(request)
-        print(json.dumps(_waited(child, request["timeout"])), flush=True)
+        print(json.dumps(waited(child, request["timeout"])), flush=True)
 
 
 def _obey(request: dict[str, Any]) -> None:
@@ -117,7 +117,8 @@ def _obey(request: dict[str, Any]) -> None:
         os._exit(code)
 
 
-def _waited(child: int, timeout: float) -> int | None:
+def waited(child: int, timeout: float) -> int | None:
+    """Exit code of a forked command that leads a group; None if it had to be killed after so many seconds."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)

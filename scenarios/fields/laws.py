@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import cycle
 from math import exp, inf, log
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,35 +57,37 @@ class Constant(_Law):
         return np.full(count, self.value)
 
 
-class Uniform(_Law):
+class _Between(_Law):
+    """A law whose values lie between `low` and `high`."""
+
+    if TYPE_CHECKING:
+        low: float
+        high: float
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.high <= self.low:
+            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
+        return self
+
+
+class Uniform(_Between):
     """Uniform on [low, high)."""
 
     law: Literal["uniform"]
     low: float = Field(ge=0)
     high: float = Field(gt=0)
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Uniform:
-        if self.high <= self.low:
-            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
-        return self
-
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.uniform(self.low, self.high, count)
 
 
-class LogUniform(_Law):
+class LogUniform(_Between):
     """Uniform in its logarithm on [low, high)."""
 
     law: Literal["loguniform"]
     low: float = Field(gt=0)
     high: float = Field(gt=0)
-
-    @model_validator(mode="after")
-    def _ordered(self) -> LogUniform:
-        if self.high <= self.low:
-            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
-        return self
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.exp(rng.uniform(log(self.low), log(self.high), count))
@@ -113,7 +115,7 @@ class LogNormal(_Law):
         return np.minimum(rng.lognormal(log(self.median), self.sigma, count), self.maximum)
 
 
-class Weibull(_Law):
+class Weibull(_Between):
     """Weibull with scale and shape, cut to [low, high] by inversion (RR-5576, table 2)."""
 
     law: Literal["weibull"]
@@ -121,12 +123,6 @@ class Weibull(_Law):
     shape: float = Field(gt=0)
     low: float = Field(default=0.0, ge=0)
     high: float = Field(default=float("inf"), gt=0)
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Weibull:
-        if self.high <= self.low:
-            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
-        return self
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         above_low = exp(-((self.low / self.scale) ** self.shape))
@@ -146,7 +142,7 @@ class Gamma(_Law):
         return rng.gamma(self.shape, self.mean / self.shape, count)
 
 
-class Gaussian(_Law):
+class Gaussian(_Between):
     """Gaussian with a mean and a standard deviation, cut to [low, high] by inversion."""
 
     law: Literal["gaussian"]
@@ -156,9 +152,7 @@ class Gaussian(_Law):
     high: float = Field(default=float("inf"), gt=0)
 
     @model_validator(mode="after")
-    def _ordered(self) -> Gaussian:
-        if self.high <= self.low:
-            raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
+    def _reached(self) -> Gaussian:
         if self.low > self.mean + 8 * self.deviation or self.high < self.mean - 8 * self.deviation:
             raise ValueError(f"nothing of the law lies between low ({self.low}) and high ({self.high})")
         return self

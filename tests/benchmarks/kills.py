@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.databases import VARIABLE, postgresql_database
-from tests.forked import command, warm_up
+from tests.forked import command, waited, warm_up
 
 PHASES = ("start", "proposal", "runs", "validation", "pictures")
 STORAGES = ("journal", "sqlite", "postgresql")
@@ -114,14 +114,9 @@ def started(words: Sequence[str], clock: Clock, log: Path, *, draw: bool = True)
 
 def ended(child: int) -> int:
     """Exit code of a command."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    code = waited(child, PATIENCE)
+    if code is not None:
+        return code
     raise TimeoutError("a search does not end")
 
 
