@@ -51,6 +51,8 @@ FAMILIES: dict[str, str] = {
     "routing": "broker: the site that a job is pushed to",
     "ranking": "broker of a computing grid: which of the published queues a job prefers",
     "arbitration": "dispatcher of a portal: whose job gets the next slot granted to it",
+    "assignment": "master of workers: which task goes next, and to which idle worker",
+    "recovery": "master of workers: what becomes of a task that has failed, and of its worker",
     "matching": "match-maker: the waiting job that a site agent or pilot gets",
     "retry": "middleware: whether a task that failed is tried again",
     "blacklist": "middleware: when a site at which much fails gets no more tasks",

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridtune.agents.wms.overlay import Master, MasterHabits, Worker
+from gridtune.agents.wms.overlay import Master, MasterHabits
 from gridtune.agents.wms.vres_site import VresSite
+from gridtune.agents.wms.workers import Worker
 from gridtune.model.grid import Grid
 from gridtune.model.vres import ClassRules
 from gridtune.scenarios import load, simulate

@@ -34,6 +34,9 @@ class ComputingElement(Protocol):
     ) -> bool:
         """Take a job in if it can start, or may wait; whether it was taken; see `VresSite.offer`."""
 
+    def cancel(self, job: Job) -> None:
+        """Take a job out on its owner's demand, whether it waits or runs; too late is no error."""
+
 
 class BatchElement:
     """The queues of a batch site.
@@ -83,6 +86,10 @@ class BatchElement:
         site = self.site
         self.site.submit(job, done, None if started is None else lambda begun, _: started(begun, site))
         return True
+
+    def cancel(self, job: Job) -> None:
+        """As its site does."""
+        self.site.cancel(job)
 
 
 def advertise(site: str, speed: float, known: SlotClass) -> Advert:

@@ -154,6 +154,13 @@ class WmsBroker(mesa.Agent):
         self.trips.append(trip)
         self._later(self.latencies.submission(), self._match, trip)
 
+    def cancel(self, job: Job) -> None:
+        """Take a job out on its owner's demand, on its way or at its site; too late is no error."""
+        if job.state is CREATED:
+            job.cancel(self.grid.now)
+        elif job.site in self._sites:
+            self._sites[job.site].cancel(job)
+
     def _match(self, trip: Trip) -> None:
         """Match a job to a site, as soon as the broker comes to it."""
         if self.service is None:
@@ -233,6 +240,8 @@ class WmsBroker(mesa.Agent):
             self._give_up(trip, "told_rejected")
 
     def _lost(self, trip: Trip) -> None:
+        if trip.job.state is CANCELLED:
+            return
         trip.failures += 1
         self.grid.record.counters["grid_failures"] += 1
         if trip.failures > self.habits.retries:
@@ -293,6 +302,10 @@ class Wms(mesa.Agent):
         if broker is None:
             broker = self._of[job.user] = self.brokers[len(self._of) % len(self.brokers)]
         broker.submit(job, done, started, description)
+
+    def cancel(self, job: Job) -> None:
+        """Take a job out on its owner's demand, on its way or at its site; too late is no error."""
+        self._of[job.user].cancel(job)
 
     @property
     def trips(self) -> list[Trip]:

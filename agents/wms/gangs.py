@@ -74,20 +74,22 @@ class Gangs:
         fitting = (unit for unit in range(len(units)) if among >> unit & 1)
         return min(fitting, key=lambda unit: (units[unit].active + taken.count(unit), unit))
 
-    def compute(self, gang: Gang, task: Job, then: Callable[[Job], object] | None) -> None:
+    def compute(
+        self, gang: Gang, task: Job, then: Callable[[Job], object] | None, work: float | None = None
+    ) -> None:
         """Have a gang compute a task on as many of its idle processors, on the least loaded ones."""
         site, now = self.site, self.agenda.now
         gang.idle.sort(key=lambda unit: (site.units[unit].active, unit))
         units, gang.idle = gang.idle[: task.processors], gang.idle[task.processors :]
-        work = GangWork(gang, task, then, units, task.runtime, now)
-        for unit, strand in zip(units, work.strands, strict=True):
+        made = GangWork(gang, task, then, units, task.runtime if work is None else work, now)
+        for unit, strand in zip(units, made.strands, strict=True):
             site.before(unit)
             site.units[unit].begin(now, strand, inf)
             site.after(unit, gang.slot_class, 1)
         for unit in set(units):
-            self.computing.setdefault(unit, []).append(work)
-        gang.works.append(work)
-        self._renew(work)
+            self.computing.setdefault(unit, []).append(made)
+        gang.works.append(made)
+        self._renew(made)
 
     def rates_changed(self, unit: int) -> None:
         """Something has come to a unit or left it."""

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections import Counter
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from math import inf
+from typing import NamedTuple
 
 import mesa
 
 from gridtune.agents.batch.services import Delay
-from gridtune.agents.wms.vres_site import Ended, Started, VresSite
+from gridtune.agents.wms.vres_site import VresSite
+from gridtune.agents.wms.workers import Errors, Submits, Worker
 from gridtune.model.agenda import ARRIVAL, DECISION
 from gridtune.model.grid import Grid
-from gridtune.model.job import DONE, QUEUED, RUNNING, Job
+from gridtune.model.job import CREATED, DONE, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.policy import misjudged
+from gridtune.model.wms.farming import (
+    Assignment,
+    ByKind,
+    ErrorKind,
+    Failure,
+    InOrder,
+    Recovery,
+    Verdict,
+)
 
 define("workers_lost", "workers", "minimize", "workers of user-level schedulers that crashed or met a limit")
 define("workers_submitted", "jobs", "minimize", "workers that user-level schedulers submitted to the grid")
-
-
-class Submits(Protocol):
-    """Whoever brings jobs to a slot: a site or the brokers."""
-
-    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
-        """Take a job in."""
+define("workers_dismissed", "workers", "minimize", "workers taken out of their pools for system errors")
+define("workers_moved", "jobs", "minimize", "workers cancelled where they waited, and submitted anew")
+define("task_errors", "executions", "minimize", "executions that ended with an error, or without a result")
+define("tasks_given_up", "tasks", "minimize", "tasks that their master gave up after failures")
 
 
 class MasterHabits(NamedTuple):
@@ -36,10 +46,14 @@ class MasterHabits(NamedTuple):
         watch: s between two looks of the operator, who replaces missing workers; 0 for none.
         dispatch_time: s that dispatching a task occupies the master.
         latency: s that a message between master and worker takes.
-        detection: s until the master knows that a worker is lost.
+        detection: s until the master knows that a worker or a result is lost.
         lifetime: of a worker until it crashes, s; None if none does.
         estimate: run time that workers promise, s.
         processors: of each task, and so slots of each worker.
+        patience: s for which a worker may wait at a site before it is submitted anew.
+        assignment: decides which task goes next, and to which idle worker.
+        recovery: decides what becomes of a task that has failed, and of its worker.
+        errors: that befall tasks; None for none.
     """
 
     user: str
@@ -52,26 +66,10 @@ class MasterHabits(NamedTuple):
     lifetime: Delay | None
     estimate: float
     processors: int = 1
-
-
-class Worker(mesa.Agent):
-    """A worker that holds a slot; it leaves the grid when its master takes it out of the pool.
-
-    Attributes:
-        job: its job in the grid.
-        site: where.
-        task: that it computes or that is on its way; None while it is idle.
-        alive: whether it can work.
-        crash: handle of the event at which it crashes; 0 if it does not.
-    """
-
-    def __init__(self, job: Job, site: VresSite) -> None:
-        super().__init__(site.grid)
-        self.job = job
-        self.site = site
-        self.task: Job | None = None
-        self.alive = True
-        self.crash = 0
+    patience: float = inf
+    assignment: Assignment = InOrder()
+    recovery: Recovery = ByKind()
+    errors: Errors | None = None
 
 
 class Master(mesa.Agent):
@@ -82,23 +80,47 @@ class Master(mesa.Agent):
         tasks: to be done, each released at its `submit` time, in this order.
         habits: how it works.
         gateway: where workers are submitted.
+        settled: called when all tasks so far are done or given up; `close` if left out.
+
+    Attributes:
+        left: tasks that are neither done nor given up.
+        closed: whether the overlay has dissolved.
     """
 
-    def __init__(self, grid: Grid, tasks: Sequence[Job], habits: MasterHabits, gateway: Submits) -> None:
+    def __init__(
+        self,
+        grid: Grid,
+        tasks: Sequence[Job],
+        habits: MasterHabits,
+        gateway: Submits,
+        settled: Callable[[], object] | None = None,
+    ) -> None:
         super().__init__(grid)
         self.grid = grid
-        self.tasks = tasks
+        self.tasks: list[Job] = []
         self.habits = habits
         self.gateway = gateway
         self.workers: dict[int, Worker] = {}
         self.submitted: list[Job] = []  # workers as jobs of the grid
-        self.left = len(tasks)
-        self._ready: deque[Job] = deque()
-        self._idle: deque[Worker] = deque()
+        self.left = 0
+        self.closed = False
+        self._settled = settled or self.close
+        self._ready: list[tuple[float, int, Job]] = []  # a heap, by rank and then by the order of release
+        self._last = self._first = 0  # of the orders of release; what is dispatched again is put in front
+        self._idle: list[Worker] = []
         self._pending = 0
         self._free_at = 0.0
-        for counter in ("workers_lost", "workers_submitted"):
+        self._failing: set[int] = set()  # tasks that fail wherever they are executed
+        self._failures: Counter[tuple[int, ErrorKind]] = Counter()  # by task and kind
+        counters = [
+            "workers_lost",
+            "workers_submitted",
+            *(["workers_dismissed", "task_errors", "tasks_given_up"] if habits.errors is not None else []),
+            *(["workers_moved"] if habits.patience < inf else []),
+        ]
+        for counter in counters:
             grid.record.counters[counter] += 0
+        self._take(tasks)
 
     @property
     def busy(self) -> int:
@@ -109,12 +131,22 @@ class Master(mesa.Agent):
 
     def begin(self, _: object) -> None:
         """Submit the workers, and release the tasks as they come."""
-        for task in self.tasks:
-            if task.submit <= self.grid.now:
-                self._release(task)
-            else:
-                self.grid.agenda.at(task.submit, self._released, task, ARRIVAL)
+        self._expect(self.tasks)
         self._replace(None)
+
+    def add(self, tasks: Sequence[Job]) -> None:
+        """Take further tasks, each released at its `submit` time."""
+        self._take(tasks)
+        self._expect(tasks)
+        self._serve()
+
+    def close(self) -> None:
+        """The overlay dissolves: its workers give their slots back."""
+        self.closed = True
+        for worker in list(self.workers.values()):
+            self._bury(worker)
+            if worker.job.state is RUNNING:
+                worker.site.finish(worker.job)
 
     def efficiency(self) -> tuple[float, float]:
         """Work of completed tasks, and time that its workers' slots were in the grid, s."""
@@ -123,9 +155,23 @@ class Master(mesa.Agent):
         held = sum((job.end if job.end == job.end else now) - job.submit for job in self.submitted)
         return work, held * self.habits.processors
 
+    def _take(self, tasks: Sequence[Job]) -> None:
+        self.tasks += tasks
+        self.left += len(tasks)
+        if self.habits.errors is not None:
+            self._failing |= {task.id for task in tasks if self.habits.errors.application()}
+
+    def _expect(self, tasks: Sequence[Job]) -> None:
+        for task in tasks:
+            if task.submit <= self.grid.now:
+                self._release(task)
+            else:
+                self.grid.agenda.at(task.submit, self._released, task, ARRIVAL)
+
     def _release(self, task: Job) -> None:
         task.queue(self.grid.now, "master")
-        self._ready.append(task)
+        self._last += 1
+        heappush(self._ready, (self.habits.assignment.rank(task), self._last, task))
 
     def _released(self, task: Job) -> None:
         self._release(task)
@@ -134,30 +180,45 @@ class Master(mesa.Agent):
     def _replace(self, _: object) -> None:
         """The operator adds workers until as many as wanted are available or on their way."""
         habits = self.habits
-        if self.left == 0:
+        if self.closed:
             return
         for _k in range(habits.workers - len(self.workers) - self._pending):
-            job = self.grid.record.placeholder(
-                habits.user,
-                self.grid.now,
-                habits.estimate,
-                kind=habits.role,
-                group=habits.user,
-                processors=habits.processors,
-            )
-            self.submitted.append(job)
-            self._pending += 1
-            self.grid.record.counters["workers_submitted"] += 1
-            self.gateway.submit(job, self._worker_ended, self._worker_started)
+            self._send_worker()
         if habits.watch > 0:
             self.grid.agenda.after(habits.watch, self._replace, None, DECISION)
 
+    def _send_worker(self) -> None:
+        habits = self.habits
+        job = self.grid.record.placeholder(
+            habits.user,
+            self.grid.now,
+            habits.estimate,
+            kind=habits.role,
+            group=habits.user,
+            processors=habits.processors,
+        )
+        self.submitted.append(job)
+        self._pending += 1
+        self.grid.record.counters["workers_submitted"] += 1
+        self.gateway.submit(job, self._worker_ended, self._worker_started)
+        if habits.patience < inf:
+            self.grid.agenda.after(habits.patience, self._move, job, DECISION)
+
+    def _move(self, job: Job) -> None:
+        """A worker that still waits is taken out of its queue, and another one submitted."""
+        if job.state in (CREATED, QUEUED) and not self.closed:
+            self.gateway.cancel(job)
+            self._pending -= 1
+            self.grid.record.counters["workers_moved"] += 1
+            self._send_worker()
+
     def _worker_started(self, job: Job, site: VresSite) -> None:
         self._pending -= 1
-        if self.left == 0:
+        if self.closed:
             site.finish(job)
             return
-        worker = self.workers[job.id] = Worker(job, site)
+        errors = self.habits.errors
+        worker = self.workers[job.id] = Worker(job, site, errors is not None and errors.system())
         if self.habits.lifetime is not None:
             worker.crash = self.grid.agenda.after(self.habits.lifetime(), self._crash, worker, DECISION)
         self._idle.append(worker)
@@ -173,118 +234,119 @@ class Master(mesa.Agent):
 
     def _crash(self, worker: Worker) -> None:
         worker.crash = 0
-        if worker.alive and worker.job.state is RUNNING:
+        if worker.works:
             worker.site.cancel(worker.job)
             self._lose(worker)
 
     def _lose(self, worker: Worker) -> None:
-        """Take a worker out of the pool, and its task back."""
+        """Take a worker that has ended out of the pool, and its task back."""
         self._bury(worker)
-        del self.workers[worker.job.id]
-        if worker in self._idle:
-            self._idle.remove(worker)
-        if self.left == 0:
+        if self.closed:
             return
         self.grid.record.counters["workers_lost"] += 1
         task = worker.task
         if task is not None and task.state in (RUNNING, QUEUED):
-            if task.state is RUNNING:
-                # It was lost when its worker ended, who may be known to be dead only later.
-                task.kill(min(self.grid.now, worker.job.end))
-            self.grid.agenda.after(self.habits.detection, self._again, task, DECISION)
+            # It was lost when its worker ended, who may be known to be dead only later.
+            self._fails(task, "worker", worker, min(self.grid.now, worker.job.end))
 
     def _bury(self, worker: Worker) -> None:
+        """A worker leaves the pool and the grid."""
         worker.alive = False
         worker.remove()
+        self.workers.pop(worker.job.id, None)
+        if worker in self._idle:
+            self._idle.remove(worker)
         if worker.crash:
             self.grid.agenda.cancel(worker.crash)
             worker.crash = 0
-
-    def _again(self, task: Job) -> None:
-        self._ready.appendleft(task)
-        self._serve()
 
     def _serve(self) -> None:
         """Dispatch tasks to idle workers, one after the other."""
         now, habits = self.grid.now, self.habits
         while self._idle and self._ready:
-            # The one that came last: the one idle for longest is the nearest to the limit of its site, and a
-            # long task that always went there would never end.
-            worker, task = self._idle.pop(), self._ready.popleft()
+            task = heappop(self._ready)[-1]
+            chosen = habits.assignment.choose(task, self._idle)
+            if not 0 <= chosen < len(self._idle):
+                raise misjudged(habits.assignment, "chooses none of the workers that are idle")
+            worker = self._idle.pop(chosen)
             worker.task = task
             self._free_at = max(now, self._free_at) + habits.dispatch_time
             self.grid.agenda.at(self._free_at + habits.latency, self._arrive, (worker, task), ARRIVAL)
 
     def _arrive(self, what: tuple[Worker, Job]) -> None:
         worker, task = what
-        if worker.alive and worker.job.state is RUNNING:
-            task.site = worker.site.name
-            task.begin(self.grid.now, worker.job.node)
+        if not worker.works:
+            return
+        task.site = worker.site.name
+        task.begin(self.grid.now, worker.job.node)
+        errors = self.habits.errors
+        kind = None if errors is None else worker.error(task.id in self._failing, errors)
+        if errors is None or kind is None:
             worker.site.compute(worker.job, task, lambda _: self._computed(worker))
+        else:
+            work = task.runtime if kind == "connection" else min(errors.after(), task.runtime)
+            worker.site.compute(worker.job, task, lambda _: self._erred(worker, kind), work)
 
     def _computed(self, worker: Worker) -> None:
         assert worker.task is not None
         worker.task.finish(self.grid.now)
-        worker.task = None
+        worker.task, worker.failures = None, 0
+        self._settle(worker)
+
+    def _erred(self, worker: Worker, kind: ErrorKind) -> None:
+        """An execution has ended with an error; the worker lives, and says so."""
+        assert worker.task is not None
+        task, worker.task = worker.task, None
+        worker.failures += kind == "system"
+        self.grid.record.counters["task_errors"] += 1
+        verdict = self._fails(task, kind, worker, self.grid.now)
+        if self.closed:
+            return
+        if verdict.keep:
+            self.grid.agenda.after(self.habits.latency, self._asks, worker, ARRIVAL)
+        else:
+            self.grid.record.counters["workers_dismissed"] += 1
+            self._bury(worker)
+            worker.site.finish(worker.job)
+
+    def _fails(self, task: Job, kind: ErrorKind, worker: Worker, at: float) -> Verdict:
+        """A task was lost at a worker at some time: it is dispatched again, or given up."""
+        self._failures[task.id, kind] += 1
+        alike = self._failures[task.id, kind]
+        total = sum(self._failures[task.id, known] for known in KINDS)
+        verdict = self.habits.recovery.decide(Failure(kind, alike, total, worker.failures))
+        if verdict.wait is None:
+            if task.state is RUNNING:
+                task.fail(at)
+            else:
+                task.reject(at)
+            self.grid.record.counters["tasks_given_up"] += 1
+            self._settle(None)
+            return verdict
+        if task.state is RUNNING:
+            task.kill(at)
+        known = self.habits.latency if kind in ("application", "system") else self.habits.detection
+        self.grid.agenda.after(known + verdict.wait, self._again, task, DECISION)
+        return verdict
+
+    def _again(self, task: Job) -> None:
+        self._first -= 1
+        heappush(self._ready, (self.habits.assignment.rank(task), self._first, task))
+        self._serve()
+
+    def _settle(self, worker: Worker | None) -> None:
+        """A task is done or given up, and its worker asks for more."""
         self.left -= 1
         if self.left == 0:
-            self._disband()
-        else:
+            self._settled()
+        if worker is not None and not self.closed:
             # The result travels to the master, who sees the worker ask for more.
             self.grid.agenda.after(self.habits.latency, self._asks, worker, ARRIVAL)
 
     def _asks(self, worker: Worker) -> None:
-        if worker.alive and worker.job.state is RUNNING and worker.task is None:
+        if worker.works and worker.task is None:
             self._idle.append(worker)
             self._serve()
 
-    def _disband(self) -> None:
-        """All is done: the overlay dissolves."""
-        for worker in list(self.workers.values()):
-            self._bury(worker)
-            if worker.job.state is RUNNING:
-                worker.site.finish(worker.job)
 
-
-class PlainUser(mesa.Agent):
-    """The same tasks without a master: each is a job of the grid.
-
-    Args:
-        grid: where it lives.
-        tasks: to be done.
-        gateway: where they are submitted.
-        window: of them in the grid at once; 0 for all.
-    """
-
-    def __init__(self, grid: Grid, tasks: Sequence[Job], gateway: Submits, window: int) -> None:
-        super().__init__(grid)
-        self.grid = grid
-        self.tasks = tasks
-        self.gateway = gateway
-        self.window = window or len(tasks)
-        self.told: dict[int, tuple[float, float]] = {}
-        self._next = 0
-        self._sent: dict[int, float] = {}
-
-    def begin(self, _: object) -> None:
-        """Submit the first tasks."""
-        for _k in range(min(self.window, len(self.tasks))):
-            self._send()
-
-    def efficiency(self) -> tuple[float, float]:
-        """Work of completed tasks, and time that their jobs were in the grid, s."""
-        work = sum(task.work for task in self.tasks if task.state is DONE)
-        held = sum(end - start for start, end in self.told.values())
-        held += sum(self.grid.now - start for start in self._sent.values())
-        return work, held * max((task.processors for task in self.tasks), default=1)
-
-    def _send(self) -> None:
-        task = self.tasks[self._next]
-        self._next += 1
-        self._sent[task.id] = self.grid.now
-        self.gateway.submit(task, self._hear)
-
-    def _hear(self, task: Job) -> None:
-        self.told[task.id] = self._sent.pop(task.id), self.grid.now
-        if self._next < len(self.tasks):
-            self._send()
+KINDS: tuple[ErrorKind, ...] = ("application", "system", "connection", "worker")

@@ -205,14 +205,21 @@ class VresSite(mesa.Agent):
             if self.keeper is not None:
                 self.keeper.released(self.empty)
 
-    def compute(self, job: Job, task: Job, then: Ended) -> None:
-        """Have a job that holds a slot compute a task, and call `then` with the task when that is done."""
+    def compute(self, job: Job, task: Job, then: Ended, work: float | None = None) -> None:
+        """Have a job that holds a slot compute a task, and call `then` with the task when that is done.
+
+        Args:
+            job: that holds a slot here.
+            task: as wide as the job, or narrower.
+            then: called with the task.
+            work: s at speed 1, of each processor; that of the task if left out.
+        """
         execution = self._executions[job.id]
         if isinstance(execution, Gang):
-            self.gangs.compute(execution, task, then)
+            self.gangs.compute(execution, task, then, work)
             return
         execution.task, execution.then = task, then
-        self._activate(execution, task.runtime)
+        self._activate(execution, task.runtime if work is None else work)
 
     def finish(self, job: Job) -> None:
         """A job that holds a slot has done all its work."""

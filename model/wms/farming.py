@@ -1,0 +1,147 @@
+"""How a master farms tasks out to workers: which goes next, to whom, and what becomes of failed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from gridtune.model.job import Job
+from gridtune.model.policy import Policy, parameter, register
+
+ErrorKind = Literal["application", "system", "connection", "worker"]
+WORKERS = "which idle worker gets it: that which asked last or first, or the fastest"
+
+
+class IdleWorker(Protocol):
+    """A worker that asks for a task, as an assignment policy sees it.
+
+    Attributes:
+        speed: work per s of its slot while nothing shares it.
+        failures: tasks that system errors have lost there since one was done.
+    """
+
+    speed: float
+    failures: int
+
+
+class Assignment(Policy):
+    """The contract of the family `assignment`."""
+
+    worker: str = "last"
+
+    def rank(self, task: Job) -> float:
+        """Where a task stands among those that wait: the least first, equal ones as they came.
+
+        A task that is dispatched again comes before the others of its rank.
+        """
+        raise NotImplementedError
+
+    def choose(self, task: Job, idle: Sequence[IdleWorker]) -> int:
+        """Index of the worker that gets a task, among those idle, in the order in which they asked."""
+        if self.worker == "fastest":
+            return max(range(len(idle)), key=lambda index: (idle[index].speed, index))
+        # The one idle for longest is the nearest to the limit of its site, and a long task that always
+        # went there would never end.
+        return 0 if self.worker == "first" else len(idle) - 1
+
+
+@register("assignment", "in-order", source="Responsive Grids, section 4.1.3")
+@dataclass(frozen=True)
+class InOrder(Assignment):
+    """Tasks go out in the order in which they came."""
+
+    worker: Literal["last", "first", "fastest"] = parameter("last", help=WORKERS)
+
+    def rank(self, task: Job) -> float:
+        """All alike."""
+        return 0.0
+
+
+@register("assignment", "by-length", source="Responsive Grids, sections 4.1.1 (policy functions) and 4.1.4")
+@dataclass(frozen=True)
+class ByLength(Assignment):
+    """Tasks go out by the run time that their user expects, the long ones first or the short ones."""
+
+    first: Literal["long", "short"] = parameter("long", help="which tasks go out first")
+    worker: Literal["last", "first", "fastest"] = parameter("last", help=WORKERS)
+
+    def rank(self, task: Job) -> float:
+        """Its length, of either sign."""
+        return -task.estimate if self.first == "long" else task.estimate
+
+
+class Failure(NamedTuple):
+    """A task that has failed, and where.
+
+    Attributes:
+        kind: `application` (the task itself is to blame), `system` (the node is), `connection` (the result
+            did not arrive) or `worker` (it crashed or met a limit).
+        alike: failures of this kind that the task has had, this one included.
+        failures: of the task in all, this one included.
+        at_worker: tasks that system errors have lost at this worker since one was done there.
+    """
+
+    kind: ErrorKind
+    alike: int
+    failures: int
+    at_worker: int
+
+
+class Verdict(NamedTuple):
+    """What becomes of a failed task and its worker.
+
+    Attributes:
+        wait: s until the task is dispatched again; None if it is given up.
+        keep: whether the worker stays in the pool, if it lives.
+    """
+
+    wait: float | None
+    keep: bool = True
+
+
+class Recovery(Policy):
+    """The contract of the family `recovery`."""
+
+    def decide(self, failure: Failure) -> Verdict:
+        """What becomes of a task that has just failed, and of the worker that had it."""
+        raise NotImplementedError
+
+
+@register("recovery", "by-kind", source="Responsive Grids, section 4.1.6")
+@dataclass(frozen=True)
+class ByKind(Recovery):
+    """Errors of the application are the task's fault, errors of the system that of its worker."""
+
+    application_retries: int = parameter(
+        0, help="how often a task is tried again after an application error", low=0, high=5, minimum=0
+    )
+    tolerance: int = parameter(
+        1,
+        help="system errors without a success after which a worker leaves the pool; 0: it stays",
+        low=0,
+        high=10,
+        minimum=0,
+    )
+
+    def decide(self, failure: Failure) -> Verdict:
+        """Only application errors count against the task."""
+        if failure.kind == "application":
+            return Verdict(0.0 if failure.alike <= self.application_retries else None)
+        sick = failure.kind == "system" and 0 < self.tolerance <= failure.at_worker
+        return Verdict(0.0, keep=not sick)
+
+
+@register("recovery", "retry-count", source="Responsive Grids, section 4.1.6 (JDL RetryCount)")
+@dataclass(frozen=True)
+class RetryCount(Recovery):
+    """All failures are alike: a task is tried again so often, and workers stay."""
+
+    retries: int = parameter(3, help="how often a task is tried again", low=0, high=20, minimum=0)
+    pause: float = parameter(
+        0.0, help="time before each retry", unit="s", low=1.0, high=3600.0, log=True, minimum=0.0
+    )
+
+    def decide(self, failure: Failure) -> Verdict:
+        """Whatever has happened."""
+        return Verdict(self.pause if failure.failures <= self.retries else None)
