@@ -66,7 +66,7 @@ def search(
     robust: str | None = None,
     vary: Sequence[str] = (),
     out: Path | None = None,
-    storage: str | None = None,
+    storage: str | Path | None = None,
     study: str | None = None,
     resume: bool = False,
     batch: int | None = None,

@@ -19,6 +19,7 @@ from optuna.storages.journal import JournalFileBackend
 
 from databases import postgresql_database
 from gridtune.optimize.search import search
+from gridtune.optimize.storages.sqlite_file import make
 from gridtune.optimize.storages.storage import JOURNAL
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
@@ -224,10 +225,12 @@ def test_a_study_on_a_server_is_read_without_the_right_to_write():
         assert len(load_archive(address).evaluations) == 3
 
 
-def test_a_database_that_a_killed_search_has_left_half_written_is_read_and_not_changed(tmp_path):
+@pytest.mark.parametrize("grown", [True, False])
+def test_a_database_that_a_killed_search_has_left_half_written_is_read_and_not_changed(tmp_path, grown):
     """What SQLite would undo on the next opening is undone in a copy."""
     path = tmp_path / "studies.db"
     _search(storage=f"sqlite:///{path}")
+    size = path.stat().st_size
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA cache_size = 1")  # so that pages are written before the end
         connection.execute("CREATE TABLE filling (text)")
@@ -235,12 +238,56 @@ def test_a_database_that_a_killed_search_has_left_half_written_is_read_and_not_c
         connection.execute("UPDATE trial_user_attributes SET value_json = '0' || hex(zeroblob(5000))")
         left = {name: (tmp_path / name).read_bytes() for name in ("studies.db", "studies.db-journal")}
         connection.rollback()
+    if not grown:  # killed when its head was written, but not the pages that the head speaks of
+        left["studies.db"] = left["studies.db"][:size]
     for name, content in left.items():
         (tmp_path / name).write_bytes(content)
     before = seen(tmp_path)
     assert len(load_archive(f"sqlite:///{path}").evaluations) == 3
     assert seen(tmp_path) == before
     assert _search(storage=f"sqlite:///{path}", resume=True).evaluated == 0
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3])
+def test_a_study_whose_making_was_cut_short_is_made_anew(tmp_path, lines):
+    """The first records of a study are in the journal, its settings are not."""
+    path = tmp_path / "studies.journal"
+    _search(storage=path)
+    with path.open("rb+") as file:
+        file.truncate(sum(len(file.readline()) for _ in range(lines)))
+    assert _search(storage=path, resume=True).evaluated == 3
+
+
+def test_a_study_in_a_database_is_made_whole_or_not_at_all(tmp_path):
+    """The last that is said of it cannot be written: nothing of it is there."""
+    path = tmp_path / "studies.db"
+    make(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON study_user_attributes WHEN NEW.key = 'gridtune' "
+            "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+        )
+        assert "the disk is full" in refused(_search, storage=f"sqlite:///{path}")
+        tables = ("studies", "study_directions", "study_system_attributes", "study_user_attributes")
+        for table in tables:
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
+        connection.execute("DROP TRIGGER full")
+    assert _search(storage=f"sqlite:///{path}", resume=True).evaluated == 3
+
+
+@pytest.mark.parametrize("place", ["sqlite:///{}/studies.db", "{}/studies.journal"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_an_empty_study_that_somebody_else_has_made_is_not_taken(tmp_path, place, resume):
+    """It stands among ours, and has nothing in it yet."""
+    place = place.format(tmp_path)
+    _search(storage=place)
+    theirs = place if "://" in place else optuna.storages.JournalStorage(JournalFileBackend(place))
+    optuna.create_study(study_name="theirs", storage=theirs)
+    before = seen(tmp_path)
+    assert "theirs: this study was not made by" in refused(
+        _search, storage=place, study="theirs", resume=resume
+    )
+    assert seen(tmp_path) == before
 
 
 def test_what_is_cut_off_a_journal_is_kept_beside_it(tmp_path):

@@ -41,7 +41,7 @@ def search(
     jobs: int | None = None,
     dask: str | None = None,
     out: Path | str | None = None,
-    storage: str | None = None,
+    storage: str | Path | None = None,
     study: str | None = None,
     resume: bool = False,
     progress: bool | None = None,

@@ -20,9 +20,10 @@ from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.api.experiment import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
-from gridtune.scenarios.results.files import replace, write_json
+from gridtune.scenarios.results.files import write_json
 from gridtune.scenarios.results.frames import as_html
 from gridtune.scenarios.results.locks import own_folder
+from gridtune.scenarios.whole_files import replace
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 if TYPE_CHECKING:

@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from optuna.storages.journal import BaseJournalBackend
+from optuna.storages.journal._storage import JournalOperation
 
 from gridtune.optimize.storages.damage import DamagedError
 from gridtune.scenarios.results.locks import Hold
+from gridtune.scenarios.whole_files import beside, remove, remove_leftovers
 
 CUT = ".cut"  # in the name of a file beside a journal, with bytes that were cut off it
 MARK = re.compile(rb',"record":(\d+),"check":"([0-9a-f]{16})"\}\r?\n?\Z')
@@ -49,12 +51,14 @@ class Lines:
         end: bytes up to where all lines are finished.
         unfinished: bytes after that.
         faults: what is wrong with lines passed over.
+        begun: names of studies that a search has made, finished or not.
     """
 
     def __init__(self, path: Path, *, salvage: bool = False) -> None:
         self.path = path
         self.line = self.marked = self.end = self.unfinished = 0
         self.faults: list[str] = []
+        self.begun: set[str] = set()
         self._salvage = salvage
         self._writers: set[str] = set()  # whose lines have checksums
 
@@ -103,6 +107,8 @@ class Lines:
                 missing = number - expected
                 lines = "a line is" if missing == 1 else f"{missing} lines are"
                 self._fault(f"{lines} missing before line {self.line}")
+        if log["op_code"] == JournalOperation.CREATE_STUDY:
+            (self.begun.discard if number is None else self.begun.add)(str(log.get("study_name")))
         yield log
 
     def _fault(self, text: str) -> None:
@@ -163,6 +169,7 @@ class Journal(BaseJournalBackend):
         self.cut: Path | None = None
         lock = self._real.with_name(self._real.name + ".writer")
         self._hold = Hold(lock, f"{path}: another search is writing it")
+        remove_leftovers(self._real.parent, {self._real.name})
         self.lines = Lines(path)
         self._read = self._next = 0
 
@@ -210,7 +217,10 @@ class Journal(BaseJournalBackend):
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Hold records back, and write them at the end."""
+        """Hold records back, and write them at the end of the outermost batch."""
+        if self._held is not None:
+            yield
+            return
         self._held = []
         try:
             yield
@@ -271,14 +281,14 @@ def _append(path: Path, text: bytes) -> None:
 
 def _create(path: Path, text: bytes) -> None:
     """Make a file with something in it, unless another is there."""
-    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    new = beside(path, "new")
     try:
         with new.open("wb", buffering=0) as file:
             _write(file.fileno(), text)
             os.fsync(file.fileno())
         give_name(new, path)
     finally:
-        new.unlink(missing_ok=True)
+        remove(new)
 
 
 def give_name(new: Path, path: Path) -> None:

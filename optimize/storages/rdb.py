@@ -6,20 +6,22 @@ import hashlib
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from gridtune.optimize.storages.recognition import OPTUNA, database_kind
-from gridtune.optimize.storages.sqlite_file import LOCK_TIMEOUT, make, open_read_only
+from gridtune.optimize.storages.recognition import LOCK_TIMEOUT, OPTUNA, database_kind
+from gridtune.optimize.storages.sqlite_file import make, open_read_only
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.whole_files import remove_leftovers
 
 if TYPE_CHECKING:
     from optuna import Study
     from optuna.storages import RDBStorage
+    from optuna.study import StudyDirection
     from optuna.trial import FrozenTrial
     from sqlalchemy import URL
 
@@ -51,6 +53,7 @@ def connect(address: str) -> RDBStorage:
                 raise ScenarioError(
                     f"{file}: an Optuna database that `gridtune search` has not made; name a new file"
                 )
+            remove_leftovers(file.parent, {file.name})
             if kind == "new":
                 make(file)
         elif strange := _strange_tables(url):
@@ -169,6 +172,47 @@ def _unreachable(address: str, error: Exception) -> ScenarioError:
     if isinstance(error, ImportError):
         return ScenarioError(f"{shown(address)}: cannot be used: {reason(error)}; install its driver")
     return ScenarioError(f"{shown(address)}: cannot be reached: {reason(error)}")
+
+
+def add_study(
+    storage: RDBStorage,
+    name: str,
+    directions: Sequence[StudyDirection],
+    metric_names: Sequence[str],
+    attributes: Mapping[str, Any],
+) -> None:
+    """Make a study with all that is said of it, or none of it.
+
+    Optuna's own way takes a transaction for each attribute.
+
+    Args:
+        storage: that has no study of that name.
+        name: of the study.
+        directions, metric_names: of its objectives.
+        attributes: of its user.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: the database does not take it.
+    """
+    from optuna.storages._rdb import models
+    from optuna.study.study import _SYSTEM_ATTR_METRIC_NAMES
+
+    made = models.StudyModel(study_name=name)
+    made.directions = [
+        models.StudyDirectionModel(objective=objective, direction=direction)
+        for objective, direction in enumerate(directions)
+    ]
+    made.system_attributes = [
+        models.StudySystemAttributeModel(
+            key=_SYSTEM_ATTR_METRIC_NAMES, value_json=json.dumps(list(metric_names))
+        )
+    ]
+    made.user_attributes = [
+        models.StudyUserAttributeModel(key=key, value_json=json.dumps(value))
+        for key, value in attributes.items()
+    ]
+    with storage.scoped_session.session_factory() as session, session.begin():
+        session.add(made)
 
 
 def add_trials(storage: RDBStorage, study: Study, trials: Sequence[FrozenTrial]) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import stat
-from contextlib import closing
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
@@ -15,8 +18,11 @@ from gridtune.scenarios.errors import ScenarioError
 
 APPLICATION = 0x67726964  # "grid": of SQLite's `application_id`, in databases that searches have made
 SQLITE = b"SQLite format 3\0"
+MADE_BY = slice(68, 72)  # bytes of an SQLite file that hold `application_id`
+LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
 OPTUNA = {"studies", "study_directions", "study_user_attributes", "trials", "trial_params", "trial_values"}
 SETTINGS = b'"gridtune":'  # in the record of what a search is about
+LOOKING = "SELECT count(*) FROM sqlite_master"  # reads the file, after which SQLite knows how it is
 LOOK = 1 << 20  # bytes in which a journal shows what it is
 STARTS = (
     (SQLITE, "an SQLite database"),
@@ -68,21 +74,59 @@ def database_kind(path: Path) -> Kind:
             raise ScenarioError(f"{path}: a journal, not an SQLite database; did you mean {path}?")
         what = _named(start)
         raise ScenarioError(f"{path}: {what}, not an SQLite database, or its head is damaged")
+    by_search = start[MADE_BY] == APPLICATION.to_bytes(4)
     try:
-        with closing(sqlite3.connect(read_only(path, immutable=True), uri=True)) as connection:
+        # A stranger's is looked at as it is: to lock one with a write-ahead log would be to write beside it.
+        with (
+            settled(path) if by_search else nullcontext(path) as file,
+            closing(
+                sqlite3.connect(read_only(file, immutable=not by_search), uri=True, timeout=LOCK_TIMEOUT)
+            ) as connection,
+        ):
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-            (made_by,) = connection.execute("PRAGMA application_id").fetchone()
             if missing := OPTUNA - tables:
                 what = "an SQLite database of something else"
-                if made_by == APPLICATION:
+                if by_search:
                     what = f"a database of searches that is damaged: no such table: {min(missing)}"
                 raise ScenarioError(f"{path}: {what}; it is left as it is")
-            if made_by == APPLICATION:
+            if by_search:
                 return "ours"
             query = "SELECT count(*) FROM study_user_attributes WHERE key = 'gridtune'"
             return "ours" if connection.execute(query).fetchone()[0] else "optuna"
     except sqlite3.Error as error:
         raise ScenarioError(f"{path}: an SQLite database that cannot be read: {error}") from error
+
+
+@contextmanager
+def settled(file: Path) -> Iterator[Path]:
+    """An SQLite file, of which nothing is changed, or a copy without what a killed writer has left half done.
+
+    Raises:
+        sqlite3.Error: it cannot be read.
+        OSError: there is no room for the copy.
+    """
+    if not _half_done(file):
+        yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="gridtune-") as folder:
+        copy = Path(folder, file.name)
+        for ending in ("-journal", ""):
+            shutil.copyfile(f"{file}{ending}", f"{copy}{ending}")
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute(LOOKING).fetchone()
+        yield copy
+
+
+def _half_done(file: Path) -> bool:
+    """Whether a writer was killed, and SQLite would have to clear up after it."""
+    try:
+        with closing(sqlite3.connect(read_only(file), uri=True, timeout=LOCK_TIMEOUT)) as connection:
+            connection.execute(LOOKING).fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise
+        return True
+    return False
 
 
 def read_only(path: Path, *, immutable: bool = False) -> str:

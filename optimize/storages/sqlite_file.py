@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
-import tempfile
-import threading
 import warnings
 import weakref
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.storages.journal import give_name
-from gridtune.optimize.storages.recognition import APPLICATION, read_only
+from gridtune.optimize.storages.recognition import APPLICATION, LOCK_TIMEOUT, read_only, settled
+from gridtune.scenarios.whole_files import beside, remove
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
-
-LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
 
 _compatible: set[str] = set()  # versions of tables that Optuna has found it can read
 
@@ -29,7 +25,7 @@ def make(file: Path) -> None:
     from optuna.storages import RDBStorage
     from sqlalchemy import text
 
-    new = file.with_name(f".{file.name}.{os.getpid()}-{threading.get_ident()}.new")
+    new = beside(file, "new")
 
     def connected() -> sqlite3.Connection:
         connection = sqlite3.connect(new, check_same_thread=False)
@@ -51,38 +47,15 @@ def make(file: Path) -> None:
         with suppress(FileExistsError):
             give_name(new, file)
     finally:
-        new.unlink(missing_ok=True)
+        remove(new)
 
 
 def open_read_only(file: Path) -> RDBStorage:
     """An SQLite file, of which nothing is changed."""
-    if not _half_done(file):
-        return _read_only(file)
-    folder = tempfile.mkdtemp(prefix="gridtune-")
-    try:
-        copy = Path(folder, file.name)
-        shutil.copyfile(_beside(file, "-journal"), _beside(copy, "-journal"))
-        shutil.copyfile(file, copy)
-        with closing(sqlite3.connect(copy)) as connection:
-            connection.execute("SELECT count(*) FROM studies").fetchone()
-        storage = _read_only(copy)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-    weakref.finalize(storage, shutil.rmtree, folder, ignore_errors=True)
+    with ExitStack() as stack:
+        storage = _read_only(stack.enter_context(settled(file)))
+        weakref.finalize(storage, stack.pop_all().close)
     return storage
-
-
-def _half_done(file: Path) -> bool:
-    """Whether a writer was killed, and SQLite would have to clear up after it."""
-    try:
-        with closing(sqlite3.connect(read_only(file), uri=True, timeout=LOCK_TIMEOUT)) as connection:
-            connection.execute("SELECT count(*) FROM studies").fetchone()
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorname.startswith("SQLITE_READONLY"):
-            return True
-        raise
-    return False
 
 
 def _read_only(file: Path) -> RDBStorage:
@@ -103,10 +76,6 @@ def _read_only(file: Path) -> RDBStorage:
         )
     _compatible.add(version)
     return storage
-
-
-def _beside(file: Path, ending: str) -> Path:
-    return file.with_name(file.name + ending)
 
 
 def _url(file: Path) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.storages import JournalStorage
+from optuna.study import StudyDirection
 
 from gridtune.optimize.storages import rdb as database
 from gridtune.optimize.storages.damage import DamagedError
@@ -59,6 +61,28 @@ class Opened:
         else:
             self._held.enter_context(database.hold(self.storage, name, held))
 
+    def add_study(
+        self, name: str, directions: Sequence[str], metric_names: Sequence[str], attributes: Mapping[str, Any]
+    ) -> Study:
+        """Make a study with all that is said of it, or none of it.
+
+        Args:
+            name: that no study has.
+            directions, metric_names: of its objectives.
+            attributes: of its user.
+        """
+        ways = [StudyDirection[direction.upper()] for direction in directions]
+        if not isinstance(self.storage, JournalStorage):
+            database.add_study(self.storage, name, ways, metric_names, attributes)
+            return optuna.load_study(study_name=name, storage=self.storage)
+        with self.together(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            study = optuna.create_study(storage=self.storage, study_name=name, directions=ways)
+            study.set_metric_names(list(metric_names))
+            for key, value in attributes.items():
+                study.set_user_attr(key, value)
+        return study
+
     def add_trials(self, study: Study, trials: Sequence[FrozenTrial]) -> None:
         """Write finished trials at once."""
         if isinstance(self.storage, JournalStorage):
@@ -85,7 +109,7 @@ def is_url(where: str | Path) -> bool:
     return "://" in str(where)
 
 
-def check_address(storage: str) -> None:
+def check_address(storage: str | Path) -> None:
     """Catch a URL that lost its slashes before it becomes the name of a file, and a folder given for one.
 
     Raises:
@@ -93,7 +117,7 @@ def check_address(storage: str) -> None:
     """
     if is_url(storage):
         return
-    if SCHEME.match(storage):
+    if SCHEME.match(str(storage)):
         raise ScenarioError(f"{storage}: neither a URL, which has ://, nor a path, unless ./ precedes it")
     if Path(storage).is_dir() and not os.path.lexists(journal_in(storage)):
         raise ScenarioError(
@@ -213,6 +237,15 @@ def is_foreign(where: str | Path) -> bool:
     path = journal_in(where)
     with _one_line(path, "read"):
         return journal_kind(path) == "optuna"
+
+
+def begun_here(storage: BaseStorage, name: str) -> bool:
+    """Whether a search has made the study of that name in a journal, whose end may be cut off.
+
+    A database has all that a search makes of a study, or nothing.
+    """
+    journal = storage._backend if isinstance(storage, JournalStorage) else None
+    return isinstance(journal, Journal | ReadOnlyJournal) and name in journal.lines.begun
 
 
 def _quieten() -> None:

@@ -182,8 +182,7 @@ class StudyStore(Store):
         storage = self._opened.storage
         stored = stored_settings(storage, self.name)
         if stored is None:
-            with self._opened.together():
-                study = create(storage, self.name, self.settings, self.budget)
+            study = create(self._opened, self.name, self.settings, self.budget)
             self._identity = str(study.user_attrs[SETTINGS][IDENTITY])
             return study
         if not resume:

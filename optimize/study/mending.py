@@ -51,7 +51,7 @@ def mend(where: str | Path, to: Path, name: str | None = None) -> int:
     opened = open_for_writing(to)
     try:
         with opened.together():
-            study = create(opened.storage, found.contents.name, settings, stored["budget"])
+            study = create(opened, found.contents.name, settings, stored["budget"])
             identity = str(study.user_attrs[SETTINGS][IDENTITY])
             study.add_trials(
                 [trial_of(first[old], settings, distributions, identity) for old in sorted(first)]

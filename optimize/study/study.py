@@ -15,7 +15,6 @@ When a search lets go of a study it notes as `closed` how much it has kept. Earl
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ from gridtune.optimize.search_space.settings import Settings, stored_constraints
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.storages.damage import DamagedError, NoSuchStudyError
 from gridtune.optimize.storages.rdb import reason
-from gridtune.optimize.storages.storage import open_for_reading, shown
+from gridtune.optimize.storages.storage import Opened, begun_here, open_for_reading, shown
 from gridtune.optimize.study.contents import (
     COPY,
     IDENTITY,
@@ -78,34 +77,48 @@ def stored_settings(storage: BaseStorage, name: str) -> dict[str, Any] | None:
             raise ScenarioError(f"{name}: {problem}")
         assert isinstance(settings, dict)
         return settings
-    if not study.user_attrs and not study.get_trials(deepcopy=False):
-        return None  # its maker was stopped right after the start
+    if _unfinished(study, storage):
+        return None
     raise ScenarioError(f"{name}: this study was not made by `gridtune search`; choose another --study")
 
 
-def create(storage: BaseStorage, name: str, settings: Settings, budget: int) -> Study:
-    """A new study in a storage, in the place of an empty one of that name."""
+def create(opened: Opened, name: str, settings: Settings, budget: int) -> Study:
+    """A new study in a storage, in the place of one of that name whose making was cut short."""
     import optuna
 
-    if name in optuna.get_all_study_names(storage):
-        optuna.delete_study(study_name=name, storage=storage)
-    directions = [objective.direction for objective in settings.objectives]
-    study = optuna.create_study(storage=storage, study_name=name, directions=directions)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        study.set_metric_names([objective.name for objective in settings.objectives])
-    keep_settings(study, {**settings.as_json(), IDENTITY: uuid4().hex}, budget)
-    return study
+    if name in optuna.get_all_study_names(opened.storage):
+        optuna.delete_study(study_name=name, storage=opened.storage)
+    objectives = settings.objectives
+    return opened.add_study(
+        name,
+        [objective.direction for objective in objectives],
+        [objective.name for objective in objectives],
+        _about({**settings.as_json(), IDENTITY: uuid4().hex}, name, budget),
+    )
 
 
 def keep_settings(study: Study, stored: Mapping[str, Any], budget: int) -> None:
-    """Write what a study is about, twice, as without it nothing else means anything."""
-    bare = {key: part for key, part in stored.items() if key != CHECK}
-    bare |= {"budget": budget}
-    if IDENTITY in bare:
-        bare = signed(bare[IDENTITY], "settings", bare | {"study": study.study_name})
-        study.set_user_attr(COPY, bare)
-    study.set_user_attr(SETTINGS, bare)
+    """Write what a study is about."""
+    for name, value in _about(stored, study.study_name, budget).items():
+        study.set_user_attr(name, value)
+
+
+def _about(stored: Mapping[str, Any], name: str, budget: int) -> dict[str, Any]:
+    """The attributes that say what a study is about: twice, as without them nothing else means anything."""
+    bare = {key: part for key, part in stored.items() if key != CHECK} | {"budget": budget}
+    if IDENTITY not in bare:
+        return {SETTINGS: bare}
+    bare = signed(bare[IDENTITY], "settings", bare | {"study": name})
+    return {COPY: bare, SETTINGS: bare}
+
+
+def _unfinished(study: Study, storage: BaseStorage) -> bool:
+    """Whether a search was stopped while it made a study; one that somebody else has made is never taken."""
+    attributes, name = study.user_attrs, study.study_name
+    begun = begun_here(storage, name)
+    if attributes.keys() == {COPY}:
+        begun = not settings_fault(attributes[COPY], name)
+    return begun and attributes.keys() <= {COPY} and not study.get_trials(deepcopy=False)
 
 
 def trial_of(

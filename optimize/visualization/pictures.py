@@ -13,7 +13,8 @@ from gridtune.optimize.visualization.parallel import draw_parallel
 from gridtune.optimize.visualization.parameters import draw_parameters
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import PlotError
-from gridtune.scenarios.results.files import replace, writable_folder
+from gridtune.scenarios.results.files import writable_folder
+from gridtune.scenarios.whole_files import replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from typing import Any
 from gridtune.scenarios.calibration.fit import calibrate
 from gridtune.scenarios.calibration.report import as_json, report_lines, scenario_text
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.files import replace
+from gridtune.scenarios.whole_files import replace
 
 
 def run_calibration(

@@ -18,6 +18,7 @@ from pathlib import Path
 from gridtune.model.plugins import digest, run_plugin
 from gridtune.model.policy import PolicyError
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.whole_files import replace
 
 LARGEST = 1_000_000  # bytes of a plug-in
 
@@ -180,15 +181,12 @@ def store() -> Path:
 
 def _write(known: Mapping[str, str]) -> None:
     path = store()
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    text = "".join(f"{mark}  {where}\n" for mark, where in known.items())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text("".join(f"{mark}  {where}\n" for mark, where in known.items()), encoding="utf-8")
-        part.replace(path)
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
+    replace(path, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def _read(name: str, base: Path) -> Plugin:

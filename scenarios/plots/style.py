@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from warnings import catch_warnings, filterwarnings
 
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.files import replace, writable_folder
+from gridtune.scenarios.results.files import writable_folder
+from gridtune.scenarios.whole_files import replace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

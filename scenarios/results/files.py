@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,6 +16,7 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.results.run import Run, notes
+from gridtune.scenarios.whole_files import replace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +110,7 @@ def writable_folder(out: Path) -> Path:
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=out):
+        with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:
         raise ScenarioError(f"{out}: results cannot be written there: {error.strerror}") from error
@@ -142,22 +143,6 @@ def write_run(
 def write_json(path: Path, content: Any) -> None:
     """Write JSON, whole or not at all; what is not finite becomes null."""
     replace(path, lambda part: part.write_text(to_json(content) + "\n", encoding="utf-8"))
-
-
-def replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then give it its name.
-
-    Raises:
-        ScenarioError: the file cannot be written; nothing is left of it.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        os.replace(part, path)
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _stays(record: Record) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from typing import IO
 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.files import writable_folder
+from gridtune.scenarios.whole_files import remove_leftovers
 
 FOLDER = ".writer"  # in a folder of results, and the sign that it is one
 
@@ -84,6 +85,7 @@ def holding_folder(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise ScenarioError(f"{folder}: cannot be written: {error.strerror or error}") from error
     try:
+        remove_leftovers(folder, RESULTS | {name for name, _ in OURS})
         yield
     finally:
         hold.close()

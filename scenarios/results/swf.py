@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.files import replace
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace
+from gridtune.scenarios.whole_files import replace
 
 # Names that the format wants as numbers, and what the header calls them.
 NAMED = {

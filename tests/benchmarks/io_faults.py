@@ -5,11 +5,14 @@
     python -m tests.benchmarks.io_faults --rows docs/data/io_faults.json --minutes 10   # goes on where it was
 
 A small search in a journal and in SQLite, the same with pictures and page once everything is evaluated, and a
-run with tables. In turn each call that opens, writes, syncs, cuts, links or renames a file below the folder
-fails: with ENOSPC from then on (a full disk), once with EIO, once with EINTR. The command must end with
-exit code 2 and a line that says where, or, if it was only a picture, with a note; EINTR must make no
-difference. Nothing half-written may be left that has the name of a result. The same command with `--resume`,
-on a disk that works, must give the front of an undisturbed search, or the same files of a run.
+run with tables. In turn each call that opens, writes, syncs, cuts, links, renames or removes a file below the
+folder fails: with ENOSPC from then on, once with EIO, once with EINTR. A full disk takes half of the first
+write that it has no room for, and then only what needs none: overwriting, cutting, renaming and removing.
+
+The command must end with exit code 2 and a line that says where, or, if it was only a picture, with a note;
+EINTR must make no difference. Nothing half-written may be left that has the name of a result. On a disk that
+works the same command with `--resume` must give the front of an undisturbed search, or the same files of a
+run, and leave no temporary file.
 
 Calls are made to fail by a library that is loaded before libc (`io_faults.c`, compiled with `cc`).
 """
@@ -22,6 +25,7 @@ import errno
 import faulthandler
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,6 +45,7 @@ SEARCH = ("search", "diet/day-regular", "--set", "horizon=3", "--budget", "4", "
           "--objective", "completed", "--objective", "unfairness", "--sampler", "random", "--jobs", "1",
           "--format", "json")  # fmt: skip
 SOURCE = Path(__file__).with_suffix(".c")
+TEMPORARY = re.compile(r"\.(part|new)(-journal)?$|-journal$")
 LIBRARY = "GRIDTUNE_IO_FAULTS"  # names the compiled library in the process that has loaded it
 
 
@@ -131,9 +136,6 @@ def fault(case: Case, error: str, code: int, said: str, folder: Path) -> str:
         return "interrupted system calls were not tried again"
     if code == 2 and not (lines and lines[-1].startswith("gridtune: ")):
         return "no line that says why"
-    left = [path.name for path in folder.rglob("*") if path.name.endswith((".part", ".new"))]
-    if left and error != "ENOSPC":
-        return f"left {', '.join(left)}"
     for path in folder.rglob("*.json"):
         try:
             json.loads(path.read_text())
@@ -164,8 +166,8 @@ def main(cases: Sequence[str], every: int, errors: Sequence[str], rows: Path | N
                 continue
             trials = Trials(Path(top), name)
             for row in wanted:
-                row["calls"] = trials.calls
-                for number in range(row["next"], trials.calls, every):
+                row["calls"] = trials.calls[row["error"]]
+                for number in range(row["next"], row["calls"], every):
                     if time.monotonic() > until:
                         break
                     code, problem = trials.one(row["error"], number)
@@ -206,16 +208,16 @@ class Trials:
         self._start.mkdir()
         if self.case.finished:
             assert called(self.case.again, self._start, lambda: None, draw=False)[0] == 0
-        found = []
-        for _ in range(2):  # as it must be the same twice
+        found, self.calls = [], {}
+        for error in ERRORS:
             shutil.rmtree(truth, ignore_errors=True)
             shutil.copytree(self._start, truth)
-            code, said, self.calls = called(
-                self.case.words, truth, arming(truth, -1, "EIO"), draw=self.case.draw
+            code, said, self.calls[error] = called(
+                self.case.words, truth, arming(truth, -1, error), draw=self.case.draw
             )
             assert code == 0, said
             found.append(contents(truth, self.case))
-        assert found[0] == found[1], "not the same twice"
+        assert found[0] == found[1] == found[2], "not always the same"
         self._truth = found[0]
 
     def one(self, error: str, number: int) -> tuple[int, str]:
@@ -232,6 +234,8 @@ class Trials:
                 problem = f"cannot go on: {more}"
             elif contents(folder, case) != self._truth:
                 problem = "another result"
+            elif left := [path.name for path in folder.rglob("*") if TEMPORARY.search(path.name)]:
+                problem = f"left {', '.join(left)}"
         shutil.rmtree(folder)
         return code, f"{problem}\n   {said[-400:]}" if problem else ""
 

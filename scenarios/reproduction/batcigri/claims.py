@@ -35,9 +35,9 @@ from gridtune.scenarios.reproduction.batcigri.measured import Quality, execution
 from gridtune.scenarios.reproduction.claims import Claim, Experiment, Paper, definition, hypothesis
 from gridtune.scenarios.reproduction.statistics import Finding, always, difference, exactly, mean, quantile
 from gridtune.scenarios.reproduction.workbench import Values, Workbench
-from gridtune.scenarios.results.files import replace
 from gridtune.scenarios.results.run import Run
 from gridtune.scenarios.simulation.simulate import simulate
+from gridtune.scenarios.whole_files import replace
 
 SCENARIO = "cigri/batcigri"
 HARVESTER = "cigri"

@@ -74,7 +74,7 @@ def draw_errors(
     import pandas as pd
     import seaborn as sns
 
-    from gridtune.scenarios.results.files import replace
+    from gridtune.scenarios.whole_files import replace
 
     def table(metric: str) -> pd.DataFrame:
         rows = [[fmean(made[error, algorithm][metric]) for algorithm in algorithms] for error in errors]

@@ -1,0 +1,75 @@
+"""Files appear whole or not at all, and what a killed process leaves of one is removed by the next."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+
+import pytest
+
+from gridtune.optimize.storages.rdb import connect
+from gridtune.optimize.storages.storage import open_for_writing
+from gridtune.scenarios import ScenarioError
+from gridtune.scenarios.results.locks import results_folder
+from gridtune.scenarios.whole_files import beside, replace
+
+
+@pytest.fixture(scope="module")
+def dead():
+    """The number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-S", "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+def _in_folder(folder):
+    with results_folder(folder):
+        pass
+
+
+WRITES = {  # a way to write, and of which file
+    "a folder of results": (_in_folder, "pairs.png"),
+    "a file": (lambda folder: replace(folder / "best.toml", partial(_written, text="x")), "best.toml"),
+    "a journal": (lambda folder: open_for_writing(folder / "study.journal").close(), "study.journal"),
+    "an SQLite database": (lambda folder: connect(f"sqlite:///{folder}/a.db").remove_session(), "a.db"),
+}
+
+
+def _written(path, text):
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("way", WRITES)
+def test_what_killed_processes_have_left_is_removed_and_nothing_else(way, dead, tmp_path):
+    write, name = WRITES[way]
+    gone = [f".{name}.{dead}.part", f".{name}.{dead}-7.new", f".{name}.{dead}-7.new-journal"]
+    kept = [
+        f".{name}.{os.getppid()}.part",  # its writer lives
+        f".letter.{dead}.part",  # no file of ours
+        f".{name}.2.{dead}.part",
+        f"{name}.{dead}.part",
+        f".{name}.{dead}.parts",
+        f".{name}.0.part",
+    ]
+    for file in (*gone, *kept):
+        (tmp_path / file).write_text("half")
+    folder = tmp_path / f".{name}.{dead}-8.part"
+    folder.mkdir()
+    write(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} >= {*kept, folder.name}
+    assert not {path.name for path in tmp_path.iterdir()} & set(gone)
+
+
+def test_a_file_keeps_its_content_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "front.json"
+    replace(path, partial(_written, text="old"))
+
+    def fails(part):
+        assert part == beside(path, "part")
+        part.write_text("ne")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ScenarioError, match=r"front.json: cannot be written: No space left on device"):
+        replace(path, fails)
+    assert [file.name for file in tmp_path.iterdir()] == ["front.json"]
+    assert path.read_text() == "old"
