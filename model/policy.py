@@ -54,7 +54,7 @@ FAMILIES: dict[str, str] = {
     "assignment": "master of workers: which task goes next, and to which idle worker",
     "recovery": "master of workers: what becomes of a task that has failed, and of its worker",
     "matching": "match-maker: the waiting job that a site agent or pilot gets",
-    "retry": "middleware: whether a task that failed is tried again",
+    "retry": "middleware: whether a task that failed, or that all sites have refused, is tried again",
     "blacklist": "middleware: when a site at which much fails gets no more tasks",
     "control": "harvester: how many best-effort jobs to submit in each cycle",
     "victims": "best-effort queue: which jobs leave when a site's own job needs their processors",

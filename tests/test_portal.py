@@ -8,7 +8,7 @@ from gridtune.agents.wms.portal import Portal
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
 from gridtune.model.vres import ClassRules
-from gridtune.model.wms.arbitration import DeadlineFair, FirstCome
+from gridtune.model.wms.arbitration import DeadlineFair, EarliestDeadline, FirstCome
 from gridtune.scenarios import load, simulate
 
 
@@ -44,7 +44,7 @@ def test_no_user_is_a_quantum_away_from_its_share(weights, slots):
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0, 60), st.floats(1, 30), st.sampled_from("abc")), min_size=1, max_size=40),
-    st.sampled_from([DeadlineFair(quantum=15.0), FirstCome()]),
+    st.sampled_from([DeadlineFair(quantum=15.0), FirstCome(), EarliestDeadline()]),
 )
 def test_no_slot_idles_while_a_job_waits(rows, arbitration):
     with Grid() as grid:
@@ -92,3 +92,27 @@ def test_a_job_that_no_site_could_ever_run_is_rejected_at_once(facts):
         assert job.state == "rejected"
         assert grid.record.counters["refused"] == 1
         assert grid.now == 0.0
+
+
+def test_the_nearest_deadline_goes_first_within_a_user_and_among_users():
+    deadlines = (("a", 90.0), ("a", 40.0), ("b", 60.0), ("b", 20.0), ("b", 20.0))
+    with Grid() as grid:
+        portal = portal_of(grid, EarliestDeadline(), 1, {})
+        portal.slots = 0
+        for user, deadline in deadlines:
+            portal.submit(grid.record.job(user, 0.0, 10.0, kind="sdj", deadline=deadline))
+        portal.slots = 1
+        portal.submit(grid.record.job("c", 0.0, 10.0, kind="sdj", deadline=50.0))
+        grid.run()
+        assert [job.start for job in grid.record.jobs] == [50.0, 20.0, 40.0, 0.0, 10.0, 30.0]
+
+
+def test_earliest_deadline_first_misses_fewest_deadlines():
+    missed = {
+        kind: simulate(load("egee/portal-deadlines").override({"portal.arbitration": kind})).metrics[
+            "failed_fraction"
+        ]
+        for kind in ("earliest-deadline", "deadline-fair", "fcfs")
+    }
+    least = missed.pop("earliest-deadline").value
+    assert all(4 * least < other.value for other in missed.values())

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gridtune.agents.wms.broker import BrokerHabits, Latencies, Wms, WmsBroker
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
+from gridtune.model.middleware.retrying import Limited, Never
 from gridtune.model.vres import ClassRules
 from gridtune.model.wms.ranking import Expression, LeastTraversalTime, MostFree, formula
 
@@ -63,6 +64,39 @@ def test_two_brokers_with_old_views_send_both_jobs_to_the_same_slot_and_fresh_on
             made, _ = submit_all(grid, world(grid, [1, 1], habits, brokers=2), rows)
             grid.agenda.run(5.0)
             assert sorted(job.site for job in made) == expected
+
+
+def test_who_knows_that_slots_share_processors_goes_where_jobs_advance():
+    # Three jobs of 100 s on one processor: 50 s by their promises, 150 s as it is; one of 120 s alone: 60 s.
+    for sharing, expected in (("ignored", "shared"), ("known", "alone")):
+        with Grid() as grid:
+            sites = [
+                VresSite(grid, name, [1.0], [ClassRules("a")], [slots])
+                for name, slots in (("shared", 3), ("alone", 1))
+            ]
+            for site, runtime in ((0, 100.0), (0, 100.0), (0, 100.0), (1, 120.0)):
+                sites[site].submit(grid.record.job("u", 0.0, runtime))
+            habits = BrokerHabits(LeastTraversalTime(sharing), update_period=0)
+            wms = Wms(grid, [WmsBroker(grid, 0, sites, habits, Latencies(), 0.0)])
+            (job,), _ = submit_all(grid, wms, [(0.0, 10.0, "u")])
+            grid.agenda.run(0.0)
+            assert job.site == expected
+            assert [site.adverts()[0].rate for site in sites] == [1.0, 1.0]
+
+
+def test_refused_jobs_are_offered_again_as_the_policy_says():
+    for retry, started in ((Never(), None), (Limited(1, 30.0), None), (Limited(2, 30.0, 2.0), 92.0)):
+        with Grid() as grid:
+            habits = BrokerHabits(MostFree(), update_period=0, revisit=retry)
+            wms = world(grid, [1], habits, full="reject")
+            made, heard = submit_all(grid, wms, [(0.0, 60.0, "u"), (2.0, 10.0, "u")])
+            grid.run()
+            again = made[1]
+            if started is None:
+                assert (again.state, heard) == ("rejected", [2, 1])
+            else:  # refused at 2 s and 32 s, taken at 92 s
+                assert (again.state, again.start) == ("done", started)
+            assert grid.record.counters["told_rejected"] == (started is None)
 
 
 def test_latencies_delay_submission_match_and_notification():

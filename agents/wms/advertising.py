@@ -65,7 +65,10 @@ class BatchElement:
             ett = 0.0 if free else (left + waiting) / site.slots
             running = slots - cluster.free_for(index)
             made.append(
-                Advert(name, queue.name, False, slots, free, running, depth, ett, pace, queue.max_runtime)
+                Advert(
+                    *(name, queue.name, False, slots, free, running, depth, ett, pace),
+                    *(queue.max_runtime, slots * pace),
+                )
             )
         return made
 
@@ -95,6 +98,8 @@ class BatchElement:
 def advertise(site: str, speed: float, known: SlotClass) -> Advert:
     """What a site publishes of a class.
 
+    Its rate is what its active jobs get of the processors that they share, for all slots.
+
     The traversal time is 0 while a slot is free, else the promised work that is waiting, and half of what
     is running, over the slots.
     """
@@ -111,4 +116,5 @@ def advertise(site: str, speed: float, known: SlotClass) -> Advert:
         0.0 if free else work / (max(1, known.slots) * speed),
         speed,
         known.rules.wall_limit,
+        known.slots * (known.rate / known.active if known.active else speed),
     )

@@ -16,11 +16,13 @@ from gridtune.model.agenda import ARRIVAL, DECISION, OBSERVATION
 from gridtune.model.grid import Grid
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.middleware.retrying import Never, Retry
 from gridtune.model.policy import misjudged
 from gridtune.model.wms.expression import Formula
 from gridtune.model.wms.ranking import Advert, Ranking
 
 define("rerouted", "jobs", "minimize", "submissions that a site refused and a broker sent elsewhere")
+define("revisited", "jobs", "minimize", "jobs that a broker offered again to sites that had refused them")
 define("grid_failures", "failures", "minimize", "submissions lost by the middleware")
 define("aborted", "jobs", "minimize", "jobs given up after as many failures as their retries allow")
 define("told_rejected", "jobs", "minimize", "jobs for which no site had a slot, whose owners were told so")
@@ -52,6 +54,7 @@ class BrokerHabits(NamedTuple):
         failure: probability that a submission is lost.
         retries: how often a lost job is submitted again.
         rejected: what a broker does when a site has no slot: try another, or tell the owner.
+        revisit: decides whether a job that no site had a slot for is offered to them again.
     """
 
     ranking: Ranking
@@ -60,6 +63,7 @@ class BrokerHabits(NamedTuple):
     failure: float = 0.0
     retries: int = 3
     rejected: Literal["resubmit", "tell"] = "resubmit"
+    revisit: Retry = Never()
 
 
 class JobDescription(NamedTuple):
@@ -81,12 +85,13 @@ class Trip:
         job: which.
         description: what it asks of its site.
         done, started: of its owner.
-        refused: sites that had no slot for it.
+        refused: sites that had no slot for it in this round.
+        rounds: how often all sites have refused it.
         failures: submissions lost.
         told: when its owner heard of its end, s.
     """
 
-    __slots__ = ("description", "done", "failures", "job", "refused", "started", "told")
+    __slots__ = ("description", "done", "failures", "job", "refused", "rounds", "started", "told")
 
     def __init__(
         self, job: Job, done: Ended | None, started: Started | None, description: JobDescription
@@ -96,6 +101,7 @@ class Trip:
         self.done = done
         self.started = started
         self.refused: set[str] = set()
+        self.rounds = 0
         self.failures = 0
         self.told = float("nan")
 
@@ -177,7 +183,7 @@ class WmsBroker(mesa.Agent):
             self._look(None)
         adverts = self._fitting(trip)
         if not adverts:
-            self._give_up(trip, "told_rejected")
+            self._refused_by_all(trip)
             return
         ranking = trip.description.ranking or self.habits.ranking
         ranks = [ranking.rank(advert, job) for advert in adverts]
@@ -191,6 +197,19 @@ class WmsBroker(mesa.Agent):
             self._later(self.latencies.failure(), self._lost, trip)
         else:
             self._later(self.latencies.scheduling(), self._send, (trip, self._sites[chosen.name]))
+
+    def _refused_by_all(self, trip: Trip) -> None:
+        """No site is left that could take a job: wait and ask them all again, or tell the owner."""
+        wait = None
+        if trip.refused:
+            trip.rounds += 1
+            wait = self.habits.revisit.wait(trip.rounds)
+        if wait is None:
+            self._give_up(trip, "told_rejected")
+            return
+        trip.refused.clear()
+        self.grid.record.counters["revisited"] += 1
+        self._later(wait, self._match, trip)
 
     def _fitting(self, trip: Trip) -> list[Advert]:
         asked = (self.habits.requirements, trip.description.requirements)
@@ -287,7 +306,7 @@ class Wms(mesa.Agent):
         super().__init__(grid)
         self.brokers = brokers
         self._of: dict[str, WmsBroker] = {}
-        for counter in ("rerouted", "grid_failures", "aborted", "told_rejected"):
+        for counter in ("rerouted", "revisited", "grid_failures", "aborted", "told_rejected"):
             grid.record.counters[counter] += 0
 
     def submit(

@@ -80,8 +80,15 @@ class Portal(mesa.Agent):
         elif not account.queue and not account.in_flight:
             # Who was away neither saves up nor owes.
             account.since, account.charged = self.grid.now, 0.0
-        account.queue.append(job)
+        self._enter(account.queue, job)
         self._serve(None)
+
+    def _enter(self, queue: deque[Job], job: Job) -> None:
+        """A job takes its place behind those that go before it, or came before it."""
+        place, rank = len(queue), self.arbitration.precedence(job)
+        while place and self.arbitration.precedence(queue[place - 1]) > rank:
+            place -= 1
+        queue.insert(place, job)
 
     def granted(self) -> dict[str, float]:
         """Slot-seconds that each user's completed jobs have held."""
@@ -102,7 +109,10 @@ class Portal(mesa.Agent):
         now = self.grid.now
         waiting = [(user, account) for user, account in self.accounts.items() if account.queue]
         claimants = [
-            Claimant(user, account.weight, account.since, account.charged, account.queue[0].submit)
+            Claimant(
+                *(user, account.weight, account.since, account.charged),
+                *(account.queue[0].submit, account.queue[0].deadline),
+            )
             for user, account in waiting
         ]
         total = sum(

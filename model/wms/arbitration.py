@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import NamedTuple
 
+from gridtune.model.job import Job
 from gridtune.model.policy import Policy, parameter, register
 
 
@@ -19,6 +20,7 @@ class Claimant(NamedTuple):
         since: when the present run of work began, s.
         served: slot-seconds granted since then; a job that runs counts at least one quantum.
         waits: since when the first job waits, s.
+        deadline: of the first job, s; infinite if it has none.
     """
 
     user: str
@@ -26,12 +28,17 @@ class Claimant(NamedTuple):
     since: float
     served: float
     waits: float
+    deadline: float = inf
 
 
 class Arbitration(Policy):
     """The contract of the family `arbitration`."""
 
     quantum: float
+
+    def precedence(self, job: Job) -> float:
+        """Where a job stands among those of its user: the least first, equal ones as they came."""
+        return 0.0
 
     def choose(self, claimants: Sequence[Claimant], total_weight: float, slots: int, now: float) -> int:
         """Index of the claimant who gets a slot.
@@ -96,3 +103,19 @@ class FirstCome(Arbitration):
     def choose(self, claimants: Sequence[Claimant], total_weight: float, slots: int, now: float) -> int:
         """Ties: the first."""
         return min(range(len(claimants)), key=lambda index: claimants[index].waits)
+
+
+@register("arbitration", "earliest-deadline", source="Responsive Grids, section 3.3")
+@dataclass(frozen=True)
+class EarliestDeadline(Arbitration):
+    """The job whose deadline is nearest, whoever owns it; shares of users count for nothing."""
+
+    quantum: float = parameter(60.0, help="not heeded", unit="s", minimum=0.0, exclusive=True)
+
+    def precedence(self, job: Job) -> float:
+        """Its deadline."""
+        return job.deadline
+
+    def choose(self, claimants: Sequence[Claimant], total_weight: float, slots: int, now: float) -> int:
+        """Ties: the job that waits longer."""
+        return min(range(len(claimants)), key=lambda k: (claimants[k].deadline, claimants[k].waits))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gridtune.model.job import Job
 from gridtune.model.policy import Policy, PolicyError, parameter, register
@@ -21,6 +21,8 @@ class Advert(NamedTuple):
         ett: estimated traversal time: s that a job would wait there before it starts.
         speed: work per s.
         wall_limit: s that a job may run.
+        rate: work per s that all slots of the class together would give to as many jobs, as processors are
+            shared now.
     """
 
     name: str
@@ -33,10 +35,11 @@ class Advert(NamedTuple):
     ett: float
     speed: float
     wall_limit: float
+    rate: float
 
 
 ATTRIBUTES = Advert._fields
-_SAMPLE = Advert("", "", False, 1, 1, 1, 1, 1.0, 1.0, 1.0)
+_SAMPLE = Advert("", "", False, 1, 1, 1, 1, 1.0, 1.0, 1.0, 1.0)
 
 
 @cache
@@ -60,10 +63,19 @@ class Ranking(Policy):
 @register("ranking", "ett", source="Responsive Grids, section 2.1")
 @dataclass(frozen=True)
 class LeastTraversalTime(Ranking):
-    """The least estimated traversal time: the default rank of EGEE."""
+    """The least estimated traversal time: the default rank of EGEE.
+
+    What a site promises takes longer where its slots share processors; the default rank does not know that.
+    """
+
+    sharing: Literal["ignored", "known"] = parameter(
+        "ignored", help="whether the time grows with the number of jobs that share processors now"
+    )
 
     def rank(self, advert: Advert, job: Job) -> float:
         """Less wait is better."""
+        if self.sharing == "known" and advert.rate > 0:
+            return -advert.ett * advert.slots * advert.speed / advert.rate
         return -advert.ett
 
 

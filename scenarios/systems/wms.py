@@ -96,6 +96,7 @@ def place(grid: Grid, spec: WmsSpec, sites: Sequence[ComputingElement]) -> Wms:
         spec.failure,
         spec.retries,
         spec.rejected,
+        spec.revisit,
     )
     phase = spec.update_period / spec.brokers if spec.update_period < inf else 0.0
     brokers = [WmsBroker(grid, k, sites, habits, latencies, k * phase) for k in range(spec.brokers)]

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
+from gridtune.model.middleware.retrying import Never
 from gridtune.model.wms.expression import ExpressionError
 from gridtune.model.wms.ranking import LeastTraversalTime, formula
 from gridtune.scenarios.fields.laws import Constant, Law
@@ -39,6 +40,7 @@ class WmsSpec(Switchable):
     rejected: Literal["resubmit", "tell"] = Field(
         default="resubmit", description="when a site has no slot: try another, or tell the owner"
     )
+    revisit: policy_of("retry") = Field(default_factory=Never)  # type: ignore[valid-type]
 
     @field_validator("requirements")
     @classmethod
