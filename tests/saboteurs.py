@@ -83,12 +83,13 @@ def kinds(spec: ScenarioSpec) -> list[str]:
     - `hold-few`: a random hundredth is;
     - `hold-last`: the last twentieth is;
     - `drop-widest`, `drop-longest`: the tenth of the largest jobs is refused;
+    - `drop-class`: all jobs of the class with the least mandatory work are, where there are several;
     - `one-too-few`: clients submit n_min - 1 mandatory requests;
     - `stop-harvesting`: harvesters submit nothing in the second half of the run;
     - `no-requeue`: killed best-effort jobs are not put back;
     - `run-twice`: sites run a random fifth of the jobs twice, to seem busy, where that is an objective.
     """
-    found = ["refuse", "hold", "hold-few", "hold-last", "drop-widest", "drop-longest"]
+    found = ["refuse", "hold", "hold-few", "hold-last", "drop-widest", "drop-longest", "drop-class"]
     if spec.client:
         found.append("one-too-few")
     if spec.harvester:
@@ -99,7 +100,9 @@ def kinds(spec: ScenarioSpec) -> list[str]:
 
 
 @contextmanager
-def sabotaged(kind: str, spec: ScenarioSpec, seed: int, last: float = inf) -> Iterator[None]:
+def sabotaged(
+    kind: str, spec: ScenarioSpec, seed: int, last: float = inf, least: str = ""
+) -> Iterator[None]:
     """Let every run within the block be that of a twin.
 
     Args:
@@ -107,10 +110,11 @@ def sabotaged(kind: str, spec: ScenarioSpec, seed: int, last: float = inf) -> It
         spec: of the scenario.
         seed: of the twin's own random choices.
         last: time in s from which jobs count as the last ones.
+        least: the class with the least work.
     """
     rng = np.random.default_rng(seed)
     with ExitStack() as stack:
-        for owner, name, twin in _patches(kind, spec, rng, last):
+        for owner, name, twin in _patches(kind, spec, rng, last, least):
             stack.enter_context(patch.object(owner, name, twin))
         yield
 
@@ -159,7 +163,7 @@ def _costs(metrics: Metrics, objectives: list[str]) -> list[float]:
 
 
 def _patches(
-    kind: str, spec: ScenarioSpec, rng: np.random.Generator, last: float
+    kind: str, spec: ScenarioSpec, rng: np.random.Generator, last: float, least: str
 ) -> list[tuple[Any, str, Any]]:
     if kind == "one-too-few":
         return [(Client, "_demand", _one_too_few(Client._demand))]
@@ -170,7 +174,7 @@ def _patches(
     if kind == "run-twice":
         return [(BatchSite, "_complete", _running_twice(BatchSite._complete, rng))]
     late = kind.startswith("hold")
-    wanted = _choice(kind, rng, last)
+    wanted = _choice(kind, rng, last, least)
     return [
         (Submitter, "submit", _submitting(wanted, late)),
         (SchedulingAgent, "submit", _scheduling(SchedulingAgent.submit, wanted, late)),
@@ -179,12 +183,14 @@ def _patches(
     ]
 
 
-def _choice(kind: str, rng: np.random.Generator, last: float) -> Wanted:
+def _choice(kind: str, rng: np.random.Generator, last: float, least: str) -> Wanted:
     """Which mandatory jobs a twin refuses or holds."""
     if kind == "drop-widest":
         return _largest(lambda job: (job.processors, job.runtime))
     if kind == "drop-longest":
         return _largest(lambda job: (job.runtime,))
+    if kind == "drop-class":
+        return lambda job: job.kind == least
     if kind == "hold-last":
         return lambda job: job.submit >= last
     share = FEW if kind == "hold-few" else SHARE
@@ -340,9 +346,16 @@ def honest_and_twins(scenario: Scenario, seed: int) -> dict[str, Metrics]:
     found = {"honest": honest.metrics}
     came = sorted(job.submit for job in honest.record.jobs if job.mandatory)
     last = came[int((1 - LAST) * len(came))] if came else inf
+    works: dict[str, float] = {}
+    for job in honest.record.jobs:
+        if job.mandatory:
+            works[job.kind] = works.get(job.kind, 0.0) + job.work
+    least = min(works, key=works.__getitem__) if len(works) > 1 else ""
     for kind in kinds(scenario.active):
+        if kind == "drop-class" and not least:
+            continue
         # What is held until after the end must not make the run longer.
         twin = scenario.override({"horizon": honest.end}) if kind.startswith("hold") else scenario
-        with sabotaged(kind, scenario.active, seed, last):
+        with sabotaged(kind, scenario.active, seed, last, least):
             found[kind] = simulate(twin, seed).metrics
     return found

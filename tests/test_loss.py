@@ -10,14 +10,14 @@ from gridtune.model.metrics.registry import METRICS, Metric, define, rounded
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Estimate, Objective
 from gridtune.optimize.replication.compare import costs, non_dominated
-from gridtune.optimize.replication.loss import NO_MORE_LOSS, TOLERANCE, excess_loss
+from gridtune.optimize.replication.loss import NO_MORE_LOSS, OF_CLASS, TOLERANCE, excess_loss
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.document.scenario import shipped_names
 from gridtune.scenarios.trace_files import TraceError
-from tests.saboteurs import SIZES, honest_and_twins, kinds, verdict
+from tests.saboteurs import SIZES, honest_and_twins, kinds, sabotaged, verdict
 
 # Seeds under which twins are run here; all are run under ten by tests/benchmarks/bench_saboteurs.py.
 SEEDS = dict.fromkeys(("batch/replay", "cigri/file-system", "queue/mmc"), 10) | dict.fromkeys(
@@ -53,7 +53,7 @@ def test_an_honest_run_is_not_beaten_by_its_twin():
     made = honest_and_twins(load("diet/day-regular").override({"workload.count": 4}), seed=2)
     objectives = ["unhappy_users", "unfairness", "completed"]
     assert {verdict(made["honest"], twin, objectives) for twin in made.values()} <= {"", "level", "harmless"}
-    assert set(made) == {"honest", *kinds(load("diet/day-regular").active)}
+    assert set(made) == {"honest", *kinds(load("diet/day-regular").active)} - {"drop-class"}
 
 
 def test_a_policy_can_make_no_client_ask_for_more_than_its_user_wants(monkeypatch):
@@ -114,7 +114,35 @@ def test_what_the_end_of_a_run_cuts_off_is_tolerated_and_nothing_else():
     assert excess(0.0001, -0.02) > 0
     assert excess(0.0, 0.0, never_submitted=1) > 0
     assert excess(0.0, 0.0, abandoned=2) > 0
+    assert excess(0.0, 0.0, dropped=1) > 0
     assert excess_loss(run_that(lost_fraction=0.0, abandoned=2), run_that(abandoned=2)) <= 0
+
+
+def test_no_class_may_be_given_up_for_others():
+    def of_class(lost, jobs):
+        return run_that(**{"owed_lost_fraction.short": lost, "lost_jobs.short": jobs})
+
+    today = of_class(0.1, 3)
+    assert excess_loss(of_class(0.1 + 0.9 * OF_CLASS, 9), today) <= 0
+    assert excess_loss(of_class(0.1 + 1.1 * OF_CLASS, 9), today) > 0
+    # In a small class a single job is more than that.
+    assert excess_loss(of_class(0.1 + 1.1 * OF_CLASS, 4), today) <= 0
+
+
+def test_what_is_left_over_of_best_effort_classes_is_no_lost_work_of_theirs():
+    run = simulate(load("cigri/search").override(SIZES["cigri/search"]), seed=1).metrics
+    assert run["lost_fraction.best-effort"].value > 0
+    assert run["owed_lost_fraction.best-effort"].value == 0
+    two = simulate(load("federation/small"), seed=1).metrics
+    assert two["owed_lost_fraction.sdj"].value == two["lost_fraction.sdj"].value > 0
+
+
+def test_best_effort_jobs_that_are_killed_and_not_put_back_are_dropped():
+    scenario = load("cigri/search").override(SIZES["cigri/search"])
+    assert simulate(scenario, seed=1).metrics["dropped"].value == 0
+    with sabotaged("no-requeue", scenario.active, 1):
+        made = simulate(scenario, seed=1).metrics
+    assert made["dropped"].value == made["killed"].value > 0
 
 
 @pytest.mark.parametrize("state", State)

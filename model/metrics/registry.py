@@ -107,6 +107,7 @@ CLASS_METRICS: dict[str, Definition] = {
     "lost_jobs": _of("jobs", "minimize", "jobs of the class that were not completed; optional ones are none"),
     "lost_work": _of("s", "minimize", "work of these, slot-seconds at speed 1", WORK),
     "lost_fraction": _of("", "minimize", "that over all work of the class"),
+    "owed_lost_fraction": _of("", "minimize", "lost mandatory work of the class over all work of the class"),
     "mandatory_failed": _of("jobs", "minimize", "mandatory jobs of the class that were late or lost"),
     "unhappy_users": _of("users", "minimize", "users some of whose mandatory work of the class failed"),
     "satisfaction_mean": _of("", "maximize", "mean satisfaction of the users with jobs of the class"),

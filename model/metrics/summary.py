@@ -141,6 +141,7 @@ def _class_totals(parts: Collection[ClassOutcome]) -> dict[str, float]:
         "lost_jobs": sum(part.lost_jobs for part in parts),
         "lost_work": lost_work,
         "lost_fraction": lost_work / work if work else 0.0,
+        "owed_lost_fraction": sum(part.owed_lost for part in parts) / work if work else 0.0,
         "mandatory_failed": sum(part.mandatory_failed for part in parts),
         "unhappy_users": sum(part.unhappy for part in parts),
         "waiting_mean": mean(waitings),

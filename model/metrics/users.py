@@ -58,12 +58,14 @@ class ClassOutcome(Outcome):
     Attributes:
         kind: the class.
         work: of all its jobs, slot-seconds at speed 1; of optional requests none.
+        owed_lost: the part of `lost_work` that is mandatory; the rest is best-effort work that was left over.
         waitings, responses, slowdowns: of all its jobs, in s, s and without unit; lost ones count as
             `model.metrics.lost.Reckoning` says, optional requests that were not completed not at all.
     """
 
     kind: str = ""
     work: float = 0.0
+    owed_lost: float = 0.0
     waitings: list[float] = field(default_factory=list)
     responses: list[float] = field(default_factory=list)
     slowdowns: list[float] = field(default_factory=list)
@@ -240,6 +242,7 @@ def _tally(
         elif lost(job):
             part.lost_jobs += 1
             part.lost_work += work
+            part.owed_lost += work
             outcome.lost_jobs += 1
             outcome.lost_work += work
         elif left_over(job):

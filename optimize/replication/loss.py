@@ -7,6 +7,7 @@ makes every setting lose cancels.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 from gridtune.model.metrics.registry import Metric, define
 from gridtune.optimize.records.evaluations import Constraint
@@ -15,14 +16,16 @@ from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
 from gridtune.scenarios.workers.pool import Failure, Outcome, Pool
 
 EXCESS_LOSS = "excess_loss"
-TOLERANCE = 0.01  # share of the mandatory work: jobs that the end of a run happens to cut off
+TOLERANCE = 0.005  # share of the mandatory work: jobs that the end of a run happens to cut off
+OF_CLASS = 0.05  # share of the mandatory work of a class, of which there is less and chance means more
+WITHHELD = ("never_submitted", "abandoned", "dropped")
 ROUNDING = 1e-9
 
 define(
     EXCESS_LOSS,
     "",
     "minimize",
-    "lost share of mandatory work beyond that of the scenario as it stands; a hundredth may be cut off",
+    "lost share of mandatory work beyond that of the scenario as it stands, in all or of a class",
 )
 NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
 
@@ -32,7 +35,9 @@ def excess_loss(point: Metrics, today: Metrics) -> float:
 
     Which jobs still run when a run ends is partly chance: up to `TOLERANCE` more of them is no loss. What was
     refused, killed for good, left waiting or never submitted is, however little it is, and so are best-effort
-    jobs whose harvesters have stopped.
+    jobs that were killed and not put back, or whose harvesters have stopped. Nor may a class lose more than
+    `OF_CLASS` of its own work, unless that is a single job: little work can be all that a class of short jobs
+    has, and serving large ones would make up for losing it.
 
     Args:
         point, today: metrics of two runs under the same streams.
@@ -42,8 +47,20 @@ def excess_loss(point: Metrics, today: Metrics) -> float:
     excess = more - min(TOLERANCE, max(0.0, cut_off))
     if abs(excess) < ROUNDING:
         excess = 0.0
-    withheld = max(_of(point, name) - _of(today, name) for name in ("never_submitted", "abandoned"))
+    excess = max([excess, *(_of_class(point, today, name) for name in today if name.startswith(_CLASS))])
+    withheld = max(_of(point, name) - _of(today, name) for name in WITHHELD)
     return max(excess, TOLERANCE * withheld) if withheld > 0 else excess
+
+
+_CLASS = "owed_lost_fraction."
+
+
+def _of_class(point: Metrics, today: Metrics, name: str) -> float:
+    jobs = "lost_jobs." + name.removeprefix(_CLASS)
+    if _of(point, jobs) - _of(today, jobs) <= 1:
+        return -inf
+    more = _of(point, name) - _of(today, name) - OF_CLASS
+    return more if more > 0 else -inf
 
 
 def _of(metrics: Metrics, name: str) -> float:

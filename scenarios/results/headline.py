@@ -29,7 +29,7 @@ PARTS = (
     ("sites", r"(utilisation|goodput|killed|wasted|refused|cancelled|events$)"),
     ("virtual reservations", r"(vres|sdj|batch_|slowdown\.|share\.|started\.|rejected\.)"),
     ("deadline scheduling", r"(missed|rejected$|fallbacks|resubmissions|ack_|forecast)"),
-    ("best-effort", r"(best_effort|unfinished_campaigns|abandoned|campaign|premium|tracking)"),
+    ("best-effort", r"(best_effort|unfinished_campaigns|abandoned|dropped|campaign|premium|tracking)"),
     ("network", r"message"),
     ("meta-scheduling", r"(meta_|local_wait|global_wait|background|site_probes|empty_)"),
     ("pilots and workers", r"(pilot|workers_|efficiency|tasks_left)"),

@@ -33,6 +33,7 @@ define(
     "minimize",
     "best-effort jobs that were dropped, given up, or left alone for the last tenth of the run",
 )
+define("dropped", "jobs", "minimize", "best-effort jobs that were refused, or killed and not put back")
 define("best_effort_left", "jobs", "minimize", "best-effort jobs that were not done when the run ended")
 define("best_effort_left_work", "s", "minimize", "work of these, slot-seconds at speed 1", WORK)
 define(
@@ -192,17 +193,20 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
     def left() -> list[float]:
         return [job.work for job in grid.record.jobs if left_over(job)]
 
+    def dropped() -> int:
+        kept = bags.left + sum(harvester.queue.present for harvester in harvesters)
+        return len(left()) - kept
+
     def abandoned() -> int:
         # Whoever drops a killed job instead of putting it back has abandoned it, too.
-        kept = bags.left + sum(harvester.queue.present for harvester in harvesters)
-        dropped = len(left()) - kept
-        return dropped + (bags.left if all(harvester.stopped for harvester in harvesters) else 0)
+        return dropped() + (bags.left if all(harvester.stopped for harvester in harvesters) else 0)
 
     grid.record.measures.update(
         best_effort_completed=lambda: bags.completed,
         best_effort_work=lambda: bags.work,
         unfinished_campaigns=lambda: sum(bag.open > 0 for bag in bags.bags.values()),
         abandoned=abandoned,
+        dropped=dropped,
         best_effort_left=lambda: len(left()),
         best_effort_left_work=lambda: sum(left()),
         campaign_unfairness=lambda: bags.unfairness,
