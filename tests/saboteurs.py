@@ -100,9 +100,7 @@ def kinds(spec: ScenarioSpec) -> list[str]:
 
 
 @contextmanager
-def sabotaged(
-    kind: str, spec: ScenarioSpec, seed: int, last: float = inf, least: str = ""
-) -> Iterator[None]:
+def sabotaged(kind: str, spec: ScenarioSpec, seed: int, last: float = inf, least: str = "") -> Iterator[None]:
     """Let every run within the block be that of a twin.
 
     Args:
