@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -428,28 +428,12 @@ def mutated(mutant: Mutant | None) -> Iterator[None]:
         yield
 
 
-def verdicts(experiment: str, mutant: Mutant | None = None, replications: int = 10) -> dict[str, str]:
+def verdicts(
+    experiment: str, mutant: Mutant | None = None, replications: int = 10, seed: int = 1
+) -> dict[str, str]:
     """What becomes of the claims of PAPER/EXPERIMENT at reduced size, by PAPER/EXPERIMENT/ID."""
     paper, _, name = experiment.partition("/")
     (chosen,) = (known for known in load_paper(paper).experiments if known.name == name)
     with tempfile.TemporaryDirectory() as folder, mutated(mutant):
-        claims = chosen.run(Workbench(Pool(), replications, 1, Path(folder), quick=True))
+        claims = chosen.run(Workbench(Pool(), replications, seed, Path(folder), quick=True))
     return {f"{experiment}/{claim.id}": claim.verdict for claim in claims}
-
-
-def try_all(papers: Sequence[str]) -> None:
-    """Run every mutant of some papers at reduced size, and say which claims it takes from `met`."""
-    known: dict[str, dict[str, str]] = {}
-    for mutant in MUTANTS:
-        for experiment in dict.fromkeys(claim.rpartition("/")[0] for claim in mutant.claims):
-            if experiment.partition("/")[0] not in papers:
-                continue
-            before = known.setdefault(experiment, verdicts(experiment))
-            try:
-                after = verdicts(experiment, mutant)
-            except Exception as error:  # a model that breaks down keeps no claim either
-                print(f"{experiment}: {mutant.change}: {error!r}", flush=True)
-                continue
-            for claim in (claim for claim in mutant.claims if claim.rpartition("/")[0] == experiment):
-                lost = "lost" if after[claim] == "not met" else "KEPT" if after[claim] == "met" else "lost?"
-                print(f"{claim}: {before[claim]} -> {after[claim]} ({lost}): {mutant.change}", flush=True)

@@ -1,17 +1,20 @@
-"""All claims of the papers in full: docs/data/claims, and whether mutants of the model lose them.
+"""All claims of the papers in full: docs/data/claims; what loses them; whether other seeds say the same.
 
     python -m tests.benchmarks.claims [--replications 20] [--minutes 10] [--quick] [PAPER[/EXPERIMENT] …]
-    python -m tests.benchmarks.claims --mutants [PAPER …]
+    python -m tests.benchmarks.claims --mutants [--minutes 10] [PAPER …]
+    python -m tests.benchmarks.claims --seeds [--minutes 10] [PAPER …]
 
 The first runs the experiments whose outcome is not in docs/data/claims yet (or those named), one after the
 other, and keeps each; `python docs/making/claims.py` writes them into the pages. The second runs every
-mutant of `tests/claim_mutants.py` at reduced size and says which claims it takes from `met`.
+mutant of `tests/claim_mutants.py` at reduced size, the third every experiment under 20 seeds; both go on
+where they were stopped (`claim_trials`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -55,11 +58,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--mutants", action="store_true")
+    parser.add_argument("--seeds", action="store_true")
     chosen = parser.parse_args()
-    if chosen.mutants:
-        from tests.claim_mutants import try_all
+    if chosen.mutants or chosen.seeds:
+        from tests.benchmarks.claim_trials import try_mutants, try_seeds
 
-        try_all(chosen.names or list(PAPERS))
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        (try_mutants if chosen.mutants else try_seeds)(chosen.names or list(PAPERS), chosen.minutes)
         return
     DATA.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
