@@ -50,6 +50,8 @@ class Record:
         messages: number of messages by (agent, kind, time bin).
         message_bin: width of those bins, s.
         journal: transitions of jobs as (time, event, job, site, node), or None if not wanted.
+        reckonings: what measures work out together while a run is summed up, by what it is; None at all other
+            times.
         counters: named counts that actors keep (`killed_by_mandatory`, …).
         probes: values sampled as signals, by name.
         measures: values read once at the end of the run, by the name of their metric.
@@ -72,6 +74,7 @@ class Record:
     classes: tuple[str, ...] = ()
     sizes: bool = False
     journal: Journal | None = None
+    reckonings: dict[object, Any] | None = None
 
     def __repr__(self) -> str:
         return f"Record({len(self.jobs)} jobs, {len(self.stays)} stays, {len(self.signals)} signal values)"
@@ -119,6 +122,15 @@ class Record:
         """Add a value to what others measure under that name."""
         before = self.measures.get(name)
         self.measures[name] = value if before is None else lambda: before() + value()
+
+    def reckon(self, what: object, work_out: Callable[[], Any]) -> Any:
+        """What several measures need: worked out once while a run is summed up."""
+        known = self.reckonings
+        if known is None:
+            return work_out()
+        if what not in known:
+            known[what] = work_out()
+        return known[what]
 
     def sample(self, now: float) -> None:
         """Append the present value of every probe to the signals."""

@@ -97,6 +97,7 @@ class BatchSite(mesa.Agent):
     ) -> None:
         super().__init__(grid)
         self.grid = grid
+        self._agenda = grid.agenda
         self.name = name
         self.nodes = nodes
         self.policy = policy
@@ -107,6 +108,8 @@ class BatchSite(mesa.Agent):
         )
         self._widest = min(nodes.slots, quota.widest)
         self._admits = [(queue.widest, queue.max_runtime, queue.groups) for queue in self.cluster.queues]
+        self._open = self.cluster.queues == (Queue(),)  # one queue that takes whatever fits
+        self._bounded = overrun == "kill" or any(queue.max_runtime < inf for queue in self.cluster.queues)
         self.executions: dict[int, Execution] = {}
         self._computing: dict[int, dict[int, int]] = {}  # events by placeholder and task
         self._tasks: dict[int, tuple[Job, Ended]] = {}  # what placeholders do, and who is told
@@ -216,9 +219,9 @@ class BatchSite(mesa.Agent):
             self._directed[job.id] = queue
         if started is not None:
             self._watchers[job.id] = started
-        delay = self.services.receive()
+        delay = 0.0 if self.services is AT_ONCE else self.services.receive()
         if delay > 0:
-            self.grid.agenda.after(delay, self._arrived, (job, done), ARRIVAL)
+            self._agenda.after(delay, self._arrived, (job, done), ARRIVAL)
         elif self.head_node is not None:
             self.head_node.serve(self._received, (job, done))
         else:
@@ -285,7 +288,7 @@ class BatchSite(mesa.Agent):
 
     def enter(self, job: Job, done: Ended | None) -> None:
         """Put a job into the first queue that accepts it."""
-        now = self.grid.now
+        now = self._agenda.now
         job.expected = job.estimate
         queue = self.queue_for(job)
         if queue is None:
@@ -310,6 +313,8 @@ class BatchSite(mesa.Agent):
         cluster = self.cluster
         if job.processors > self._widest:
             return None
+        if self._open and not self._directed:
+            return 0
         directed = self._directed.get(job.id) if self._directed else None
         for index, (widest, longest, groups) in enumerate(self._admits):
             if directed is not None and index != directed:
@@ -335,7 +340,7 @@ class BatchSite(mesa.Agent):
         """Have one scheduling round as soon as may be, once all that happens at that instant has happened."""
         if not self._round_due:
             self._round_due = True
-            agenda, after = self.grid.agenda, self._next_round
+            agenda, after = self._agenda, self._next_round
             agenda.at(agenda.now if agenda.now > after else after, self._schedule, None, DECISION)
 
     def _ask_again(self, _: object) -> None:
@@ -351,7 +356,7 @@ class BatchSite(mesa.Agent):
     def _schedule(self, _: object) -> None:
         """One scheduling round: start what the policy chooses, and best-effort jobs on what is left."""
         starts: Sequence[Job] = ()
-        cluster, now = self.cluster, self.grid.now
+        cluster, now = self.cluster, self._agenda.now
         waiting = cluster.depth
         # They call for rounds too, but the policy is asked only when it would be without them.
         if self._pass_due:
@@ -373,20 +378,24 @@ class BatchSite(mesa.Agent):
         self._pass_due = self._round_due = False
         chosen: Sequence[Job] = ()
         if self.best_effort is not None:
-            chosen = self.best_effort.choose(self.best_effort.idle - sum(job.processors for job in starts))
+            chosen = self.best_effort.choose(self.best_effort.idle - sum([job.processors for job in starts]))
+        if self.rounds is WHENEVER_NEEDED:
+            self._conclude((starts, chosen))
+            return
         duration = self.rounds.duration() + self.rounds.per_waiting * waiting
         self._next_round = now + max(self.rounds.gap, duration)
         if duration > 0:
-            self.grid.agenda.after(duration, self._conclude, (starts, chosen), DECISION)
+            self._agenda.after(duration, self._conclude, (starts, chosen), DECISION)
         else:
             self._conclude((starts, chosen))
 
     def _conclude(self, decided: tuple[Sequence[Job], Sequence[Job]]) -> None:
         """Let the decisions of a round take effect."""
         starts, chosen = decided
+        cluster = self.cluster
         for job in starts:
-            if job.state is QUEUED and job in self.cluster:
-                if job.processors <= self.cluster.free:
+            if job.state is QUEUED and job in cluster:
+                if job.processors <= cluster.free:
                     self.start(job)
                 else:  # nodes were lost while the round lasted
                     self._call_scheduler()
@@ -407,55 +416,61 @@ class BatchSite(mesa.Agent):
         if self.best_effort.idle >= wanted:
             self._run(job, cleaning, hold=hold)
         else:
-            planned_end = self.grid.now + self.cluster.duration(job)
-            self.cluster.start(job, self.grid.now, planned_end, hold)
+            now = self._agenda.now
+            planned_end = now + self.cluster.duration(job)
+            self.cluster.start(job, now, planned_end, hold)
             self.reservations.append(Reservation(job, planned_end, cleaning))
 
     def _run(
         self, job: Job, cleaning: float, planned_end: float | None = None, hold: Hold | None = None
     ) -> None:
         """Put a job on its processors; its plan begins now unless it was made before."""
-        now = self.grid.now
+        now = self._agenda.now
         placement = self.nodes.take(job.processors)
-        job.begin(now, placement.nodes)
-        promised = job.estimate / placement.speed
-        limit = self.cluster.queue_of(job).max_runtime
-        if self.overrun == "kill" and promised < limit:
-            limit = promised
-        runtime = job.runtime / placement.speed
-        overhead = self.services.overhead() + cleaning + placement.delay
+        nodes, speed, _, delay = placement
+        job.begin(now, nodes)
+        limit = self._limit(job, speed) if self._bounded else inf
+        runtime = job.runtime / speed
+        overhead = cleaning + delay
+        if self.services is not AT_ONCE:
+            overhead = self.services.overhead() + cleaning + delay
         if job.id in self.resumed:
             before, restart = self.resumed[job.id]
-            runtime = max(0.0, runtime - before / placement.speed)
+            runtime = max(0.0, runtime - before / speed)
             overhead += restart
         # A placeholder does no work of its own: its life is not longer where the file system is slow.
-        timer = self.timer if runtime < inf else self.grid.agenda
+        timer = self.timer if runtime < inf else self._agenda
         if limit < runtime < inf:
             timer = self.cut_short
         event: int | None = None
         fails = self.failing(placement) if self.broken else None
         if fails is not None:
-            timer = self.grid.agenda
+            timer = self._agenda
             event = timer.after(overhead + fails, self._fail, job, COMPLETION)
         elif runtime > limit:
             event = timer.after(overhead + limit, self._expire, job, COMPLETION)
         elif runtime < inf:
             event = timer.after(overhead + runtime, self._complete, job, COMPLETION)
         if planned_end is None:
-            planned_end = now + job.expected / placement.speed
+            planned_end = now + job.expected / speed
             self.cluster.start(job, now, planned_end, hold)
         self.executions[job.id] = Execution(job, placement, planned_end, event, timer, overhead)
         if self.keeper is not None:
             self.keeper.started()
         if self.predictor is not None:
             self.predictor.started(job, planned_end, now + overhead + min(runtime, limit))
-        started = self._watchers.pop(job.id, None)
+        started = self._watchers.pop(job.id, None) if self._watchers else None
         # A pilot looks at its node before it asks for anything (RR-5576, section 7).
         if started is not None and fails is None:
             if overhead > 0:
-                self.grid.agenda.after(overhead, self._works, (started, job, placement.speed), DECISION)
+                self._agenda.after(overhead, self._works, (started, job, speed), DECISION)
             else:
-                started(job, placement.speed)
+                started(job, speed)
+
+    def _limit(self, job: Job, speed: float) -> float:
+        """Seconds after which a job that starts on nodes of a speed is killed."""
+        limit = self.cluster.queue_of(job).max_runtime
+        return min(limit, job.estimate / speed) if self.overrun == "kill" else limit
 
     def failing(self, placement: Placement) -> float | None:
         """Seconds after which an execution fails because of where it is; None if it does not."""
@@ -498,10 +513,10 @@ class BatchSite(mesa.Agent):
             self.call_round()
 
     def _complete(self, job: Job) -> None:
-        job.finish(self.grid.now)
-        delay = self.services.send()
+        job.finish(self._agenda.now)
+        delay = 0.0 if self.services is AT_ONCE else self.services.send()
         if delay > 0:
-            self.grid.agenda.after(delay, self._release, job, COMPLETION)
+            self._agenda.after(delay, self._release, job, COMPLETION)
         else:
             self._release(job)
 
@@ -514,11 +529,14 @@ class BatchSite(mesa.Agent):
     def _release(self, job: Job) -> None:
         """Take back the processors of a job that has ended, and tell its owner."""
         self.vacate(job)
-        self.came_back()
+        if self.keeper is not None or self.qos is not None:
+            self.came_back()
         done = self.owners.pop(job.id, None)
         if done is not None:
             done(job)
-        self.processors_returned()
+        self._call_scheduler()
+        if self.best_effort is not None:
+            self.processors_came_free()
 
     def vacate(self, job: Job) -> None:
         """Take back the processors of a job."""
@@ -530,7 +548,7 @@ class BatchSite(mesa.Agent):
                 del self._tasks[task]
                 self.timer.cancel(event)
         self.nodes.give_back(execution.placement)
-        self.cluster.stop(job, self.grid.now, execution.planned_end)
+        self.cluster.stop(job, self._agenda.now, execution.planned_end)
 
     def came_back(self) -> None:
         """Processors have come back, or a job waits no longer: let those have them for whom they are kept."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -105,7 +106,7 @@ class PoweredNodes(Named):
         self._fall_asleep()
         slots: list[int] = []
         while len(slots) < count and self._free:
-            slot = heappop(self._free)
+            slot = self._free.pop(0)
             if slot // self.slots_per_node in self._asleep:
                 heappush(self._sleeping, slot)
             else:
@@ -127,7 +128,7 @@ class PoweredNodes(Named):
                 self._sleeping = [slot for slot in self._sleeping if slot // self.slots_per_node not in woken]
                 heapify(self._sleeping)
                 for slot in up:
-                    heappush(self._free, slot)
+                    insort(self._free, slot)
         return self.placed(slots)._replace(delay=delay)
 
     def give_back(self, placement: Placement) -> None:
@@ -144,7 +145,7 @@ class PoweredNodes(Named):
     def withdraw(self, node: int) -> None:
         """Hand out no slots of a node any more."""
         for slot in self._sleeping:
-            heappush(self._free, slot)
+            insort(self._free, slot)
         self._sleeping.clear()
         super().withdraw(node)
 

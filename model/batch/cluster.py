@@ -75,6 +75,9 @@ class PlannedEnd(NamedTuple):
     processors: int
 
 
+_planned_end = tuple.__new__  # one is made for each job that starts: half the cost of a call of the class
+
+
 class Cluster:
     """The state of a site that batch policies decide on.
 
@@ -102,8 +105,10 @@ class Cluster:
 
     __slots__ = (
         "_borrowed",
+        "_known",
         "_lane_of",
         "_limited",
+        "_narrow",
         "_quotas",
         "_used",
         "_widths",
@@ -145,6 +150,8 @@ class Cluster:
         kept = [(queue.running, queue.slots, queue.quota) for queue in self.queues]
         self._quotas = Quotas(quota, kept) if limited else None
         self._limited = limited or any(queue.slots < inf for queue in self.queues)
+        self._narrow = [limited or queue.slots < inf for queue in self.queues]  # by queue
+        self._known: list[dict[str, Lane]] = [{} for _ in self.queues]  # by queue and owner
         # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
         self.lanes: dict[Lane, OrderedDict[int, Job]] = {}
         self.depth = 0
@@ -204,8 +211,10 @@ class Cluster:
                 yield job
             room[lane.queue] = left
 
-    def in_order(self) -> Iterator[Job]:
+    def in_order(self) -> Iterable[Job]:
         """Waiting jobs by priority of their queues, first come first."""
+        if len(self.lanes) == 1 and not self._limited and self.longest == inf:
+            return next(iter(self.lanes.values())).values()
         return self.jobs(sorted(self.lanes) if len(self.lanes) > 1 else self.lanes)
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
@@ -234,14 +243,12 @@ class Cluster:
     def can_start(self, jobs: Sequence[Job]) -> bool:
         """Whether the jobs wait here, each once, and fit together into the free processors."""
         room = self.free
-        seen: set[int] = set()
         for job in jobs:
             lane = self._lane_of.get(job.id)
-            if lane is None or job.id not in self.lanes.get(lane, ()) or job.id in seen:
+            if lane is None or job.id not in self.lanes.get(lane, ()):
                 return False
-            seen.add(job.id)
             room -= job.processors
-        return room >= 0
+        return room >= 0 and (len(jobs) == 1 or len({job.id for job in jobs}) == len(jobs))
 
     def queue_of(self, job: Job) -> Queue:
         """The queue in which a job waits, or from which it was started."""
@@ -256,15 +263,14 @@ class Cluster:
 
     def enqueue(self, job: Job, queue: int = 0, owner: str = "") -> None:
         """Let a job wait behind the others of its lane."""
-        lane = Lane(-self.queues[queue].priority, queue, owner)
+        known = self._known[queue]
+        lane = known.get(owner)
+        if lane is None:
+            lane = known[owner] = Lane(-self.queues[queue].priority, queue, owner)
         waiting = self.lanes.get(lane)
         if waiting is None:
             waiting = self.lanes[lane] = OrderedDict()
-        if (
-            self._quotas is not None
-            or self.queues[queue].slots < inf
-            or (len(self.lanes) > 1 and lane != max(self.lanes))
-        ):
+        if self._narrow[queue] or (len(self.lanes) > 1 and lane != max(self.lanes)):
             self.disturbed = self.shuffled = True
         waiting[job.id] = job
         self._widths[job.processors] = self._widths.get(job.processors, 0) + 1
@@ -281,12 +287,12 @@ class Cluster:
 
     def start(self, job: Job, now: float, end: float, hold: Hold | None = None) -> None:
         """Give a waiting job its processors until the planned end (s), those of a hold if one is named."""
-        if end != self.planned_at + self.duration(job):
+        if end != self.planned_at + job.expected / self.pace:
             self.deviated = True  # on faster nodes than a plan can rely on, or later than decided
         lane = self._leave(job)
         if hold is None:
             self.free -= job.processors
-            insort(self.ends, PlannedEnd(end, job.id, job.processors))
+            insort(self.ends, _planned_end(PlannedEnd, (end, job.id, job.processors)))
         else:
             hold.idle -= job.processors
             self.lendable -= job.processors
@@ -384,8 +390,10 @@ class Cluster:
 
     def settle(self, now: float) -> None:
         """A scheduling pass is over at `now` (s): from here on, what happens is news."""
-        self.fresh.clear()
-        self.left.clear()
+        if self.fresh:
+            self.fresh.clear()
+        if self.left:
+            self.left.clear()
         self.disturbed = self.deviated = self.shuffled = False
         self.planned_at = now
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections.abc import Iterable, Sequence
-from heapq import heapify, heappop, heappush
-from itertools import groupby
 from typing import NamedTuple, Protocol
+
+FEW = 8  # slots that are put back one by one; more are sorted in
 
 
 class Placement(NamedTuple):
@@ -91,47 +92,60 @@ class Named:
         self.pace = min(speeds)
         self.power = sum(speeds) * slots_per_node
         self._equal = self.pace == max(speeds)
-        self._free = list(range(self.slots))
-        heapify(self._free)
+        self._names = [f"{site}-{node:03}" for node in range(len(speeds))]
+        self._free = list(range(self.slots))  # ascending
         self._out: dict[int, list[int]] = {}  # idle slots of nodes that hand out none
 
     @property
     def free_slots(self) -> Sequence[int]:
-        """Numbers of the slots that can be handed out, in no order."""
+        """Numbers of the slots that can be handed out, ascending."""
         return self._free
 
     def take(self, count: int) -> Placement:
         """The free slots with the lowest numbers."""
-        return self.placed([heappop(self._free) for _ in range(count)])
+        free = self._free
+        if count == 1:
+            slots = [free.pop(0)]
+        else:
+            slots = free[:count]
+            del free[:count]
+        return self.placed(slots)
 
     def placed(self, slots: Sequence[int]) -> Placement:
         """What slots are for a job that has them all."""
         if len(slots) == 1:
             node = slots[0] // self.slots_per_node
-            return Placement(f"{self.site}-{node:03}", self.speeds[node], slots)
-        nodes = sorted({slot // self.slots_per_node for slot in slots})
+            return Placement(self._names[node], self.speeds[node], slots)
+        if self.slots_per_node == 1:
+            nodes = sorted(slots)
+        else:
+            nodes = sorted({slot // self.slots_per_node for slot in slots})
         speed = self.pace if self._equal else min([self.speeds[node] for node in nodes])
         return Placement(host_list(self.site, nodes), speed, slots)
 
     def give_back(self, placement: Placement) -> None:
         """Free its slots."""
-        free, out = self._free, self._out
-        for slot in placement.slots:
-            if out and slot // self.slots_per_node in out:
-                out[slot // self.slots_per_node].append(slot)
-            else:
-                heappush(free, slot)
+        free, out, slots = self._free, self._out, placement.slots
+        if out:
+            for slot in slots:
+                node = slot // self.slots_per_node
+                insort(out.get(node, free), slot)
+        elif len(slots) <= FEW:
+            for slot in slots:
+                insort(free, slot)
+        else:
+            free += slots
+            free.sort()
 
     def withdraw(self, node: int) -> None:
         """Hand out no slots of a node any more."""
         self._out[node] = [slot for slot in self._free if slot // self.slots_per_node == node]
         self._free = [slot for slot in self._free if slot // self.slots_per_node != node]
-        heapify(self._free)
 
     def readmit(self, node: int) -> None:
         """Hand out the slots of a node again."""
-        for slot in self._out.pop(node):
-            heappush(self._free, slot)
+        self._free += self._out.pop(node)
+        self._free.sort()
 
     def any_out(self, placement: Placement) -> bool:
         """Whether any of its nodes hands out no slots any more."""
@@ -148,9 +162,12 @@ def host_list(site: str, nodes: Iterable[int]) -> str:
     if nodes[-1] - nodes[0] == len(nodes) - 1 > 0:  # one after the other, as most jobs are placed
         return f"{site}-[{nodes[0]:03}-{nodes[-1]:03}]"
     runs: list[str] = []
-    for _, group in groupby(enumerate(nodes), key=lambda pair: pair[1] - pair[0]):
-        run = [node for _, node in group]
-        runs.append(f"{run[0]:03}" if len(run) == 1 else f"{run[0]:03}-{run[-1]:03}")
+    first = last = nodes[0]
+    for node in [*nodes[1:], -1]:
+        if node != last + 1:
+            runs.append(f"{first:03}" if first == last else f"{first:03}-{last:03}")
+            first = node
+        last = node
     return f"{site}-{runs[0]}" if len(runs) == 1 and "-" not in runs[0] else f"{site}-[{','.join(runs)}]"
 
 

@@ -15,6 +15,8 @@ from gridtune.model.job import Job
 
 # Jobs planned between two looks at who may still start now.
 STRIDE = 8
+# Queues up to this long are planned from scratch: that costs less than to keep a plan.
+SHORT = 64
 # So many jobs are rather planned than asked whether they matter, and so deep at most is asked.
 FEW, DEEP = 16, 20
 
@@ -211,6 +213,9 @@ def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequen
 
     The plan is kept: as long as jobs only come in at the end of the order, it is continued.
     """
+    if cluster.depth <= SHORT:
+        cluster.plan = None
+        return _planned_anew(cluster, list(order), now)
     plan, first = cluster.plan, 0
     if not isinstance(plan, Plan) or cluster.shuffled:
         cluster.plan = plan = Plan(Waiting(order, cluster.pace))
@@ -227,3 +232,26 @@ def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequen
     if plan.profile is None:
         plan.begin(_profile(cluster, now))
     return plan.starts(cluster.free, now, first)
+
+
+def _planned_anew(cluster: Cluster, order: Sequence[Job], now: float) -> Sequence[Job]:
+    """As `planned_starts`, with a plan made from scratch, of all up to the last that could start now."""
+    free, pace = cluster.free, cluster.pace
+    # Those that came earlier could not start when last looked at: see `planned_starts`.
+    first = len(order) - len(cluster.fresh) if cluster.as_planned(now) and not cluster.deviated else 0
+    last = len(order)
+    while last > first and order[last - 1].processors > free:
+        last -= 1
+    if last <= first:
+        return ()
+    profile = _profile(cluster, now)
+    chosen: list[Job] = []
+    for job in order[:last]:
+        width = job.processors
+        if profile.place(width, job.expected / pace) > now or width > free:
+            continue
+        chosen.append(job)
+        free -= width
+        if not free:
+            break  # whoever comes later cannot start now, and does not delay those before
+    return chosen

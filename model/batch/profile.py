@@ -98,6 +98,35 @@ class Profile:
             any_time.append(there)
         return numbers[::-1], first[::-1], any_time[::-1]
 
+    def place(self, processors: int, duration: float) -> float:
+        """Reserve processors as early as they are free for the whole duration (s); when that is.
+
+        Infinity if they never are.
+        """
+        times, free = self.times, self.free
+        steps = len(times)
+        first = 0
+        while first < steps:
+            if free[first] < processors:
+                first += 1
+                continue
+            start = times[first]
+            end = start + duration
+            last = first + 1
+            while last < steps and times[last] < end and free[last] >= processors:
+                last += 1
+            if last < steps and times[last] < end:
+                first = last + 1
+                continue
+            if end > start:  # what takes no time takes no processors
+                if last == steps or times[last] != end:
+                    times.insert(last, end)
+                    free.insert(last, free[last - 1])
+                for step in range(first, last):
+                    free[step] -= processors
+            return start
+        return inf
+
     def soon(self, processors: int, duration: float, limit: float) -> float:
         """When processors are first free for the whole duration (s); infinity if not before `limit` (s)."""
         step = self._step(processors, duration, limit)

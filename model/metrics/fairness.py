@@ -28,7 +28,10 @@ class Want(NamedTuple):
     demand: float
 
 
-def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = ()) -> dict[str, float]:
+Wants = Iterable[tuple[float, str, float]]  # as `Want`
+
+
+def deserved_areas(stays: Iterable[Stay], slots: float, wants: Wants = ()) -> dict[str, float]:
     """Work that each user would be given by a grid that is shared equally, and perfectly.
 
     At every moment the slots are divided equally among the users who are present and still want something.
@@ -55,7 +58,7 @@ def deserved_areas(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = 
     return _shared(stays, slots, wants).given
 
 
-def free_time(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = ()) -> Callable[[float], float]:
+def free_time(stays: Iterable[Stay], slots: float, wants: Wants = ()) -> Callable[[float], float]:
     """How long nobody wanted anything of a grid that is shared as `deserved_areas` says.
 
     Returns:
@@ -75,7 +78,7 @@ def free_time(stays: Iterable[Stay], slots: float, wants: Iterable[Want] = ()) -
     return free
 
 
-def _shared(stays: Iterable[Stay], slots: float, wants: Iterable[Want]) -> _Sharing:
+def _shared(stays: Iterable[Stay], slots: float, wants: Wants) -> _Sharing:
     """A grid that was shared from the first entry to the last leave."""
     sharing = _Sharing(slots)
     # At one instant entries come first: who leaves and enters at once was never away.
@@ -88,10 +91,12 @@ def _shared(stays: Iterable[Stay], slots: float, wants: Iterable[Want]) -> _Shar
     events.sort()
     for time, order, user, demand in events:
         sharing.advance(time)
-        if order == 2:
-            sharing.leave(user)
+        if order == 1:
+            sharing.ask(user, demand)
+        elif order == 0:
+            sharing.enter(user, demand)
         else:
-            sharing.ask(user, demand, entering=order == 0)
+            sharing.leave(user)
     sharing.advance(inf)
     return sharing
 
@@ -117,36 +122,44 @@ class _Sharing:
 
     def advance(self, time: float) -> None:
         """Share until a time, s."""
-        if time == self._now:
+        now, level, slots = self._now, self._level, self._slots
+        if time == now:
             return
         enough, since, wanted = self._enough, self._since, self._wanted
-        while enough and since and self._slots > 0:
-            level, user = enough[0]
+        while enough and since and slots > 0:
+            had, user = enough[0]
             until = since[user] + wanted[user] if user in since else inf
-            if until > level:  # has left, or has asked for more
+            if until > had:  # has left, or has asked for more
                 heapreplace(enough, (until, user)) if until < inf else heappop(enough)
                 continue
-            reached = self._now + (level - self._level) * len(since) / self._slots
+            reached = now + (had - level) * len(since) / slots
             if reached > time:
                 break
             heappop(enough)
-            self._now, self._level = max(self._now, reached), max(self._level, level)
+            if reached > now:
+                now = reached
+            if had > level:
+                level = had
             self.given[user] += wanted.pop(user)
             del since[user]
         if since:
-            self._level += self._slots * (time - self._now) / len(since)
+            level += slots * (time - now) / len(since)
         else:
-            self.idle.append((self._now, time))
-        self._now = time
+            self.idle.append((now, time))
+        self._now, self._level = time, level
 
-    def ask(self, user: str, demand: float, entering: bool) -> None:
-        """A user comes with a demand, or asks for more while present."""
-        if entering:
-            self._present[user] += 1
-        if demand > 0 and self._present[user]:
-            if user in self._since:
-                self._wanted[user] += demand
-                return
+    def enter(self, user: str, demand: float) -> None:
+        """A user comes with a demand."""
+        self._present[user] += 1
+        self.ask(user, demand)
+
+    def ask(self, user: str, demand: float) -> None:
+        """A user asks for more; whoever is not present does so in vain."""
+        if demand <= 0:
+            return
+        if user in self._since:
+            self._wanted[user] += demand
+        elif self._present[user]:
             self._since[user], self._wanted[user] = self._level, demand
             if demand < inf:
                 heappush(self._enough, (self._level + demand, user))

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from math import nan
 from typing import NamedTuple
 
+from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, EXPIRED, RUNNING, Job
 from gridtune.model.record import Stay
 
@@ -122,6 +123,12 @@ class Reckoning(NamedTuple):
                 elif best_effort(job):
                     left += job.runtime
         return cls(now + owed / pace, now + (owed + left) / pace, pace, shortest)
+
+    @classmethod
+    def of_run(cls, grid: Grid) -> Reckoning:
+        """Of the jobs of a grid whose run is over."""
+        made: Reckoning = grid.record.reckon(cls, lambda: cls.of(grid.record.jobs, grid.now, grid.mean_speed))
+        return made
 
     def begun(self, job: Job) -> float:
         """When a job began, or counts as begun, s."""

@@ -40,12 +40,18 @@ def measures(grid: Grid, tasks: Sequence[Job]) -> dict[str, Callable[[], float]]
         tasks: meta-tasks; may still grow.
     """
 
+    record = grid.record
+
     def background() -> list[Job]:
         meta = {task.id for task in tasks}
-        return [job for job in grid.record.jobs if job.mandatory and job.id not in meta]
+        return [job for job in record.jobs if job.mandatory and job.id not in meta]
+
+    def local_jobs() -> list[Job]:
+        made: list[Job] = record.reckon(background, background)
+        return made
 
     def averaged(difference: Callable[[Reckoning, Job], float], jobs: Iterable[Job]) -> float:
-        reckoning = Reckoning.of(grid.record.jobs, grid.now, grid.mean_speed)
+        reckoning = Reckoning.of_run(grid)
         return mean([difference(reckoning, job) for job in jobs])
 
     return {
@@ -56,9 +62,9 @@ def measures(grid: Grid, tasks: Sequence[Job]) -> dict[str, Callable[[], float]]
         "local_wait_mean": lambda: averaged(_local_wait, tasks),
         "global_wait_mean": lambda: averaged(_global_wait, tasks),
         "meta_completed": lambda: sum(task.state is DONE for task in tasks),
-        "background_completed": lambda: sum(job.state is DONE for job in background()),
-        "background_waiting_mean": lambda: averaged(Reckoning.waiting, background()),
-        "background_response_mean": lambda: averaged(Reckoning.response, background()),
+        "background_completed": lambda: sum(job.state is DONE for job in local_jobs()),
+        "background_waiting_mean": lambda: averaged(Reckoning.waiting, local_jobs()),
+        "background_response_mean": lambda: averaged(Reckoning.response, local_jobs()),
     }
 
 

@@ -11,7 +11,6 @@ from gridtune.model.metrics.custom import FinishedRun, measure
 from gridtune.model.metrics.fairness import jain, shortfall, spread, unfairness
 from gridtune.model.metrics.lost import (
     SHORTEST,
-    Times,
     is_cut_off,
     left_over,
     lost,
@@ -66,22 +65,24 @@ def summarise(
     owed = [job for job in record.jobs if job.mandatory]
     unsent = missing(record.jobs, record.stays)
     values = _totals(grid, unfinished=bool(unsent))
-    served = {name: iter(user.times) for name, user in users.items()}
-    times = [next(served[job.user]) for job in owed]  # worked out user by user, in the same order
-    values |= _times(owed, times)
+    values |= _times(owed, [times for user in users.values() for times in user.times])
     values |= _of_users(users.values())
     for name in ("slowdown_mean", "slowdown_worst"):
         values[f"{name}_log"] = log10(values[name])
     values["never_submitted"] = sum(one.requests for one in unsent)
     work = sum([job.runtime * job.processors for job in owed]) + sum(one.work for one in unsent)
     values["lost_fraction"] = values["lost_work"] / work if work else 0.0
-    cut_off = sum([job.work for job in owed if is_cut_off(job)])
+    cut_off = sum([job.work for job in owed if is_cut_off(job)]) if values["lost_jobs"] else 0.0
     values["cut_off_fraction"] = cut_off / work if work else 0.0
     values.update(record.counters)
+    record.reckonings = {}
     values.update((name, measure()) for name, measure in record.measures.items())
+    record.reckonings = None
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     metrics |= by_class(record.classes, users.values())
     if record.sizes:
+        served = {name: iter(user.times) for name, user in users.items()}
+        times = [next(served[job.user]) for job in owed]  # worked out user by user, in the same order
         metrics |= by_size(owed, times, grid.mean_speed)
     if not finished:
         return metrics, users
@@ -103,7 +104,9 @@ def by_class(classes: Iterable[str], users: Collection[UserOutcome]) -> dict[str
     return made
 
 
-def by_size(jobs: Iterable[Job], times: Iterable[Times], pace: float) -> dict[str, Metric]:
+def by_size(
+    jobs: Iterable[Job], times: Iterable[tuple[float, float, float]], pace: float
+) -> dict[str, Metric]:
     """The metrics of each size of jobs by `NAME.SIZE`; a size that no job has, has no means.
 
     Args:
@@ -113,7 +116,7 @@ def by_size(jobs: Iterable[Job], times: Iterable[Times], pace: float) -> dict[st
 
     Source: S. Srinivasan et al., Characterization of backfilling strategies, 2002 (the four sizes).
     """
-    sorts: dict[str, list[Times]] = {size: [] for size in SIZES}
+    sorts: dict[str, list[tuple[float, float, float]]] = {size: [] for size in SIZES}
     for job, one in zip(jobs, times, strict=True):
         width = "narrow" if job.processors <= NARROW else "wide"
         length = "short" if job.runtime / pace <= SHORT else "long"
@@ -122,8 +125,8 @@ def by_size(jobs: Iterable[Job], times: Iterable[Times], pace: float) -> dict[st
     for size, those in sorts.items():
         values = {
             "jobs": len(those),
-            "waiting_mean": mean([one.waiting for one in those]),
-            "slowdown_mean": mean([one.slowdown for one in those]),
+            "waiting_mean": mean([waiting for waiting, _, _ in those]),
+            "slowdown_mean": mean([slowdown for _, _, slowdown in those]),
         }
         for name, definition in SIZE_METRICS.items():
             made[f"{name}.{size}"] = Metric(float(values[name]), definition.unit)
@@ -187,7 +190,7 @@ def _of_users(users: Collection[UserOutcome]) -> dict[str, float]:
     }
 
 
-def _times(jobs: Iterable[Job], times: Collection[Times]) -> dict[str, float]:
+def _times(jobs: Iterable[Job], times: Collection[tuple[float, float, float]]) -> dict[str, float]:
     """Means and quantiles over mandatory jobs and their times, lost ones included."""
     waitings, responses, slowdowns = map(sorted, zip(*times, strict=True)) if times else ([], [], [])
     return {

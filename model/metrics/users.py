@@ -8,12 +8,10 @@ from math import inf, nan
 from typing import Literal
 
 from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED, REJECTED, RUNNING, Job
-from gridtune.model.metrics.fairness import Want, deserved_areas, free_time
+from gridtune.model.metrics.fairness import deserved_areas, free_time
 from gridtune.model.metrics.lost import (
     SHORTEST,
     Reckoning,
-    Times,
-    best_effort,
     left_over,
     lost,
     missing,
@@ -95,7 +93,7 @@ class UserOutcome(Outcome):
         mandatory: mandatory jobs, those that were never submitted included.
         waiting_mean, response_mean, slowdown_mean: over the user's mandatory jobs; nan if there are none.
         classes: the same work by class.
-        times: of the user's mandatory jobs, in the order of their creation.
+        times: of the user's mandatory jobs, in the order of their creation: waiting, response, slow-down.
     """
 
     mandatory: int = 0
@@ -104,7 +102,7 @@ class UserOutcome(Outcome):
     response_mean: float = nan
     slowdown_mean: float = nan
     classes: dict[str, ClassOutcome] = field(default_factory=dict)
-    times: list[Times] = field(default_factory=list, repr=False)
+    times: list[tuple[float, float, float]] = field(default_factory=list, repr=False)
 
     @property
     def satisfaction(self) -> float:
@@ -180,24 +178,24 @@ def outcomes(
     # Work is counted at speed 1, so it is compared with what the speeds can do in the time.
     whole, unit = (capacity, 1.0) if allocated == "completed" else (float(slots), pace)
     stays = [replace(stay, deadline=min(stay.deadline, now)) for stay in stays]
-    loose = [job for job in jobs if not isinstance(job.data, Stay)]
+    loose = [job for job in jobs if not isinstance(job.data, Stay)]  # best-effort if they are not owed
     if deserved == "area":
         areas = deserved_areas([replace(stay, demand=inf) for stay in (*stays, *_visits(loose, now))], whole)
     else:
-        owed = [job for job in loose if not best_effort(job)]
+        owed = [job for job in loose if job.mandatory]
         asked = [replace(stay, demand=stay.demand / unit) for stay in stays]
         present = [*asked, *_visits(owed, now)]
-        wants = [Want(job.submit, job.user, _useful(job, now, pace) / unit) for job in owed]
+        wants = _wants(owed, now, pace, unit)
         areas = deserved_areas(present, whole, wants)
         if len(owed) < len(loose):
             # Best-effort work deserves what the others leave: the time in which nobody else wants anything.
             free = free_time(present, whole, wants)
-            rest = [job for job in loose if best_effort(job)]
+            rest = [job for job in loose if not job.mandatory]
             left = [
                 replace(visit, entry=free(visit.entry), deadline=free(visit.deadline))
                 for visit in _visits(rest, now)
             ]
-            wants = [Want(free(job.submit), job.user, _useful(job, now, pace) / unit) for job in rest]
+            wants = [(free(time), user, work) for time, user, work in _wants(rest, now, pace, unit)]
             for user, area in deserved_areas(left, whole, wants).items():
                 areas[user] = areas.get(user, 0.0) + area
     for user, outcome in users.items():
@@ -205,72 +203,111 @@ def outcomes(
     return users
 
 
-def _useful(job: Job, now: float, pace: float) -> float:
-    """Work of a job that could be done before the run ended `now` (s), slot-seconds at speed 1."""
-    work = job.runtime * job.processors
-    return work if job.state is DONE else min(work, max(0.0, now - job.submit) * pace * job.processors)
+def _wants(jobs: Iterable[Job], now: float, pace: float, unit: float) -> list[tuple[float, str, float]]:
+    """What jobs ask for: as much of their work as could be done before the run ended `now` (s)."""
+    return [
+        (
+            job.submit,
+            job.user,
+            (
+                job.runtime * job.processors
+                if job.state is DONE
+                else min(job.runtime * job.processors, max(0.0, now - job.submit) * pace * job.processors)
+            )
+            / unit,
+        )
+        for job in jobs
+    ]
 
 
 def _tally(
-    jobs: Iterable[Job], now: float, pace: float, allocated: Allocated, shortest: float
+    jobs: Sequence[Job], now: float, pace: float, allocated: Allocated, shortest: float
 ) -> dict[str, UserOutcome]:
     """Count the jobs of all users, and what they were given."""
     users: dict[str, UserOutcome] = {}
-    jobs = list(jobs)
+    parts: dict[tuple[str, str], _Part] = {}
     reckoning = Reckoning.of(jobs, now, pace, shortest)
+    by_work = allocated == "completed"
     for job in jobs:
-        outcome = users.get(job.user)
-        if outcome is None:
-            outcome = users[job.user] = UserOutcome(job.user)
-        part = outcome.classes.get(job.kind)
+        part = parts.get((job.user, job.kind))
         if part is None:
-            part = outcome.classes[job.kind] = ClassOutcome(job.user, kind=job.kind)
-        done = job.state is DONE
-        mandatory = job.mandatory
-        work = job.runtime * job.processors
-        part.jobs += 1
-        if allocated == "completed":
-            given = work if done else progress(job, now, pace)
-        else:
-            end = job.end if done else now
-            held = done or job.state is RUNNING
-            given = job.wasted + ((end - job.start) * job.processors if held else 0.0)
-        part.allocated += given
+            part = parts[job.user, job.kind] = _part(users, job)
+        outcome, counted, times = part
+        counted.jobs += 1
+        if job.state is not DONE:
+            _count_unfinished(job, part, reckoning, now, by_work)
+            continue
+        # As below, and `Reckoning.times` and `failed` say, without a call: most jobs are done.
+        runtime, submit, end = job.runtime, job.submit, job.end
+        work = runtime * job.processors
+        given = work if by_work else job.wasted + (end - job.start) * job.processors
+        counted.allocated += given
         outcome.allocated += given
-        if done:
-            part.completed += 1
-        elif lost(job):
-            part.lost_jobs += 1
-            part.lost_work += work
-            part.owed_lost += work
-            outcome.lost_jobs += 1
-            outcome.lost_work += work
-        elif left_over(job):
-            part.lost_jobs += 1
-            part.lost_work += work
-        optional = not mandatory and isinstance(job.data, Stay)
-        if not optional:
-            part.work += work
-        if not optional or done:
-            times = reckoning.times(job)
-            waiting, response, slowdown = times
-            part.waitings.append(waiting)
-            part.responses.append(response)
-            part.slowdowns.append(slowdown)
-            if mandatory:
-                outcome.mandatory += 1
-                outcome.times.append(times)
-        if mandatory and failed(job, now):
-            part.mandatory_failed += 1
+        counted.completed += 1
+        needed = runtime / pace
+        response = end - submit
+        slowdown = response / (needed if needed > shortest else shortest)
+        experienced = job.start - submit, response, slowdown if slowdown > 1.0 else 1.0
+        times.append(experienced)
+        if job.mandatory:
+            counted.work += work
+            outcome.times.append(experienced)
+            if end > job.deadline:
+                counted.mandatory_failed += 1
+        elif not isinstance(job.data, Stay):
+            counted.work += work
+    for _, counted, times in parts.values():
+        if times:
+            counted.waitings, counted.responses, counted.slowdowns = map(list, zip(*times, strict=True))
     for outcome in users.values():
+        outcome.mandatory = len(outcome.times)
         if outcome.times:
             means = map(mean, zip(*outcome.times, strict=True))
             outcome.waiting_mean, outcome.response_mean, outcome.slowdown_mean = means
-        for part in outcome.classes.values():
-            outcome.jobs += part.jobs
-            outcome.completed += part.completed
-            outcome.mandatory_failed += part.mandatory_failed
+        for counted in outcome.classes.values():
+            outcome.jobs += counted.jobs
+            outcome.completed += counted.completed
+            outcome.mandatory_failed += counted.mandatory_failed
     return users
+
+
+_Part = tuple[UserOutcome, ClassOutcome, list[tuple[float, float, float]]]
+
+
+def _part(users: dict[str, UserOutcome], job: Job) -> _Part:
+    """Where the jobs of the same user and kind as one are counted, and their times, none of them so far."""
+    outcome = users.get(job.user)
+    if outcome is None:
+        outcome = users[job.user] = UserOutcome(job.user)
+    counted = outcome.classes[job.kind] = ClassOutcome(job.user, kind=job.kind)
+    return outcome, counted, []
+
+
+def _count_unfinished(job: Job, part: _Part, reckoning: Reckoning, now: float, by_work: bool) -> None:
+    """Count a job that is not done, and what its user was given."""
+    outcome, counted, times = part
+    work = job.runtime * job.processors
+    if by_work:
+        given = progress(job, now, reckoning.pace)
+    else:
+        held = job.state is RUNNING
+        given = job.wasted + ((now - job.start) * job.processors if held else 0.0)
+    counted.allocated += given
+    outcome.allocated += given
+    if lost(job):
+        counted.owed_lost += work
+        outcome.lost_jobs += 1
+        outcome.lost_work += work
+    if lost(job) or left_over(job):
+        counted.lost_jobs += 1
+        counted.lost_work += work
+    if job.mandatory or not isinstance(job.data, Stay):
+        counted.work += work
+        times.append(reckoning.times(job))
+        if job.mandatory:
+            outcome.times.append(times[-1])
+    if failed(job, now):
+        counted.mandatory_failed += 1
 
 
 def _visits(jobs: Iterable[Job], now: float) -> list[Stay]:

@@ -11,7 +11,7 @@ from typing import Protocol
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.power import Power, PoweredNodes, count_power
 from gridtune.agents.batch.predictor import Predictor
-from gridtune.agents.batch.services import WHENEVER_NEEDED, Delay, Rounds, Services, no_delay
+from gridtune.agents.batch.services import AT_ONCE, WHENEVER_NEEDED, Delay, Rounds, Services, no_delay
 from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.infrastructure.network import Volume, network_of
 from gridtune.model.agenda import ARRIVAL, Action
@@ -106,7 +106,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         spec.policy,
         queues=queues,
         quota=Quota(**spec.quota.model_dump()),
-        services=services,
+        services=AT_ONCE if services == AT_ONCE else services,
         overrun=spec.overrun,
         prime_times=[one.times for one in spec.prime_time],
         rounds=WHENEVER_NEEDED

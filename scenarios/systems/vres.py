@@ -267,7 +267,7 @@ def response_ratio(grid: Grid, sites: list[VresSite], bound: float = 10.0) -> fl
         sites: all with virtual reservations.
         bound: s that response and run time count at least, so that jobs of a second do not outweigh all.
     """
-    reckoning = Reckoning.of(grid.record.jobs, grid.now, grid.mean_speed)
+    reckoning = Reckoning.of_run(grid)
     ratios = [
         max(reckoning.response(job), bound) / max(job.runtime, bound) for job in _jobs_of(grid, sites, "wait")
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -33,6 +33,33 @@ Estimate = Literal["log", "actual", "factor"]
 Resample = Literal["none", "shake", "weeks", "users"]
 KEEP_ALL = Keep(cancelled=True)
 Rows = Sequence[tuple[Task, str | None]]
+
+
+# What says which jobs of a trace are replayed, and as what.
+CHOICE = {
+    "first", "last", "start", "end", "every", "compression", "prefix", "queues", "shortest", "longest",
+    "estimate", "estimate_factor", "dependencies", "resample", "shake",
+}  # fmt: skip
+
+
+class _Replays:
+    """The jobs that the last few workloads have chosen from traces."""
+
+    def __init__(self, most: int = 4) -> None:
+        self._most = most
+        self._made: dict[tuple[int, str], tuple[Trace, Sequence[Task]]] = {}
+
+    def get(self, trace: Trace, choice: str, choose: Callable[[], Sequence[Task]]) -> Sequence[Task]:
+        """What is chosen from a trace, which is not looked into again for the same choice."""
+        key = id(trace), choice  # the trace is kept here, so nothing else can have its id
+        made = self._made.pop(key, None) or (trace, choose())
+        self._made[key] = made
+        if len(self._made) > self._most:
+            del self._made[next(iter(self._made))]
+        return made[1]
+
+
+_replays = _Replays()
 
 
 class TraceJobs(JobWorkload):
@@ -125,11 +152,23 @@ class TraceJobs(JobWorkload):
         Raises:
             ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
         """
+        if self.from_file and self.resample in (None, "none"):
+            return self.replayed()
         return self._chosen(self._logged(streams), streams)
 
     def replayed(self) -> Iterator[Task]:
-        """The chosen jobs of a file; see `tasks`."""
-        return self._chosen(self._rows())
+        """The chosen jobs of a file; see `tasks`.
+
+        They are chosen once in each process, as long as the file is the same: a search replays them in
+        every run.
+        """
+        path = find_trace(self.trace)
+        if is_schedule(path):
+            return self._chosen(self._rows())
+        return iter(_replays.get(self._trace(path), self.model_dump_json(include=CHOICE), self._choose))
+
+    def _choose(self) -> Sequence[Task]:
+        return tuple(self._chosen(self._rows()))
 
     def weeks(self) -> int:
         """Whole weeks of the part of the log that is replayed.
