@@ -72,6 +72,7 @@ def test_it_is_refused(kind, base, given, named, call, tmp_path, monkeypatch):  
     assert lines
     assert all(line.startswith("gridtune: ") for line in lines), result.err
     assert all(len(line) < 5000 for line in lines)
+    assert not re.search(r"function-|constrained|tagged|\binstance\b|\bdictionary\b", result.err), result.err
     assert all(re.search(pattern, result.err) for pattern in map(_pattern, named)), result.err
     assert sorted(tmp_path.rglob("*")) == before
 

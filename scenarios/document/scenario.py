@@ -12,14 +12,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
 from gridtune import limits
 from gridtune.scenarios.document.active_parts import active
+from gridtune.scenarios.document.faults import lines_of
 from gridtune.scenarios.document.paths import Document, value_at, with_values
 from gridtune.scenarios.document.trust import Plugin, allowed_here, plugins_of, run_plugins, trusted
-from gridtune.scenarios.errors import ScenarioError, brief
+from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.tables.schema import ARRAYS, ScenarioSpec
 
@@ -77,7 +77,7 @@ class Scenario:
         try:
             return ScenarioSpec.model_validate(self.document, context={"base": self.base})
         except ValidationError as error:
-            raise ScenarioError([self._fault(fault) for fault in _meant(error.errors())]) from None
+            raise ScenarioError([f"{self.name}: {line}" for line in lines_of(error, self.document)]) from None
 
     def override(self, values: Mapping[str, Any]) -> Self:
         """The scenario with a value set at each path, checked.
@@ -115,20 +115,6 @@ class Scenario:
     def value(self, path: str) -> Any:
         """What the document (not the defaults) has at a path; None if nothing."""
         return value_at(self.document, path)
-
-    def _fault(self, fault: ErrorDetails) -> str:
-        """One line: file, path, what is wrong, what would be right."""
-        path, known = _locate(self.document, fault["loc"])
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            near = get_close_matches(str(fault["loc"][-1]), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-            message = f"no such key; {hint}"
-        elif fault["type"] == "missing":
-            message = "required, but left out"
-        elif isinstance(fault["input"], str | int | float | bool):
-            message = f"{brief(fault['input'])}: {message}"
-        return f"{self.name}: {path}: {message}" if path else f"{self.name}: {message}"
 
 
 def load(name: str | Path, *, allow_plugins: bool | None = None) -> Scenario:
@@ -266,62 +252,3 @@ def _of_sensible_size(document: Document, name: str) -> None:
         if not level:
             return
     raise ScenarioError(f"{name}: {_too_deep()}")
-
-
-def _meant(faults: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Without keys that only another form of the same table does not know, if any other fault is left."""
-    left = [
-        fault
-        for fault in faults
-        if fault["type"] != "extra_forbidden" or str(fault["loc"][-1]) not in _known_keys(fault["loc"])
-    ]
-    return left or faults
-
-
-def _locate(document: Document, loc: tuple[int | str, ...]) -> tuple[str, list[str]]:
-    """The dotted path of a fault, elements by name, and the keys its table may have."""
-    parts: list[str] = []
-    at: Any = document
-    told = None  # the table whose kind was among the steps, where it is no key
-    for place, step in enumerate(loc, 1):
-        kinds = (at.get("kind"), at.get("law")) if isinstance(at, dict) and at is not told else ()
-        if step in kinds and place < len(loc):
-            told = at
-        elif isinstance(step, int) and isinstance(at, list) and step < len(at):
-            at = at[step]
-            name = str(at.get("name", step)) if isinstance(at, dict) else str(step)
-            if not (parts and parts[-1] == name):
-                parts.append(name)
-        elif isinstance(at, dict) and step in at:
-            at = at[step]
-            parts.append(str(step))
-        elif step == loc[-1]:
-            parts.append(str(step))
-    return ".".join(parts), _known_keys(loc)
-
-
-def _known_keys(loc: tuple[int | str, ...]) -> list[str]:
-    """Keys of the table in which a fault lies, from the schema."""
-    models: list[type[BaseModel]] = [ScenarioSpec]
-    for step in loc[:-1]:
-        inner: list[type[BaseModel]] = []
-        for model in models:
-            if isinstance(step, str) and step in model.model_fields:
-                inner.extend(_models_in(model.model_fields[step].annotation))
-        tagged = [model for model in models if _tag(model) == step]
-        models = tagged or inner or models  # a kind may be named as a key is, of another kind
-    return sorted({key for model in models for key in model.model_fields})
-
-
-def _tag(model: type[BaseModel]) -> str | None:
-    for key in ("kind", "law"):
-        if key in model.model_fields:
-            literal = getattr(model.model_fields[key].annotation, "__args__", ())
-            return str(literal[0]) if literal else None
-    return None
-
-
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for inner in getattr(annotation, "__args__", ()) for model in _models_in(inner)]
