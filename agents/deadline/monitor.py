@@ -35,6 +35,7 @@ class Monitor(mesa.Agent):
             of actual to uncorrected forecast time; `listing` divides by the corrected time, as the
             algorithm is printed; `none` does nothing.
         together: whether one correction, learnt from all executions, holds for all servers.
+        name: of its random numbers; every monitor of a grid has its own.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Monitor(mesa.Agent):
         probe_period: float = 60.0,
         correcting: Correcting = "none",
         together: bool = False,
+        name: str = "forecast",
     ) -> None:
         super().__init__(grid)
         self.grid = grid
@@ -64,9 +66,9 @@ class Monitor(mesa.Agent):
         self._return_bandwidth = self._nominal_bandwidth.copy()
         self._latency = np.array([machine.latency for machine in self.machines])
         self._factors = np.ones(len(servers))
-        self._able: dict[tuple[float, str], Floats] = {}
-        self._rng = grid.streams.stream("forecast")
-        self._lasting = forecast.lasting_error(grid.streams.stream("forecast:server"), len(servers))
+        self._able: dict[tuple[float, float, str], Floats] = {}
+        self._rng = grid.streams.stream(name)
+        self._lasting = forecast.lasting_error(grid.streams.stream(f"{name}:server"), len(servers))
         self._watched = list(self._series())
         self._returns: dict[int, Memory] = {
             k: forecast.memory(machine.bandwidth.at(0.0))
@@ -133,13 +135,14 @@ class Monitor(mesa.Agent):
             return np.array([
                 machine.dedicated(job, task) if machine.can_do(task) else inf for machine in self.machines
             ])  # fmt: skip
-        need = (task.memory, task.software)
+        need = (task.memory, task.disk, task.software)
         able = self._able.get(need)
         if able is None:
             able = self._able[need] = np.array([
                 1.0 if machine.can_do(task) else inf for machine in self.machines
             ])  # fmt: skip
-        dedicated: Floats = job.runtime / self._speed * able
+        runtime = job.runtime if task.expected is None else task.expected
+        dedicated: Floats = runtime / self._speed * able
         return dedicated
 
     def _series(self) -> list[tuple[int, Steps, Floats, Memory]]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import mesa
+import numpy as np
 
 from gridtune.agents.deadline.monitor import Monitor
 from gridtune.agents.deadline.task_server import TaskServer
-from gridtune.model.agenda import DECISION
+from gridtune.model.agenda import DECISION, OBSERVATION
 from gridtune.model.deadline.routing import TaskRouting, Times
 from gridtune.model.deadline.timetable import Timetable
 from gridtune.model.grid import Grid
@@ -47,31 +48,35 @@ class Placement(NamedTuple):
 class SchedulingAgent(mesa.Agent):
     """Receives tasks, places them, and takes them back from queues in which they would be late.
 
-    All tasks of its servers come from it, and it hears of every start and end: its timetable holds the
-    same queues as the servers, with forecast times.
+    It hears of every start and end of its tasks: its timetable holds their queues at the servers, with
+    forecast times. Where all tasks come from it, these are the whole queues; see `SchedulingAgents`.
 
     Args:
         grid: where it lives.
         servers: by index.
         routing: decides on servers.
         monitor: forecasts run times.
+        timetable: what it believes; one of its own tasks alone if left out.
     """
 
     def __init__(
-        self, grid: Grid, servers: Sequence[TaskServer], routing: TaskRouting, monitor: Monitor
+        self,
+        grid: Grid,
+        servers: Sequence[TaskServer],
+        routing: TaskRouting,
+        monitor: Monitor,
+        timetable: Timetable | None = None,
     ) -> None:
         super().__init__(grid)
         self.grid = grid
         self.servers = servers
         self.routing = routing
         self.monitor = monitor
-        self.timetable = Timetable(len(servers))
+        self.timetable = timetable or Timetable(len(servers))
         self._placed: dict[int, Placement] = {}
         self._origin: dict[int, Placement] = {}  # of tasks taken out of a queue that have no other place yet
         self.examined = 0  # servers, over all decisions
-        for server in servers:
-            server.started = self._started
-            server.lost = self._lost
+        self.shares = False  # whether servers have tasks of other agents, too
         for counter in ("fallbacks", "resubmissions", "ack_timeouts"):
             grid.record.counters[counter] = 0
 
@@ -170,10 +175,15 @@ class SchedulingAgent(mesa.Agent):
         self._origin.pop(job.id, None)
         job.reject(self.grid.now)
 
-    def _started(self, server: TaskServer, job: Job) -> None:
+    def owns(self, job: Job) -> bool:
+        """Whether a task was placed by this agent."""
+        return job.id in self._placed
+
+    def started(self, server: TaskServer, job: Job) -> None:
+        """A server has started one of its tasks."""
         self.timetable.begin(server.index, job, self.grid.now)
 
-    def _lost(self, server: TaskServer, job: Job) -> None:
+    def lost(self, server: TaskServer, job: Job) -> None:
         """A server has lost its place, and its task begins anew wherever there is one for it."""
         del self._placed[job.id]
         self.timetable.complete(server.index, self.grid.now)
@@ -187,7 +197,10 @@ class SchedulingAgent(mesa.Agent):
         service = self.servers[server].service
         self.monitor.learn(server, job.data, placement.forecast, placement.factor, service)
         if self.routing.resubmits == "slipped":
-            late = self.timetable.hopeless(server, now)
+            if self.shares:  # only the server knows who waits before whom
+                late = self.servers[server].hopeless(self.owns)
+            else:
+                late = self.timetable.hopeless(server, now)
             for waiting in late:
                 self._take_back(waiting)
             if late:
@@ -195,21 +208,69 @@ class SchedulingAgent(mesa.Agent):
                 self.grid.agenda.at(now, self._place_all, late, DECISION)
 
 
-def measure(agent: SchedulingAgent, tasks: Sequence[Job], high_priority: int) -> None:
+class SchedulingAgents:
+    """The agents of a grid, each with users of its own, over the same servers (Takefusa et al. 2001).
+
+    An agent hears of its own tasks at once. Of the work of others it knows what servers report at times:
+    until the next report its view is stale.
+
+    Args:
+        agents: at least one.
+        period: s between two reports of the servers.
+        correcting: whether an agent adds what it has placed itself since the last report.
+    """
+
+    def __init__(self, agents: Sequence[SchedulingAgent], period: float, correcting: bool) -> None:
+        self.agents = agents
+        self.correcting = correcting
+        self._of: dict[str, SchedulingAgent] = {}
+        first = agents[0]
+        for server in first.servers:
+            server.started = lambda server, job: self._owner(job).started(server, job)
+            server.lost = lambda server, job: self._owner(job).lost(server, job)
+        if len(agents) > 1 or not correcting:
+            for k, agent in enumerate(agents):
+                agent.shares = True
+                # They look one after the other, not all at once.
+                shift = period * k / len(agents)
+                first.grid.agenda.every(period, self._look, agent, start=shift, order=OBSERVATION)
+
+    def submit(self, job: Job) -> None:
+        """Hand a task to its user's agent; users are dealt to agents in the order in which they come."""
+        agent = self._of.get(job.user)
+        if agent is None:
+            agent = self._of[job.user] = self.agents[len(self._of) % len(self.agents)]
+        agent.submit(job)
+
+    def _owner(self, job: Job) -> SchedulingAgent:
+        return self._of[job.user]
+
+    def _look(self, agent: SchedulingAgent) -> None:
+        """Servers report to an agent what they have to do."""
+
+        def counts(job: Job) -> bool:
+            return not (self.correcting and agent.owns(job))
+
+        work = np.array([server.backlog(counts) for server in agent.servers])
+        agent.timetable.report(work, agent.grid.now)
+
+
+def measure(agents: Sequence[SchedulingAgent], tasks: Sequence[Job], high_priority: int) -> None:
     """Have the outcomes of tasks measured at the end of the run.
 
     Args:
-        agent: who schedules them.
+        agents: who schedule them.
         tasks: all that users hand in, whatever the agent does with them; may still grow.
         high_priority: the least priority that counts as high.
     """
-    record, monitor = agent.grid.record, agent.monitor
+    grid, monitors = agents[0].grid, [agent.monitor for agent in agents]
+    record = grid.record
 
     def executed(job: Job) -> bool:
         return job.state is DONE and job.end < job.deadline
 
     def missed(job: Job) -> bool:
-        late = job.state is REJECTED or job.state is DONE or agent.grid.now >= job.deadline
+        late = job.state is REJECTED or job.state is DONE or grid.now >= job.deadline
         return late and not executed(job)
 
     record.measure("executed", lambda: sum(map(executed, tasks)))
@@ -221,7 +282,16 @@ def measure(agent: SchedulingAgent, tasks: Sequence[Job], high_priority: int) ->
     record.measure(
         "missed_low_priority", lambda: sum(missed(job) for job in tasks if job.priority < high_priority)
     )
-    record.measure("scheduling_cost", lambda: agent.examined / max(1, len(tasks)))
+    record.measure("scheduling_cost", lambda: sum(agent.examined for agent in agents) / max(1, len(tasks)))
     record.measure("rejected", lambda: sum(job.state is REJECTED for job in tasks))
-    record.measure("forecast_error", lambda: monitor.errors / max(1, monitor.executions))
-    record.measure("forecast_ratio", lambda: monitor.ratios / monitor.executions if monitor.executions else 1)
+
+    def executions() -> int:
+        return sum(monitor.executions for monitor in monitors)
+
+    record.measure(
+        "forecast_error", lambda: sum(monitor.errors for monitor in monitors) / max(1, executions())
+    )
+    record.measure(
+        "forecast_ratio",
+        lambda: sum(monitor.ratios for monitor in monitors) / executions() if executions() else 1,
+    )

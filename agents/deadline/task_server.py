@@ -52,3 +52,27 @@ class TaskServer(SeD):
     def _start(self, job: Job) -> None:
         super()._start(job)
         self.started(self, job)
+
+    def backlog(self, counts: Callable[[Job], bool]) -> float:
+        """Seconds that the server needs for those of its tasks that count, as its machine is now."""
+        now = self.grid.now
+        left = 0.0
+        if self.job is not None and counts(self.job):
+            left = max(0.0, self.job.start + sum(self.service) - now)
+        return left + sum(
+            sum(self.machine.service(job, job.data, now)) for job in self.queue.jobs() if counts(job)
+        )
+
+    def hopeless(self, counts: Callable[[Job], bool]) -> list[Job]:
+        """Tasks that count and would be late, as the machine is now, even without those late before them.
+
+        To be asked while no task runs.
+        """
+        end, late = self.grid.now, []
+        for job in self.queue.jobs():
+            took = sum(self.machine.service(job, job.data, self.grid.now))
+            if counts(job) and end + took >= job.deadline:
+                late.append(job)
+            else:
+                end += took
+        return late

@@ -89,7 +89,9 @@ class Task:
     Attributes:
         input, output: bytes sent to the server and received from it (W_send, W_recv).
         memory: bytes that a server must have.
+        disk: bytes of disk space that a server must have.
         software: that a server must have installed, "" for none.
+        expected: s of computation at speed 1 as far as forecasts know; None if they know the run time.
         times: s of computation on each named server when it is free; where given, no other server can
             do the task, and its run time and the servers' speeds are not used.
     """
@@ -97,7 +99,9 @@ class Task:
     input: float = 0.0
     output: float = 0.0
     memory: float = 0.0
+    disk: float = 0.0
     software: str = ""
+    expected: float | None = None
     times: Mapping[str, float] | None = None
 
 
@@ -120,6 +124,7 @@ class Machine:
         bandwidth: of the link, bytes per second in either direction.
         latency: s that each transfer takes on top.
         memory: bytes.
+        disk: bytes of disk space.
         software: installed.
     """
 
@@ -129,12 +134,14 @@ class Machine:
     bandwidth: Steps = field(default_factory=lambda: Steps.constant(inf))
     latency: float = 0.0
     memory: float = inf
+    disk: float = inf
     software: frozenset[str] = frozenset()
 
     def can_do(self, task: Task) -> bool:
         """Whether the machine has what a task needs (RR-5335, section 4.1, `can_do`)."""
         return (
             task.memory <= self.memory
+            and task.disk <= self.disk
             and (not task.software or task.software in self.software)
             and (task.times is None or self.name in task.times)
         )

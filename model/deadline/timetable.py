@@ -18,7 +18,8 @@ class Timetable:
 
     A queue is ordered by precedence (larger first), first come first among equals. A server serves one
     task at a time, without a pause. Times are beliefs: a server that should be free but has not been
-    heard of is taken to become free now, and everything behind moves with it.
+    heard of is taken to become free now, and everything behind moves with it. Where other agents use the
+    servers, too, their work is what was last reported of it, and is taken to be done first.
 
     Args:
         servers: how many there are.
@@ -39,6 +40,12 @@ class Timetable:
         self._slack: Floats = np.full((servers, 8), np.inf)
         self._lengths: Counts = np.zeros(servers, dtype=np.int64)
         self._longest = 0
+        self._reported: Floats | None = None
+        self._seen = 0.0
+
+    def report(self, work: Floats, now: float) -> None:
+        """Take in how long each server needs for the tasks of other agents, s, as it says itself."""
+        self._reported, self._seen = work, now
 
     def ends_behind(self, durations: Floats, now: float) -> Floats:
         """When a new task would be done at each server, behind everything that waits there, s.
@@ -147,7 +154,14 @@ class Timetable:
     def _delay(self, now: float) -> Floats:
         """By how much every server is behind its plan."""
         delay: Floats = np.maximum(now - self._ends[:, 0], 0.0)
-        return delay
+        return delay if self._reported is None else delay + self._left(now)
+
+    def _left(self, now: float) -> Floats:
+        """What must be left of the work that was last reported, s."""
+        if self._reported is None:
+            return np.zeros(len(self.waiting))
+        left: Floats = np.maximum(self._reported - (now - self._seen), 0.0)
+        return left
 
     def _delete(self, server: int, place: int) -> None:
         del self.waiting[server][place]
@@ -184,3 +198,27 @@ class Timetable:
             wider = np.full((len(matrix), 2 * matrix.shape[1]), value)
             wider[:, : matrix.shape[1]] = matrix
             setattr(self, name, wider)
+
+
+class ReportedTimetable(Timetable):
+    """What a scheduling agent believes that goes by what servers last reported of all their work alone.
+
+    It does not correct their load for what it has placed since then, and knows nothing of their queues.
+    """
+
+    def ends_behind(self, durations: Floats, now: float) -> Floats:
+        """When a new task would be done at each server, s."""
+        return now + self._left(now) + durations
+
+    def insertions(self, durations: Floats, precedence: float, now: float) -> tuple[Floats, Counts]:
+        """When a new task would be done at each server, and its place among the agent's own tasks."""
+        _, places = super().insertions(durations, precedence, now)
+        return self.ends_behind(durations, now), places
+
+    def displaced(self, durations: Floats, precedence: float, servers: Counts, now: float) -> Counts:
+        """None, as far as it is known."""
+        return np.zeros(len(servers), dtype=np.int64)
+
+    def late_behind(self, server: int, place: int, now: float) -> list[Job]:
+        """None, as far as it is known."""
+        return []

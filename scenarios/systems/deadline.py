@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import merge
 
 from gridtune.agents.deadline.monitor import Monitor
-from gridtune.agents.deadline.scheduler import SchedulingAgent, measure
+from gridtune.agents.deadline.scheduler import SchedulingAgent, SchedulingAgents, measure
 from gridtune.agents.deadline.task_server import TaskServer
 from gridtune.model.agenda import Action
 from gridtune.model.deadline.platform import Machine, Steps
 from gridtune.model.deadline.routing import TaskRouting
+from gridtune.model.deadline.timetable import ReportedTimetable, Timetable
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
 from gridtune.model.job import Job
 from gridtune.model.policy import make
-from gridtune.scenarios.tables.deadline import ServerSpec
+from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.tasks import Arrival, ListedTasks, TaskWorkload
 
@@ -57,17 +58,14 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     servers = [
         TaskServer(grid, machine, index, discipline) for index, machine in enumerate(_machines(grid, spec))
     ]
-    monitor = Monitor(
-        grid,
-        servers,
-        spec.agent.forecast,
-        probe_period=spec.agent.probe_period,
-        correcting=spec.agent.correction,
-        together=spec.agent.corrected == "together",
-    )
-    agent = SchedulingAgent(grid, servers, routing, monitor)
+    kind = Timetable if spec.agent.load_correction else ReportedTimetable
+    agents = [
+        SchedulingAgent(grid, servers, routing, _monitor(grid, spec.agent, servers, k), kind(len(servers)))
+        for k in range(spec.agent.count)
+    ]
+    together = SchedulingAgents(agents, spec.agent.probe_period, spec.agent.load_correction)
     tasks: list[Job] = []
-    measure(agent, tasks, spec.agent.high_priority)
+    measure(agents, tasks, spec.agent.high_priority)
 
     def arrive(what: tuple[str, Arrival]) -> None:
         role, arrival = what
@@ -81,7 +79,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             data=arrival.task,
         )
         tasks.append(task)
-        agent.submit(task)
+        together.submit(task)
 
     def named(workload: TaskWorkload) -> Iterator[tuple[str, Arrival]]:
         return ((workload.role, arrival) for arrival in workload.arrivals(grid.streams))
@@ -93,8 +91,34 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     grid.agenda.feed(arrivals())
     grid.record.probe("server.running", lambda: sum(server.job is not None for server in servers))
     grid.record.probe("server.waiting", lambda: sum(len(server.queue) for server in servers))
-    grid.record.probe("correction", lambda: sum(map(monitor.factor, range(len(servers)))) / len(servers))
-    grid.record.probe("forecast_error", lambda: monitor.errors / max(1, monitor.executions))
+    monitors = [agent.monitor for agent in agents]
+    grid.record.probe(
+        "correction",
+        lambda: (
+            sum(monitor.factor(k) for monitor in monitors for k in range(len(servers)))
+            / (len(monitors) * len(servers))
+        ),
+    )
+    grid.record.probe(
+        "forecast_error",
+        lambda: (
+            sum(monitor.errors for monitor in monitors)
+            / max(1, sum(monitor.executions for monitor in monitors))
+        ),
+    )
+
+
+def _monitor(grid: Grid, spec: AgentSpec, servers: Sequence[TaskServer], index: int) -> Monitor:
+    """The forecasting tool of one agent."""
+    return Monitor(
+        grid,
+        servers,
+        spec.forecast,
+        probe_period=spec.probe_period,
+        correcting=spec.correction,
+        together=spec.corrected == "together",
+        name=f"forecast:{index}" if index else "forecast",
+    )
 
 
 def _names(group: ServerSpec) -> Iterator[str]:
@@ -109,10 +133,8 @@ def _machines(grid: Grid, spec: ScenarioSpec) -> Iterator[Machine]:
     network = spec.network
     for group in spec.server:
         rng = grid.streams.stream(f"platform:{group.name}")
-        speeds, memories = (
-            group.speed.draw(rng, group.count),
-            group.memory.draw(rng, group.count, finite=False),
-        )
+        speeds = group.speed.draw(rng, group.count)
+        memories, disks = (law.draw(rng, group.count, finite=False) for law in (group.memory, group.disk))
         for k, name in enumerate(_names(group)):
             load = grid.streams.stream(f"platform:{name}:availability")
             link = grid.streams.stream(f"platform:{name}:bandwidth")
@@ -127,5 +149,6 @@ def _machines(grid: Grid, spec: ScenarioSpec) -> Iterator[Machine]:
                 ),
                 latency=network.latency,
                 memory=float(memories[k]),
+                disk=float(disks[k]),
                 software=frozenset(group.software),
             )

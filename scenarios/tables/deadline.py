@@ -39,6 +39,7 @@ class ServerSpec(Switchable):
         default=None, description="bytes per s of the link, at least 1; left out, that of the network"
     )
     memory: Law = Field(default=float("inf"), validate_default=True, description="bytes")
+    disk: Law = Field(default=float("inf"), validate_default=True, description="bytes of disk space")
     software: list[str] = Field(default_factory=list, description="installed")
 
     @model_validator(mode="after")
@@ -49,8 +50,13 @@ class ServerSpec(Switchable):
 
 
 class AgentSpec(Switchable):
-    """The agent that places tasks."""
+    """The agent that places tasks, or several of them with users of their own."""
 
+    count: int = Field(default=1, ge=1, description="agents, to whom users are dealt; all use all servers")
+    load_correction: bool = Field(
+        default=True,
+        description="whether an agent counts its own placements at once, or knows what servers last reported",
+    )
     routing: policy_of("routing")  # type: ignore[valid-type]
     forecast: policy_of("forecast") = Field(default="perfect", validate_default=True)  # type: ignore[valid-type]
     correction: Literal["none", "average", "listing"] = Field(
@@ -62,5 +68,9 @@ class AgentSpec(Switchable):
         default="together",
         description="one correction for all servers, as CorrecFAST in RR-5335, algorithm 2, or one for each",
     )
-    probe_period: float = Field(default=60.0, gt=0, description="s between two measurements of the sensors")
+    probe_period: float = Field(
+        default=60.0,
+        gt=0,
+        description="s between two measurements of the sensors, and between two reports of servers",
+    )
     high_priority: int = Field(default=6, description="least priority that metrics count as high")

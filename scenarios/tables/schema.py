@@ -28,6 +28,7 @@ from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.tables.wms import WmsSpec
 from gridtune.scenarios.workloads.burst_sessions import BurstSessions
 from gridtune.scenarios.workloads.jobs import Campaign, GeneratedJobs
+from gridtune.scenarios.workloads.routines import RoutineTasks
 from gridtune.scenarios.workloads.sessions import (
     DiurnalSessions,
     ListedSessions,
@@ -46,7 +47,7 @@ ARRAYS = (
 Workload = Annotated[
     RegularSessions | DiurnalSessions | PoissonSessions | ListedSessions | BurstSessions
     | GeneratedJobs | TraceJobs | Campaign
-    | DrawnTasks | ListedTasks | TraceTasks,
+    | DrawnTasks | ListedTasks | RoutineTasks | TraceTasks,
     Field(discriminator="kind"),
 ]  # fmt: skip
 

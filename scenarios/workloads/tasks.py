@@ -101,6 +101,9 @@ class GeneratedTasks(TaskWorkload):
     input: Law = Field(default=0.0, validate_default=True, description="bytes sent to the server")
     output: Law = Field(default=0.0, validate_default=True, description="bytes sent back")
     memory: Law = Field(default=0.0, validate_default=True, description="bytes that a server must have")
+    disk: Law = Field(
+        default=0.0, validate_default=True, description="bytes of disk space that a server must have"
+    )
     software: str = Field(default="", description="that a server must have")
 
     def tasks(self, streams: Streams, times: Floats, runtimes: Floats, users: Sequence[str]) -> list[Arrival]:
@@ -116,7 +119,7 @@ class GeneratedTasks(TaskWorkload):
         else:
             priorities = np.full(count, self.priority)
         rng = streams.stream(f"workload:{self.name}:sizes")
-        sizes = [law.draw(rng, count).tolist() for law in (self.input, self.output, self.memory)]
+        sizes = [law.draw(rng, count).tolist() for law in (self.input, self.output, self.memory, self.disk)]
         return [
             Arrival(
                 time,
@@ -124,9 +127,9 @@ class GeneratedTasks(TaskWorkload):
                 runtime,
                 int(priority),
                 time + factor * runtime,
-                Task(sent, returned, memory, self.software),
+                Task(sent, returned, memory, disk, self.software),
             )
-            for time, user, runtime, priority, factor, sent, returned, memory in zip(
+            for time, user, runtime, priority, factor, sent, returned, memory, disk in zip(
                 times.tolist(), users, runtimes.tolist(), priorities, factors.tolist(), *sizes, strict=True
             )
         ]

@@ -1,0 +1,95 @@
+"""Workloads of routines whose time and memory follow from a parameter, and what benchmarks tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from gridtune.model.deadline.regression import fitted, polynomial
+from gridtune.model.streams import Streams
+from gridtune.scenarios.fields.laws import Floats, PositiveLaw
+from gridtune.scenarios.fields.table import Table
+from gridtune.scenarios.workloads.tasks import Arrival, GeneratedTasks
+
+LEAST = 1e-6  # s; a polynomial may go below 0 beyond its benchmarks
+
+
+class RoutineSpec(Table):
+    """What a routine takes for a parameter n, e.g. the order of its matrices."""
+
+    time: list[float] = Field(min_length=1, description="s at speed 1: c0, c1, … of c0 + c1 n + c2 n^2 + …")
+    memory: list[float] = Field(default=[0.0], min_length=1, description="B: coefficients by powers of n")
+    fits: float = Field(default=inf, gt=0, description="n up to which its data fit into the cache")
+    slower: float = Field(default=1.0, ge=1, description="factor on its time for larger n")
+
+    def takes(self, sizes: Floats) -> Floats:
+        """Seconds at speed 1, really."""
+        return polynomial(self.time, sizes) * np.where(sizes > self.fits, self.slower, 1.0)
+
+
+class BenchmarkSpec(Table):
+    """How FAST learns what a routine takes (RR-5335, section 3)."""
+
+    sizes: list[float] = Field(min_length=1, description="parameters n at which the routine is run")
+    repeats: int = Field(default=1, ge=1, description="runs at each")
+    noise: float = Field(default=0.0, ge=0, le=0.5, description="relative deviation of measured times")
+    degree: int = Field(default=3, ge=0, le=8, description="of the polynomial that is fitted to them")
+
+    @model_validator(mode="after")
+    def _determined(self) -> Self:
+        if len(set(self.sizes)) <= self.degree:
+            raise ValueError(f"sizes: a polynomial of degree {self.degree} needs {self.degree + 1} of them")
+        if not min(self.sizes) > 0:
+            raise ValueError(f"sizes: {min(self.sizes):g} must be more than 0")
+        return self
+
+
+class RoutineTasks(GeneratedTasks):
+    """Calls of one routine: the agent plans with what a regression says, servers take what they take.
+
+    The memory of a call is what the regression says: it decides which servers can do it.
+    """
+
+    kind: Literal["routine-tasks"]
+    count: int = Field(ge=1, description="calls")
+    window: float = Field(default=0.0, ge=0, description="s over which they arrive; 0: all at once")
+    users: int = Field(default=10, ge=1, description="owners, to whom calls are dealt in turn")
+    size: PositiveLaw = Field(description="parameter n of a call")
+    routine: RoutineSpec
+    benchmark: BenchmarkSpec
+
+    @model_validator(mode="after")
+    def _takes_time(self) -> Self:
+        if not self.routine.takes(np.array(self.benchmark.sizes)).min() > 0:
+            raise ValueError("routine.time: the routine takes no time at some size of its benchmark")
+        return self
+
+    def arrivals(self, streams: Streams) -> Sequence[Arrival]:
+        """The calls of one run, by time."""
+        rng = streams.stream(f"workload:{self.name}")
+        sizes = self.size.draw(rng, self.count)
+        times = np.sort(rng.uniform(0.0, self.window, self.count)) if self.window else np.zeros(self.count)
+        users = [f"{self.name}-{k % self.users:03}" for k in range(self.count)]
+        expected, memory = self.regression(streams, sizes)
+        runtimes = np.maximum(self.routine.takes(sizes), LEAST)
+        known = zip(np.maximum(expected, LEAST).tolist(), np.maximum(memory, 0.0).tolist(), strict=True)
+        return [
+            arrival._replace(
+                task=replace(arrival.task, expected=time, memory=arrival.task.memory + need),
+            )
+            for arrival, (time, need) in zip(self.tasks(streams, times, runtimes, users), known, strict=True)
+        ]
+
+    def regression(self, streams: Streams, sizes: Floats) -> tuple[Floats, Floats]:
+        """Time (s at speed 1) and memory (B) of calls as the regression on benchmarks has them."""
+        spec, rng = self.benchmark, streams.stream(f"workload:{self.name}:benchmark")
+        points = np.repeat(np.array(spec.sizes, dtype=float), spec.repeats)
+        noise = np.clip(1 + spec.noise * rng.standard_normal(len(points)), 0.05, None)
+        time = fitted(points, self.routine.takes(points) * noise, spec.degree)
+        memory = np.maximum(polynomial(self.routine.memory, points), 1.0)
+        return polynomial(time, sizes), polynomial(fitted(points, memory, spec.degree), sizes)
