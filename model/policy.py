@@ -49,6 +49,7 @@ FAMILIES: dict[str, str] = {
     "batch": "local scheduler of a batch site",
     "prediction": "batch site: the run time with which a job is planned, in place of its promise",
     "routing": "broker: the site that a job is pushed to",
+    "migration": "broker: whether a task that waits at a site moves to another one",
     "ranking": "broker of a computing grid: which of the published queues a job prefers",
     "arbitration": "dispatcher of a portal: whose job gets the next slot granted to it",
     "assignment": "master of workers: which task goes next, and to which idle worker",

@@ -174,6 +174,11 @@ class BatchSite(mesa.Agent):
         return self.cluster.depth
 
     @property
+    def wanted(self) -> int:
+        """Processors that the jobs waiting in the queues need."""
+        return self.cluster.wanted
+
+    @property
     def running(self) -> int:
         """Jobs that hold processors."""
         return len(self.executions)
@@ -274,6 +279,18 @@ class BatchSite(mesa.Agent):
                 self._call_scheduler()
             job.cancel(now)
             self.came_back()
+
+    def give_back(self, job: Job) -> bool:
+        """Let go of a job that waits, for it to wait elsewhere; False if it does not wait here."""
+        if job not in self.cluster or any(one.job is job for one in self.reservations):
+            return False
+        self.cluster.withdraw(job)
+        self.owners.pop(job.id, None)
+        self._watchers.pop(job.id, None)
+        self._directed.pop(job.id, None)
+        self._call_scheduler()
+        self.came_back()
+        return True
 
     def _arrived(self, what: tuple[Job, Ended | None]) -> None:
         if self.head_node is None:

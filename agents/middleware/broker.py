@@ -54,7 +54,7 @@ class Broker(Gateway):
         self.service: Service | None = None
         self.information: Service | None = None
         self.reports: dict[int, list[Report]] = {}
-        self.views = [self._measure(k) for k in range(len(members))]
+        self.views = [self.measure(k) for k in range(len(members))]
         self._eligible: dict[tuple[int, frozenset[str] | None, str], list[int]] = {}
         self._groups = any(member.groups for member in members)
         self._everywhere = list(range(len(members)))
@@ -89,7 +89,7 @@ class Broker(Gateway):
 
     def _match(self, task: Job) -> None:
         """Find the sites that accept a task, and what there is to know of them."""
-        sites = self._sites_for(task)
+        sites = self.sites_for(task)
         # A task goes to a site that is shunned before it goes nowhere.
         sites = [k for k in sites if not self.trouble.shuns(self.members[k].site.name)] or sites
         if not sites:
@@ -111,18 +111,28 @@ class Broker(Gateway):
         chosen = self.routing.choose(views, task, self._promised / len(self.tasks), self._rng)
         if chosen.site not in sites:
             raise misjudged(self.routing, "chooses a site that does not accept the task")
-        self.views[chosen.site] = chosen._replace(sent=chosen.sent + 1)
+        self.views[chosen.site] = chosen._replace(
+            sent=chosen.sent + 1, sent_slots=chosen.sent_slots + task.processors
+        )
         member = self.members[chosen.site]
         if self.trouble.loses():
             self.lost(task)
             return
         self.channel.send("submit", member, self._deliver, (member.site, task), task=task)
 
+    def move(self, task: Job, here: int, there: int) -> bool:
+        """Take a task that waits at one site to another; False if it does not wait there."""
+        if not self.members[here].site.give_back(task):
+            return False
+        member = self.members[there]
+        self.channel.send("migrate", member, self._deliver, (member.site, task), task=task)
+        return True
+
     def _deliver(self, what: tuple[SiteResource, Job]) -> None:
         site, task = what
         site.submit(task, self.ended)
 
-    def _sites_for(self, task: Job) -> Sequence[int]:
+    def sites_for(self, task: Job) -> Sequence[int]:
         """The sites that can ever run a task."""
         fitting = self._everywhere
         if task.data is not None or task.processors > 1 or self._groups:
@@ -145,7 +155,7 @@ class Broker(Gateway):
     def _report(self, _: object) -> None:
         """Every site sends its state; the news of those that are equally far arrives at once."""
         for sites in self._by_distance.values():
-            news = [self._measure(k) for k in sites if self._reported(k) != "old"]
+            news = [self.measure(k) for k in sites if self._reported(k) != "old"]
             if news:
                 self.channel.send("information", self.members[sites[0]], self._receive, news, len(news))
 
@@ -181,15 +191,16 @@ class Broker(Gateway):
         site, view = self.members[k].site, self.views[k]
         if self.reports:
             if self._reported(k) != "old":
-                self.views[k] = self._measure(k)
-        elif site.depth != view.depth or site.free != view.free or view.sent:
-            self.views[k] = self._measure(k)
+                self.views[k] = self.measure(k)
+        elif site.depth != view.depth or site.free != view.free or view.sent or site.wanted != view.wanted:
+            self.views[k] = self.measure(k)
 
-    def _measure(self, k: int) -> SiteView:
+    def measure(self, k: int) -> SiteView:
+        """A site as it says that it is now."""
         site = self.members[k].site
         if self.reports and self._reported(k) == "idle":
-            return SiteView(k, 0, site.slots, site.slots, site.pace, 0)
-        return SiteView(k, site.depth, site.free, site.slots, site.pace, 0)
+            return SiteView(k, 0, site.slots, site.slots, site.pace, 0, 0, 0)
+        return SiteView(k, site.depth, site.free, site.slots, site.pace, 0, site.wanted, 0)
 
 
 def _least_limit(member: MemberSite) -> float:

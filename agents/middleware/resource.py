@@ -22,6 +22,7 @@ class SiteResource(Protocol):
         widest: slots that one task can get.
         pace: work per s of the slowest of them, alone on its processor.
         depth: jobs that wait for them.
+        wanted: slots that these jobs need.
         free: slots that hold no job.
         limits: processors and s that its queues grant, where they differ in the former; None elsewhere.
     """
@@ -46,11 +47,18 @@ class SiteResource(Protocol):
         """See above."""
 
     @property
+    def wanted(self) -> int:
+        """See above."""
+
+    @property
     def free(self) -> int:
         """See above."""
 
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
         """Take a job in; see `BatchSite.submit`."""
+
+    def give_back(self, job: Job) -> bool:
+        """Let go of a job that waits, for it to wait elsewhere; False if it does not wait here."""
 
     def compute(self, job: Job, task: Job, then: Callable[[Job], object]) -> None:
         """Have a running placeholder do a task in slots that are free of others; `then` gets the task."""
@@ -83,6 +91,11 @@ class QueueResource:
         return self.site.cluster.waiting_in(self.queue)
 
     @property
+    def wanted(self) -> int:
+        """Processors that the jobs in the queue need."""
+        return self.site.cluster.wanted_in(self.queue)
+
+    @property
     def free(self) -> int:
         """Slots that hold no job, as far as the queue may use them."""
         return min(self.site.free, self.site.cluster.free_for(self.queue))
@@ -90,6 +103,10 @@ class QueueResource:
     def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
         """Take a job into this queue and no other; see `BatchSite.submit`."""
         self.site.submit(job, done, started, self.queue)
+
+    def give_back(self, job: Job) -> bool:
+        """See `SiteResource`."""
+        return self.site.give_back(job)
 
     def compute(self, job: Job, task: Job, then: Callable[[Job], object]) -> None:
         """See `SiteResource`."""
@@ -125,6 +142,11 @@ class VresResource:
         return len(self.slot_class.queue)
 
     @property
+    def wanted(self) -> int:
+        """Slots that these jobs need."""
+        return sum(job.processors for job in self.slot_class.queue)
+
+    @property
     def free(self) -> int:
         """Slots of the class that hold no job, as far as its limits let them be used."""
         return int(min(self.slots, self.slot_class.rules.site_cap)) - self.slot_class.running
@@ -135,6 +157,10 @@ class VresResource:
             self.site.submit(job, done)
         else:
             self.site.submit(job, done, lambda begun, _site: started(begun, self.pace))
+
+    def give_back(self, job: Job) -> bool:
+        """See `SiteResource`."""
+        return self.site.give_back(job)
 
     def compute(self, job: Job, task: Job, then: Callable[[Job], object]) -> None:
         """See `SiteResource`: the processor is shared with whatever else is active there."""

@@ -194,16 +194,27 @@ class VresSite(mesa.Agent):
             job.cancel(self._agenda.now)
             self.vacate(execution)
         elif job.state is QUEUED and job.id in self.owners:
-            slot_class = self.class_for(job)
-            assert slot_class is not None
-            slot_class.queue.remove(job)
-            slot_class.waiting_work -= slot_class.promised(job)
-            del self.owners[job.id]
             job.cancel(self._agenda.now)
-            # Behind a job that waited for several slots there may be others for which there is room.
-            self.serve(slot_class)
-            if self.keeper is not None:
-                self.keeper.released(self.empty)
+            self._leave_queue(job)
+
+    def give_back(self, job: Job) -> bool:
+        """Let go of a job that waits, for it to wait elsewhere; False if it does not wait here."""
+        if job.state is not QUEUED or job.id not in self.owners:
+            return False
+        self._leave_queue(job)
+        return True
+
+    def _leave_queue(self, job: Job) -> None:
+        """A job that waits goes away."""
+        slot_class = self.class_for(job)
+        assert slot_class is not None
+        slot_class.queue.remove(job)
+        slot_class.waiting_work -= slot_class.promised(job)
+        del self.owners[job.id]
+        # Behind a job that waited for several slots there may be others for which there is room.
+        self.serve(slot_class)
+        if self.keeper is not None:
+            self.keeper.released(self.empty)
 
     def compute(self, job: Job, task: Job, then: Ended, work: float | None = None) -> None:
         """Have a job that holds a slot compute a task, and call `then` with the task when that is done.

@@ -180,6 +180,16 @@ class Cluster:
         """Jobs that wait in a queue, by its index."""
         return sum(len(jobs) for lane, jobs in self.lanes.items() if lane.queue == queue)
 
+    @property
+    def wanted(self) -> int:
+        """Processors that waiting jobs need in all."""
+        return sum(width * count for width, count in self._widths.items())
+
+    def wanted_in(self, queue: int) -> int:
+        """Processors that the jobs that wait in a queue need, by its index."""
+        lanes = (jobs for lane, jobs in self.lanes.items() if lane.queue == queue)
+        return sum(job.processors for jobs in lanes for job in jobs.values())
+
     def free_for(self, queue: int) -> int:
         """Processors that are free and that the jobs of a queue may hold, by its index."""
         return int(max(0, min(self.free, self.queues[queue].slots - self._used[queue])))

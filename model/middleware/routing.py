@@ -24,6 +24,8 @@ class SiteView(NamedTuple):
         slots: in all.
         speed: of its slowest node: work per s.
         sent: tasks that the broker has sent there since.
+        wanted: slots that the waiting tasks needed then.
+        sent_slots: slots that the tasks sent since need.
     """
 
     site: int
@@ -32,6 +34,8 @@ class SiteView(NamedTuple):
     slots: int
     speed: float
     sent: int
+    wanted: int
+    sent_slots: int
 
 
 class Routing(Policy):
@@ -78,8 +82,8 @@ class LeastDepth(Routing):
 class LeastTraversal(Routing):
     """The site that a task is expected to leave soonest: estimated wait plus estimated execution.
 
-    With a slot free nothing is expected to wait; else each task ahead takes an average task's execution,
-    and the site's slots work on them together.
+    With enough slots free nothing is expected to wait; else every slot that is needed beyond those free holds
+    an average task's execution, and the site's slots work on them together.
     """
 
     tie: Tie = parameter("first", help="which of equal sites: the first, or one drawn at each decision")
@@ -91,8 +95,9 @@ class LeastTraversal(Routing):
         """Least estimated traversal time."""
 
         def traversal(site: SiteView) -> float:
-            ahead = site.depth - site.free + (site.sent if self.count_sent else 0) + 1
-            return (max(0, ahead) * mean_length / site.slots + task.estimate) / site.speed
+            sent = site.sent_slots if self.count_sent else 0
+            beyond = site.wanted + sent + task.processors - site.free
+            return (max(0, beyond) * mean_length / site.slots + task.estimate) / site.speed
 
         return sites[_least([traversal(site) for site in sites], self.tie, rng)]
 

@@ -10,6 +10,7 @@ from gridtune.agents.middleware.broker import Broker
 from gridtune.agents.middleware.gateway import Gateway
 from gridtune.agents.middleware.matchmaker import MatchMaker
 from gridtune.agents.middleware.messages import MemberSite, MessageChannel
+from gridtune.agents.middleware.migrator import Migrator
 from gridtune.agents.middleware.pilot import PilotAgent, PilotHabits
 from gridtune.agents.middleware.polling import Polling
 from gridtune.agents.middleware.resource import QueueResource, SiteResource, VresResource
@@ -20,6 +21,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.meta import measures, messages_per_task
 from gridtune.model.middleware.matching import TaskQueues
+from gridtune.model.middleware.migration import Staying
 from gridtune.model.middleware.pilots import PilotMode
 from gridtune.scenarios.systems.batch import arrivals, delay, merged, sites_of
 from gridtune.scenarios.systems.destinations import workloads_for
@@ -45,6 +47,8 @@ def check(spec: ScenarioSpec) -> None:
             f"site.{closed[0]}.queue.groups: a middleware that sees sites as a whole does not know them; "
             "set middleware.per_queue = true"
         )
+    if spec.middleware.per_queue and not isinstance(spec.middleware.migration, Staying):
+        raise ValueError("middleware.migration: tasks move between sites, not queues; set per_queue = false")
     if not any(workloads_for(spec, "middleware")):
         raise ValueError("middleware: needs a [[workload]] of jobs without `site`")
 
@@ -130,6 +134,8 @@ def _placed(grid: Grid, spec: MiddlewareSpec, members: Sequence[MemberSite]) -> 
         broker = Broker(grid, members, spec.routing, spec.update_period, channel)
         broker.service = spec.service.place(grid, "broker")
         broker.information = spec.information.place(grid, "information")
+        if not isinstance(spec.migration, Staying):
+            Migrator(broker, spec.migration, spec.migration_period)
         return broker
     queues = TaskQueues(spec.queues)
     agents: list[SiteAgent]

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from gridtune.model.middleware.matching import RoundRobin
+from gridtune.model.middleware.migration import Staying
 from gridtune.model.middleware.pilots import Mode
 from gridtune.model.middleware.retrying import Never, Trusting
 from gridtune.model.middleware.routing import LeastDepth
@@ -28,6 +29,10 @@ class MiddlewareSpec(Switchable):
     routing: policy_of("routing") = Field(default_factory=LeastDepth)  # type: ignore[valid-type]
     update_period: float = Field(
         default=0.0, ge=0, description="push: s between two reports of the sites; 0 asks at every decision"
+    )
+    migration: policy_of("migration") = Field(default_factory=Staying)  # type: ignore[valid-type]
+    migration_period: float = Field(
+        default=300.0, gt=0, description="push: s between two looks at tasks that may migrate"
     )
     matching: policy_of("matching") = Field(default_factory=RoundRobin)  # type: ignore[valid-type]
     queues: Literal["group", "user", "all"] = Field(

@@ -1,0 +1,74 @@
+"""Whether a task that waits at a site moves to another one (RR-5576, section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gridtune.model.job import Job
+from gridtune.model.middleware.routing import SiteView
+from gridtune.model.policy import Policy, parameter, register
+
+
+class Migration(Policy):
+    """The contract of the family `migration`."""
+
+    def choose(self, task: Job, here: SiteView, others: Sequence[SiteView]) -> SiteView | None:
+        """The site that a waiting task moves to; None if it stays.
+
+        Args:
+            task: that waits, of the tasks at its site the one submitted last first.
+            here: its site as it is now, itself among those that wait.
+            others: sites that accept it, as they are now, tasks on their way there in `sent`; may be empty.
+        """
+        raise NotImplementedError
+
+
+@register("migration", "none")
+@dataclass(frozen=True)
+class Staying(Migration):
+    """Tasks stay where they were pushed."""
+
+    def choose(self, task: Job, here: SiteView, others: Sequence[SiteView]) -> SiteView | None:
+        """Nowhere."""
+        return None
+
+
+@register("migration", "free-slots", source="RR-5576, section 10 (future work)")
+@dataclass(frozen=True)
+class ToFreeSlots(Migration):
+    """A waiting task moves to the site with most slots free, where it need not wait."""
+
+    def choose(self, task: Job, here: SiteView, others: Sequence[SiteView]) -> SiteView | None:
+        """Only where all that waits or is on its way finds slots, and this task too."""
+
+        def left(site: SiteView) -> int:
+            return site.free - site.wanted - site.sent_slots
+
+        best = max(others, key=left, default=None)
+        return best if best is not None and left(best) >= task.processors else None
+
+
+@register("migration", "shorter-queue", source="RR-5576, section 10 (future work)")
+@dataclass(frozen=True)
+class ToShorterQueue(Migration):
+    """A waiting task moves to the site with the shortest queue, if that is shorter by more than a margin."""
+
+    margin: float = parameter(
+        1.0,
+        help="by how much fewer tasks for each slot must wait there",
+        low=0.0,
+        high=5.0,
+        minimum=0.0,
+    )
+
+    def choose(self, task: Job, here: SiteView, others: Sequence[SiteView]) -> SiteView | None:
+        """By slots that waiting tasks need beyond those free, over the slots of the site."""
+
+        def pressure(site: SiteView, more: int) -> float:
+            return (site.wanted + site.sent_slots + more - site.free) / site.slots
+
+        best = min(others, key=lambda site: pressure(site, task.processors), default=None)
+        if best is None or pressure(best, task.processors) + self.margin >= pressure(here, 0):
+            return None
+        return best
