@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.export import header, rows, summary, to_csv, to_dict, to_latex, to_text
 from gridtune.optimize.front.front import front, history, probability_non_dominated, reference_point
 from gridtune.optimize.front.number_format import measured, plain
+from gridtune.optimize.front.terminal import table
 from gridtune.optimize.records.evaluations import Objective
-from tests.fronts import COMPLETED, THREE, UNFAIR, archive, evaluation, search
+from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)
 
@@ -314,3 +316,42 @@ def test_the_effort_is_told_where_points_have_different_numbers_of_replications(
 )
 def test_a_heading_names_the_study_where_that_says_more(scenario, study, heading):
     assert replace(archive(TWO), scenario=scenario, study=study).heading == heading
+
+
+def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
+    draw = np.random.default_rng(3)
+    shared = draw.normal(size=20) * 5
+    outcomes, fresh = [], []
+    for k in range(30):
+        worth = (k, 30 - k)
+        runs = 5 if k % 2 else 15
+        fresh.append([tuple(w + shared[j] + draw.normal() * 0.3 for j in range(runs)) for w in worth])
+        outcomes.append([(w + draw.normal() * 0.3,) for w in worth])
+    found = front(archive((UNHAPPY, UNFAIR), *outcomes, fresh=fresh, today=0))
+    (today,) = (e for e in found.archive.evaluations if e.number == 0)
+    for member in found.members:
+        if member.evaluation.number == today.number:
+            continue
+        values = [
+            found.value(member.evaluation.number, o) - found.value(today.number, o) for o in (UNHAPPY, UNFAIR)
+        ]
+        changes = [one.difference.mean for one in gains(found, member.evaluation)]
+        assert values == pytest.approx(changes, abs=1e-9)
+        assert values == pytest.approx([member.evaluation.number, -member.evaluation.number], abs=1.5)
+
+
+def test_a_point_that_is_likely_on_the_front_is_kept_and_what_never_varies_is_shown_as_it_was():
+    found = front(search())
+    assert found.judgement is not None
+    for member in found.members:
+        if (member.probability_non_dominated or 0) >= 0.5:
+            assert member.non_dominated
+        both = member.evaluation.objectives, member.estimates
+        if {x for some in both for x in some["unhappy_users"].values} == {0.0}:
+            assert found.value(member.evaluation.number, UNHAPPY) == 0
+
+
+def test_a_today_without_finite_objectives_is_told_of_all_the_same():
+    found = front(archive(TWO, (float("inf"), 5), (0.1, 6), (0.2, 7), today=0))
+    assert found.value(0, UNFAIR) == float("inf")
+    assert "inf" in table(found, 120)

@@ -39,7 +39,8 @@ def test_noise_that_points_share_is_no_excuse():
 
 def test_the_last_objective_decides_by_its_mean():
     study = archive((UNFAIR,), ((1, 2, 3),), ((1, 2, 2.9),))
-    member, remaining = lexicographic(front(study).members, [UNFAIR])
+    found = front(study)
+    member, remaining = lexicographic(found, found.members, [UNFAIR])
     assert member.evaluation.number == 1
     assert remaining == [1]
 

@@ -19,7 +19,6 @@ from gridtune.optimize.front.preference import Preference
 from gridtune.optimize.front.recommendations import grouped, recommend
 from gridtune.optimize.front.terminal import laid_out, table, terminal_width, wrapped
 from gridtune.optimize.records.evaluations import Evaluation
-from gridtune.optimize.replication.judgement import MATTERS
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.json_text import to_json
 
@@ -160,7 +159,4 @@ def _advice(found: Front) -> Iterator[str]:
         yield from _changed(found, evaluation)
         yield f"  {items[0].reason}"
         if (loss := items[0].loss) is not None:
-            yield (
-                f"  expected loss {loss.expected:.1%} of the front's span; with a probability of "
-                f"{loss.probability:.2f} another point beats it by more than {MATTERS:.0%} in every objective"
-            )
+            yield f"  {loss}"

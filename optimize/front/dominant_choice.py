@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gridtune.optimize.front.against_today import between
+from gridtune.optimize.front.changes import change
 from gridtune.optimize.front.front import Front, comparable
 from gridtune.optimize.front.kind_test import Tested, Transplant
 from gridtune.optimize.front.recommendations import balance
@@ -197,7 +198,9 @@ def _alternative(front: Front, tried: Sequence[Evaluation], path: str, value: Va
     nearest, winner = _nearest(front, losers, rivals, fresh=fresh)
     if winner is None:
         return Alternative(value, len(having), nearest)
-    text = balance(_seen(winner, fresh), _seen(nearest, fresh), front.objectives, lambda worse: worse < 0)
+    start, to = _seen(nearest, fresh), _seen(winner, fresh)
+    ahead = [change(o, start[o.name].values, to[o.name].values) for o in front.objectives]
+    text = balance([one for one in ahead if one.better])
     return Alternative(value, len(having), nearest, winner, fresh, text)
 
 

@@ -6,10 +6,11 @@ during the search flatter it (the optimiser's curse).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import RESAMPLES, chances, probability_non_dominated
 from gridtune.optimize.replication.compare import costs, non_dominated, signs
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
+KEPT = 0.5  # chance of being on the front from which a member is kept
 __all__ = ["Front", "Member", "comparable", "front", "probability_non_dominated", "reference_point"]
 
 
@@ -31,8 +33,8 @@ class Member:
 
     Attributes:
         evaluation: what the search knows of it.
-        non_dominated: whether, on the values that the front rests on, it keeps the constraints and no other
-            member that keeps them beats it.
+        non_dominated: whether it keeps the constraints on the values that the front rests on, and no other
+            member that keeps them is expected to beat it, or it is more likely on the front than not.
         probability_non_dominated: how probably it keeps the constraints and no other evaluated point that
             does beats it, by all runs of the search together (`optimize.replication.posterior`); where there
             are too few points to learn from, the share of bootstrap samples in which no other member does.
@@ -86,6 +88,8 @@ class Front:
             all points, or that the members were chosen for theirs (the optimiser's curse).
         judgement: what all runs together say of the points; None where these are too few, or no chance is
             at work.
+        worth: what members and today's setting are worth, by number, an entry per objective, to be minimised;
+            see `optimize.front.worth`.
     """
 
     archive: Archive
@@ -97,6 +101,7 @@ class Front:
     hypervolume_searched: float
     hypervolume_levelled: float
     judgement: Judgement | None = None
+    worth: Mapping[int, Array] = field(default_factory=dict)
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
@@ -107,6 +112,19 @@ class Front:
     def kept(self) -> tuple[Member, ...]:
         """The members that stay non-dominated."""
         return tuple(member for member in self.members if member.non_dominated)
+
+    def costs(self, members: Sequence[Member], objectives: Sequence[Objective] | None = None) -> Array:
+        """What members are worth, to be minimised, members x objectives (all of them, if left out)."""
+        import numpy as np
+
+        columns = [self.objectives.index(one) for one in objectives or self.objectives]
+        rows = [self.worth[member.evaluation.number][columns] for member in members]
+        return np.array(rows, dtype=float).reshape(len(members), len(columns))
+
+    def value(self, number: int, objective: Objective) -> float:
+        """What a member or today's setting is worth in an objective, in its unit."""
+        at = self.objectives.index(objective)
+        return float(self.worth[number][at] * signs([objective])[0])
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
@@ -137,6 +155,8 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     Raises:
         ScenarioError: no objective, or a reference of the wrong length.
     """
+    import numpy as np
+
     objectives = archive.objectives
     if not objectives:
         raise ScenarioError(f"{archive.study}: a study without objectives has no front")
@@ -149,24 +169,31 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     allowed = [evaluation for evaluation in usable if feasible(evaluation, archive.constraints)]
     searched = [allowed[k] for k in non_dominated(costs([e.objectives for e in allowed], objectives))]
     tested = [e for e in usable if e.validated is not None]
+    present = [one for one in archive.evaluations if one.number == archive.today]
     if not tested and not searched:
-        return Front(archive, (), False, 0, point, 0.0, 0.0, 0.0)
+        standing = worth_of([], present, objectives, None)
+        return Front(archive, (), False, 0, point, 0.0, 0.0, 0.0, worth=standing)
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
     rivals = _without_equals([*shortlist, *allowed], objectives)[0]
     chancy = resamples > 0 and not all(_certain(one) for one in rivals)
     judgement = _judgement(archive, rivals) if chancy else None
     members = _judged(members, rivals, judgement)
-    members = tuple(m for m in members if m.non_dominated or m.evaluation.number != archive.today)
+    worth = worth_of([m.evaluation for m in members], present, objectives, judgement)
+    members = tuple(
+        m
+        for m in (members if judgement is None else _kept(members, worth))
+        if m.non_dominated or m.evaluation.number != archive.today
+    )
     keeping = [member for member in members if member.feasible]
-    true = costs([member.estimates for member in keeping], objectives)
+    true = np.array([worth[member.evaluation.number] for member in keeping]).reshape(-1, len(objectives))
     believed = costs([member.evaluation.objectives for member in keeping], objectives)
     shared = (true - believed).mean(axis=0) if keeping else 0.0
     now, then, levelled = (
         hypervolume(rows, objectives, point) for rows in (true, believed, believed + shared)
     )
     left = sum(e.validated is None for e in searched) if tested else 0
-    return Front(archive, members, bool(tested), left, point, now, then, levelled, judgement)
+    return Front(archive, members, bool(tested), left, point, now, then, levelled, judgement, worth)
 
 
 def _members(
@@ -222,6 +249,21 @@ def _judged(
         )
         for member in members
     )
+
+
+def _kept(members: Sequence[Member], worth: Mapping[int, Array]) -> list[Member]:
+    """The members that stay by what the model expects, or by their chance; the best first."""
+    import numpy as np
+
+    able = [member for member in members if member.feasible]
+    rows = np.array([worth[member.evaluation.number] for member in able])
+    expected = {able[at].evaluation.number for at in non_dominated(rows)}
+    made = []
+    for member in members:
+        likely = (member.probability_non_dominated or 0.0) >= KEPT
+        stays = member.feasible and (likely or member.evaluation.number in expected)
+        made.append(replace(member, non_dominated=stays))
+    return sorted(made, key=lambda m: (not m.non_dominated, *worth[m.evaluation.number]))
 
 
 def _certain(evaluation: Evaluation) -> bool:

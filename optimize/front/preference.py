@@ -18,7 +18,6 @@ from math import isfinite
 
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.compare import costs
 from gridtune.scenarios.errors import ScenarioError
 
 PART = re.compile(r"^(?P<name>[^\s<>=~]+)\s*(?:(?P<sign><=|>=|=|~)\s*(?P<number>\S+))?$")
@@ -80,13 +79,13 @@ class Preference:
 
     def ranked(self, front: Front) -> list[Member]:
         """The members that stay non-dominated and keep the limits, the preferred first."""
-        left = [member for member in front.kept if self._keeps(member)]
+        left = [member for member in front.kept if self._keeps(member, front)]
         if self.order:
-            return self._in_order(left, front.objectives)
+            return self._in_order(left, front)
         return self._weighted(left, front)
 
-    def _keeps(self, member: Member) -> bool:
-        means = {name: estimate.mean for name, estimate in member.estimates.items()}
+    def _keeps(self, member: Member, front: Front) -> bool:
+        means = {one.name: front.value(member.evaluation.number, one) for one in front.objectives}
         return all(
             means[name] <= bound if sign == "<=" else means[name] >= bound
             for name, sign, bound in self.limits
@@ -96,7 +95,7 @@ class Preference:
         """By the weighted sum of losses; limits alone weigh all objectives equally."""
         import numpy as np
 
-        every = costs([member.estimates for member in front.kept], front.objectives)
+        every = front.costs(front.kept)
         if not left:
             return []
         span = np.ptp(every, axis=0)
@@ -105,8 +104,9 @@ class Preference:
         score = {member.evaluation.number: loss for member, loss in zip(front.kept, losses, strict=True)}
         return sorted(left, key=lambda member: score[member.evaluation.number])
 
-    def _in_order(self, left: Sequence[Member], objectives: Sequence[Objective]) -> list[Member]:
+    def _in_order(self, left: Sequence[Member], front: Front) -> list[Member]:
         """The choice, then the choice of the rest, and so on; what is not named breaks ties."""
+        objectives = front.objectives
         named = {objective.name: objective for objective in objectives}
         steps = [(named[name], tolerance) for name, tolerance in self.order]
         steps += [(one, 0.0) for one in objectives if one.name not in dict(self.order)]
@@ -114,7 +114,7 @@ class Preference:
         while rest:
             race = rest
             for objective, tolerance in steps:
-                column = costs([member.estimates for member in race], [objective])[:, 0].tolist()
+                column = front.costs(race, [objective])[:, 0].tolist()
                 best = min(column)
                 race = [m for m, cost in zip(race, column, strict=True) if cost - best <= tolerance]
             ranked.append(race[0])

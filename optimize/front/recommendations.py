@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gridtune.optimize.front.against_today import worth_it
+from gridtune.optimize.front.against_today import between, worth_it
+from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.front.number_format import estimated, measured, spoken, with_unit
-from gridtune.optimize.records.evaluations import Estimate, Objective
-from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.front.number_format import amount, measured, spoken, with_unit
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.judgement import Loss
-from gridtune.optimize.replication.paired import Difference, difference
 from gridtune.scenarios.errors import ScenarioError
 
 TOLERANCE = 1.0
 RISK = 0.05  # probability that a recommended point is beaten by a loss that matters
-Estimates = Mapping[str, Estimate]
 ONLY = "The only point that no other beats."
 
 
@@ -73,17 +71,17 @@ def recommend(
     losses = {} if front.judgement is None else front.judgement.losses(_numbers([*better, *today]))
     candidates = [*_unbeaten(better, losses), *today]
     choices = [
-        _lexicographic_choice(candidates, objectives, tolerance),
-        _compromise_choice(candidates, objectives, front.kept),
+        _lexicographic_choice(front, candidates, objectives, tolerance),
+        _compromise_choice(front, candidates, objectives),
     ]
-    choices += [_best_choice(candidates, objective, objectives) for objective in objectives]
+    choices += [_best_choice(front, candidates, objective, objectives) for objective in objectives]
     if len(objectives) == 1:  # the three rules agree, one is enough
         choices = choices[-1:]
     return [
         Recommendation(
             choice.name,
             choice.member,
-            f"{choice.why} {_contrast(choice, choices, candidates, objectives)}",
+            f"{choice.why} {_contrast(front, choice, choices, candidates, objectives)}",
             losses.get(choice.member.evaluation.number),
         )
         for choice in choices
@@ -127,16 +125,20 @@ def ordered(objectives: Sequence[Objective], names: Sequence[str] | None) -> lis
 
 
 def lexicographic(
-    candidates: Sequence[Member], objectives: Sequence[Objective], tolerance: float = TOLERANCE
+    front: Front,
+    candidates: Sequence[Member],
+    objectives: Sequence[Objective],
+    tolerance: float = TOLERANCE,
 ) -> tuple[Member, list[int]]:
     """The best in the first objective, among equals the best in the second, and so on.
 
     Two points whose difference lies within the noise are equals: a point stays in the race if it is
-    behind the best by no more than `tolerance` standard errors of their paired difference (the
-    replications share their seeds). The last objective decides by its plain mean. With a single replication
-    only equal values are equals.
+    behind the best by no more than `tolerance` standard errors of their difference (see
+    `optimize.front.against_today.between`). The last objective decides by its plain mean. With a single
+    replication only equal values are equals.
 
     Args:
+        front: that they are from.
         candidates: at least one.
         objectives: the most important first.
         tolerance: in standard errors; 0 for the strict rule of the paper.
@@ -149,22 +151,21 @@ def lexicographic(
     """
     left, remaining = list(candidates), []
     for objective in objectives:
-        column = [float(cost) for cost in costs([member.estimates for member in left], [objective])[:, 0]]
+        column = front.costs(left, [objective])[:, 0].tolist()
         best = left[column.index(min(column))]
         noise = 0.0 if objective is objectives[-1] else tolerance
         left = [
             member
             for member, cost in zip(left, column, strict=True)
-            if cost - min(column)
-            <= noise * (_difference(member.estimates, best.estimates, objective).standard_error or 0.0)
+            if cost - min(column) <= noise * _error(front, best, member, objective)
         ]
         remaining.append(len(left))
-    values = costs([member.estimates for member in left], objectives)
+    values = front.costs(left, objectives)
     return min(zip(values.tolist(), range(len(left)), left, strict=True))[-1], remaining
 
 
 def compromise(
-    candidates: Sequence[Member], objectives: Sequence[Objective], members: Sequence[Member]
+    front: Front, candidates: Sequence[Member], objectives: Sequence[Objective]
 ) -> tuple[Member, float]:
     """The knee: the point whose largest loss over all objectives is the least.
 
@@ -172,9 +173,9 @@ def compromise(
     objective; a small share of their sum breaks ties (augmented achievement function, equal weights).
 
     Args:
-        candidates: to choose from, at least one.
+        front: whose spans count.
+        candidates: members of it to choose from, at least one.
         objectives: what is traded off.
-        members: of the front, the candidates among them.
 
     Returns:
         The point, and its largest loss in [0, 1].
@@ -184,9 +185,7 @@ def compromise(
     import numpy as np
     from pymoo.decomposition.aasf import AASF
 
-    values, all_values = (
-        costs([member.estimates for member in some], objectives) for some in (candidates, members)
-    )
+    values, all_values = (front.costs(some, objectives) for some in (candidates, front.kept))
     span = np.ptp(all_values, axis=0)
     losses = (values - all_values.min(axis=0)) / np.where(span > 0, span, 1.0)
     scores = AASF(eps=0.0, rho=1e-3).do(losses, np.ones(len(objectives)), _type="many_to_one")
@@ -194,15 +193,18 @@ def compromise(
     return candidates[chosen], float(losses[chosen].max())
 
 
-def _difference(a: Estimates, b: Estimates, objective: Objective) -> Difference:
-    """`a` minus `b` over the replications that both have."""
-    return difference(a[objective.name].values, b[objective.name].values, objective.resolution)
+def _error(front: Front, start: Member, to: Member, objective: Objective) -> float:
+    """Standard error of the difference between two members in an objective; 0 where it is not known."""
+    if start is to:
+        return 0.0
+    changes = between(front, start.evaluation, to.evaluation)
+    return changes[front.objectives.index(objective)].difference.standard_error or 0.0
 
 
 def _lexicographic_choice(
-    candidates: Sequence[Member], objectives: Sequence[Objective], tolerance: float
+    front: Front, candidates: Sequence[Member], objectives: Sequence[Objective], tolerance: float
 ) -> _Choice:
-    member, remaining = lexicographic(candidates, objectives, tolerance)
+    member, remaining = lexicographic(front, candidates, objectives, tolerance)
     steps, before = [], len(candidates)
     for objective, left in zip(objectives, remaining, strict=True):
         if before == 1:
@@ -212,84 +214,76 @@ def _lexicographic_choice(
             if objective is objectives[-1] or left == 1
             else f", {left} of {before} points level with the best"
         )
-        steps.append(f"the {_superlative(objective)} ({_value(member, objective)}{equals})")
+        steps.append(f"the {_superlative(objective)} ({_value(front, member, objective)}{equals})")
         before = left
     return _Choice("lexicographic", member, f"First {', then '.join(steps)}." if steps else ONLY)
 
 
 def _compromise_choice(
-    candidates: Sequence[Member], objectives: Sequence[Objective], members: Sequence[Member]
+    front: Front, candidates: Sequence[Member], objectives: Sequence[Objective]
 ) -> _Choice:
-    member, loss = compromise(candidates, objectives, members)
+    member, loss = compromise(front, candidates, objectives)
     if len(candidates) == 1:
         return _Choice("compromise", member, ONLY)
-    others = "every other point" if len(candidates) == len(members) else "every other candidate"
+    others = "every other point" if len(candidates) == len(front.kept) else "every other candidate"
     why = f"Gives up at most {loss:.0%} of the front's span in any objective, less than {others}."
     return _Choice("compromise", member, why)
 
 
 def _best_choice(
-    candidates: Sequence[Member], objective: Objective, objectives: Sequence[Objective]
+    front: Front, candidates: Sequence[Member], objective: Objective, objectives: Sequence[Objective]
 ) -> _Choice:
     others = [other for other in objectives if other is not objective]
-    member, _ = lexicographic(candidates, [objective, *others], 0.0)
-    why = f"The {_superlative(objective)} of the front: {_value(member, objective)}."
+    member, _ = lexicographic(front, candidates, [objective, *others], 0.0)
+    why = f"The {_superlative(objective)} of the front: {_value(front, member, objective)}."
     return _Choice(f"best {objective.name}", member, why if len(candidates) > 1 else ONLY)
 
 
 def _contrast(
-    choice: _Choice, choices: Sequence[_Choice], candidates: Sequence[Member], objectives: Sequence[Objective]
+    front: Front,
+    choice: _Choice,
+    choices: Sequence[_Choice],
+    candidates: Sequence[Member],
+    objectives: Sequence[Objective],
 ) -> str:
     """What the choice gains and loses against the most different of the other choices."""
+    import numpy as np
+
     rivals = [other for other in choices if other.member is not choice.member]
     if not rivals:
         return "All other choices agree with it." if len(candidates) > 1 and len(choices) > 1 else ""
-    values = costs([member.estimates for member in candidates], objectives)
-    span = {o.name: float(values[:, k].max() - values[:, k].min()) or 1.0 for k, o in enumerate(objectives)}
-    mine = choice.member.estimates
+    span = np.ptp(front.costs(candidates, objectives), axis=0)
+    span[span == 0] = 1.0
+    mine = front.costs([choice.member], objectives)[0]
 
     def loss(rival: _Choice) -> float:
-        return max(_worse(mine, rival.member.estimates, o) / span[o.name] for o in objectives)
+        return float(((mine - front.costs([rival.member], objectives)[0]) / span).max())
 
     rival = max(rivals, key=loss)
-    theirs = rival.member.estimates
-    gains = balance(mine, theirs, objectives, lambda worse: worse < 0)
-    losses = balance(mine, theirs, objectives, lambda worse: worse > 0)
+    changes = between(front, rival.member.evaluation, choice.member.evaluation)
+    named = {one.metric.name: one for one in changes}
+    ordered_changes = [named[objective.name] for objective in objectives]
+    gains = balance([one for one in ordered_changes if one.better])
+    losses = balance([one for one in ordered_changes if one.difference.mean and not one.better])
     against = f"Against number {rival.member.evaluation.number} ({rival.name})"
     if not losses:
         return f"{against}: {gains}, and nothing worse." if gains else f"{against} it is level."
     return f"{against}: {gains or 'nothing better'}, at the price of {losses}."
 
 
-def _worse(a: Estimates, b: Estimates, objective: Objective) -> float:
-    """By how much `a` is worse than `b`; negative if better."""
-    sign = 1 if objective.direction == "minimize" else -1
-    return sign * _difference(a, b, objective).mean
-
-
-def balance(
-    a: Estimates, b: Estimates, objectives: Sequence[Objective], wanted: Callable[[float], bool]
-) -> str:
-    """In which objectives `a` differs from `b`, and by how much, in words.
-
-    Args:
-        a, b: estimates of two points, by objective.
-        objectives: in the order in which they are named.
-        wanted: whether to name an objective in which `a` is worse by so much (negative: better).
-    """
+def balance(changes: Sequence[Change]) -> str:
+    """How objectives change, in words: `completed work higher by 1.4 ± 0.1 h`."""
     parts = []
-    for objective in objectives:
-        if wanted(_worse(a, b, objective)):
-            gap = _difference(a, b, objective)
-            size = measured(abs(gap.mean), gap.standard_error)
-            way = "higher" if gap.mean > 0 else "lower"
-            parts.append(f"{spoken(objective)} {way} by {with_unit(size, objective)}")
+    for one in changes:
+        gap = one.difference
+        size = measured(abs(gap.mean), gap.standard_error)
+        way = "higher" if gap.mean > 0 else "lower"
+        parts.append(f"{spoken(one.metric)} {way} by {with_unit(size, one.metric)}")
     return ", ".join(parts)
 
 
-def _value(member: Member, objective: Objective) -> str:
-    estimate: Estimate = member.estimates[objective.name]
-    return with_unit(estimated(estimate), objective)
+def _value(front: Front, member: Member, objective: Objective) -> str:
+    return amount(front.value(member.evaluation.number, objective), objective)
 
 
 def _superlative(objective: Objective) -> str:

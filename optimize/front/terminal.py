@@ -18,8 +18,7 @@ from gridtune.optimize.front.breakdown import constraint_cells, constraint_title
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell, estimated, spoken
-from gridtune.optimize.records.evaluations import Estimate, Objective, Value
-from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.loss import EXCESS_LOSS
 from gridtune.scenarios.results.amounts import human, human_difference
 
@@ -61,7 +60,7 @@ def merged(front: Front) -> list[Group]:
 
     if not front.members:
         return []
-    rows = costs([member.estimates for member in front.members], front.objectives)
+    rows = front.costs(front.members)
     span = np.ptp(rows, axis=0)
     groups: list[list[int]] = []
     for at, member in enumerate(front.members):
@@ -159,10 +158,9 @@ def _cells(front: Front) -> tuple[list[str], list[list[str]]]:
     titles += ["P", "runs", *(short[path] for path in paths)]
     rows = []
     if today is not None:
-        values = today.validated if front.validated and today.validated else today.objectives
         row = ["today"]
         for objective in objectives:
-            row += [_value(values[objective.name], objective), ""]
+            row += [_value(front, today.number, objective), ""]
         row += ["" for kept in bound if kept]
         row += ["", str(today.fresh_replications or today.replications)]
         rows.append([*row, *(cell(front.archive.present.get(path)) for path in paths)])
@@ -174,8 +172,8 @@ def _cells(front: Front) -> tuple[list[str], list[list[str]]]:
         changes = {one.metric.name: one for one in gains(front, first.evaluation)}
         row = [group.label]
         for objective in objectives:
-            estimate = first.estimates[objective.name]
-            row.append(_value(estimate, objective) if today else estimated(estimate))
+            shown = _value(front, first.evaluation.number, objective)
+            row.append(shown if today else estimated(first.estimates[objective.name]))
             row += [against(changes.get(objective.name))] if today else []
         row += [text for text, kept in zip(constraint_cells(first, front), bound, strict=True) if kept]
         row += [chance(first), str(first.evaluation.fresh_replications or first.evaluation.replications)]
@@ -209,8 +207,8 @@ def _titled(objective: Objective) -> str:
     return f"{named} [{unit}]" if unit and unit not in named.split() else named
 
 
-def _value(estimate: Estimate, objective: Objective) -> str:
-    return human(estimate.mean, objective.unit)
+def _value(front: Front, number: int, objective: Objective) -> str:
+    return human(front.value(number, objective), objective.unit)
 
 
 def against(one: Change | None) -> str:

@@ -36,6 +36,12 @@ class Loss:
     expected: float
     probability: float
 
+    def __str__(self) -> str:
+        return (
+            f"expected loss {self.expected:.1%} of the front's span; with a probability of "
+            f"{self.probability:.2f} another point beats it by more than {MATTERS:.0%} in every objective"
+        )
+
 
 class Judgement:
     """What is known of points, with what is not.
@@ -64,6 +70,10 @@ class Judgement:
 
     def __contains__(self, number: int) -> bool:
         return number in self._at
+
+    def means(self, number: int) -> Array:
+        """What is expected of a point, to be minimised, on a level that all points share."""
+        return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
 
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
         """What changes from one point to another in an objective, in its unit.

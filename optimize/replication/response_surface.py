@@ -182,7 +182,9 @@ def coordinates_of(points: Sequence[Mapping[str, Value]]) -> list[Array]:
         known = [point.get(path) for point in points]
         if all(one is None or (isinstance(one, int | float) and not isinstance(one, bool)) for one in known):
             numbers = np.array([np.nan if one is None else float(one) for one in known])
-            low, high = np.nanmin(numbers), np.nanmax(numbers)
+            finite = numbers[np.isfinite(numbers)]
+            low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+            numbers = numbers.clip(low, high)  # no limit at all is as the largest one
             if low > 0 and high > WIDE * low:
                 numbers, low, high = np.log(numbers), np.log(low), np.log(high)
             places = (numbers - low) / (high - low) if high > low else numbers * 0

@@ -164,7 +164,7 @@
   }
 
   // Axes of the parallel picture: parameters that vary, then objectives with the better end up.
-  const scales = axes.map((one) => ({ ...one, lift: one.at }));
+  const scales = axes.map((one) => ({ ...one }));
   for (const [k, o] of objectives.entries()) {
     const values = members.map((m) => m.at[k]), low = Math.min(...values), high = Math.max(...values);
     const share = (v) => (high === low ? 0.5 : (o.down ? high - v : v - low) / (high - low));

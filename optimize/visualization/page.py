@@ -18,7 +18,7 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import amount, cell, spoken
 from gridtune.optimize.front.recommendations import Recommendation, grouped, recommend
 from gridtune.optimize.front.terminal import against, chance, setting, short_names, varying
-from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.visualization.points import objective_label, parameter_axes, searched, standing
 from gridtune.scenarios.results.amounts import human
 
@@ -83,7 +83,6 @@ def _card(front: Front, items: Sequence[Recommendation]) -> dict[str, Any]:
         settings = [
             (one.path, "new" if one.before is None else cell(one.before), cell(one.after)) for one in changed
         ]
-    runs = evaluation.fresh_replications or evaluation.replications
     return {
         "number": evaluation.number,
         "names": ", ".join(item.name.replace("_", " ") for item in items),
@@ -94,11 +93,21 @@ def _card(front: Front, items: Sequence[Recommendation]) -> dict[str, Any]:
         "unsure": [in_words(one) for one in changes if one not in told and one.difference.mean],
         "plain": []
         if changes
-        else [f"{spoken(o)} {amount(member.estimates[o.name].mean, o)}" for o in front.objectives],
-        "sure": f"on the front with probability {chance(member)}, from {runs} fresh runs"
-        if front.validated
-        else f"from {runs} runs of the search",
+        else [f"{spoken(o)} {amount(front.value(evaluation.number, o), o)}" for o in front.objectives],
+        "sure": _sure(front, items[0]),
     }
+
+
+def _sure(front: Front, item: Recommendation) -> list[str]:
+    """How surely a recommended point is one, a sentence each."""
+    evaluation = item.member.evaluation
+    runs = evaluation.fresh_replications or evaluation.replications
+    where = "on fresh seeds" if front.validated else "of the search, which flatter it"
+    counted = f"{runs} run{'s' if runs > 1 else ''} {where}"
+    if item.member.probability_non_dominated is None:
+        return [counted]
+    said = [f"on the front with probability {chance(item.member)}; {counted}"]
+    return said if item.loss is None else [*said, str(item.loss)]
 
 
 def _told(one: Change) -> bool:
@@ -129,7 +138,7 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
     if today is not None:
         cells = ["today"]
         for objective in front.objectives:
-            cells += [human(_estimates(today)[objective.name].mean, objective.unit), ""]
+            cells += [human(front.value(today.number, objective), objective.unit), ""]
         cells += ["", str(today.fresh_replications or today.replications)]
         cells.append(_settings(front.archive.present, short))
         shown.append({"look": "today", "number": -1, "cells": cells})
@@ -140,7 +149,7 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
         changes = {one.metric.name: one for one in gains(front, evaluation)}
         cells = [number(member)]
         for objective in front.objectives:
-            cells.append(human(member.estimates[objective.name].mean, objective.unit))
+            cells.append(human(front.value(evaluation.number, objective), objective.unit))
             cells += [against(changes.get(objective.name))] if today is not None else []
         cells += [chance(member), str(evaluation.fresh_replications or evaluation.replications)]
         values: Mapping[str, Value] = evaluation.values
@@ -163,10 +172,6 @@ def _label(objective: Objective) -> str:
     return objective_label(replace(objective, unit="" if objective.unit == "s" else objective.unit))
 
 
-def _estimates(evaluation: Evaluation) -> dict[str, Any]:
-    return evaluation.validated or evaluation.objectives
-
-
 def _data(front: Front, advice: Sequence[Recommendation]) -> dict[str, Any]:
     """What the pictures draw."""
     objectives, today = front.objectives, todays(front)
@@ -179,7 +184,7 @@ def _data(front: Front, advice: Sequence[Recommendation]) -> dict[str, Any]:
     return {
         "objectives": [_objective(o) for o in objectives],
         "members": [_member(member, front, names) for member in front.members],
-        "today": None if today is None else [_short(_estimates(today)[o.name].mean) for o in objectives],
+        "today": None if today is None else [_short(front.value(today.number, o)) for o in objectives],
         "cloud": [[_short(e.objectives[o.name].mean) for o in objectives] for e in cloud[::step]],
         "axes": _axes(front),
         "validated": front.validated,
@@ -197,16 +202,17 @@ def _objective(objective: Objective) -> dict[str, Any]:
 def _member(member: Member, front: Front, names: dict[int, str]) -> dict[str, Any]:
     evaluation = member.evaluation
     estimates = [member.estimates[o.name] for o in front.objectives]
+    worth = [front.value(evaluation.number, o) for o in front.objectives]
     return {
         "number": evaluation.number,
-        "at": [_short(one.mean) for one in estimates],
+        "at": [_short(one) for one in worth],
         "error": [_short(one.standard_error or 0.0) for one in estimates],
         "before": [_short(evaluation.objectives[o.name].mean) for o in front.objectives],
         "kept": member.non_dominated,
         "standing": standing(member),
         "chosen": names.get(evaluation.number),
         "today": evaluation.number == front.archive.today,
-        "text": [amount(one.mean, o) for one, o in zip(estimates, front.objectives, strict=True)],
+        "text": [amount(one, o) for one, o in zip(worth, front.objectives, strict=True)],
         "settings": [f"{path} = {cell(value)}" for path, value in evaluation.values.items()],
     }
 

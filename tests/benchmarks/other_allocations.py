@@ -10,14 +10,11 @@ import numpy as np
 from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import estimate_of, non_dominated, signs
 from gridtune.optimize.search import search
-from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.space import Point, Space
-from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.execution.replicate import Task
-from tests.benchmarks.analytic import OBJECTIVES, run
+from tests.benchmarks.arenas import Arena
 
 Array = np.ndarray[Any, np.dtype[Any]]
-SCENARIO = "federation/small"
 FIRST, EACH = 3, 24  # runs of a point before MOCBA, and runs between two looks
 ZONE = 0.01  # of the span: differences that MOCBA takes for that
 
@@ -25,8 +22,8 @@ ZONE = 0.01  # of the span: differences that MOCBA takes for that
 class Sampled:
     """Points and their runs so far; run k of every point has the streams of run k of any other."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, arena: Arena, seed: int) -> None:
+        self.arena, self.seed = arena, seed
         self.points: list[Point] = []
         self.values: list[list[list[float]]] = []
 
@@ -38,17 +35,17 @@ class Sampled:
 
     def run(self, at: int) -> None:
         """Run a point once more."""
-        metrics = run(Task(None, self.points[at], self.seed, len(self.values[at])))  # type: ignore[arg-type]
-        self.values[at].append([metrics[name].value for name in OBJECTIVES])
+        task = Task(self.arena.scenario, self.points[at], self.seed, len(self.values[at]))
+        metrics = self.arena.work(task)
+        self.values[at].append([metrics[name].value for name in self.arena.objectives])
 
     def means(self) -> Array:
         """To be minimised, points x objectives."""
-        goals = objectives_of(OBJECTIVES)
-        return np.array([np.mean(rows, axis=0) for rows in self.values]) * signs(goals)
+        return np.array([np.mean(rows, axis=0) for rows in self.values]) * signs(self.arena.goals)
 
     def archive(self) -> Archive:
         """As a search leaves it."""
-        goals = objectives_of(OBJECTIVES)
+        goals = self.arena.goals
         evaluations = tuple(
             Evaluation(
                 number,
@@ -58,20 +55,20 @@ class Sampled:
             )
             for number, (point, rows) in enumerate(zip(self.points, self.values, strict=True))
         )
-        return Archive("benchmark", SCENARIO, goals, evaluations, seed=self.seed)
+        return Archive("benchmark", self.arena.name, goals, evaluations, seed=self.seed)
 
 
-def mocba(seed: int, runs: int) -> Archive:
+def mocba(arena: Arena, seed: int, runs: int) -> Archive:
     """TPE with one run each on half of the runs, then MOCBA on the best quarter of the points.
 
     Source: L. Lee, E. Chew, S. Teng and D. Goldsman, Finding the non-dominated Pareto set for multi-objective
         simulation models, IIE Transactions 42(9), 2010.
     """
     archive = search(
-        load(SCENARIO), budget=runs // 2, sampler="tpe", seed=seed, replications=1, max_replications=1,
-        validation_replications=0, objectives=OBJECTIVES, work=run, today=False,
+        arena.scenario, budget=runs // 2, sampler="tpe", seed=seed, replications=1, max_replications=1,
+        validation_replications=0, objectives=arena.objectives, work=arena.work, today=False,
     ).archive  # fmt: skip
-    made = Sampled(seed)
+    made = Sampled(arena, seed)
     for evaluation in archive.evaluations:
         made.run(made.add(evaluation.values))
     left = runs - len(made.points)
@@ -82,7 +79,7 @@ def mocba(seed: int, runs: int) -> Archive:
             made.run(int(at))
             left -= 1
     while left > 0:
-        values = [np.array(made.values[at]) * signs(objectives_of(OBJECTIVES)) for at in chosen]
+        values = [np.array(made.values[at]) * signs(arena.goals) for at in chosen]
         wanted = _mocba_weights(values)
         counts = np.array([len(rows) for rows in values])
         for _ in range(min(EACH, left)):
@@ -90,7 +87,7 @@ def mocba(seed: int, runs: int) -> Archive:
             made.run(int(chosen[at]))
             counts[at] += 1
             left -= 1
-    kept = Sampled(seed)
+    kept = Sampled(arena, seed)
     for at in chosen:
         kept.points.append(made.points[at])
         kept.values.append(made.values[at])
@@ -132,7 +129,7 @@ def _mocba_weights(values: Sequence[Array]) -> Array:
     return np.asarray(shares / shares.sum())
 
 
-def rtea(seed: int, runs: int) -> Archive:
+def rtea(arena: Arena, seed: int, runs: int) -> Archive:
     """The rolling tide: a child of the elite, then another run of the elite's point with the fewest, in turn.
 
     It begins with 100 points at random (here a fifth of the runs, if that is less); the last 5 % of the runs
@@ -141,8 +138,8 @@ def rtea(seed: int, runs: int) -> Archive:
     Source: J. Fieldsend and R. Everson, The Rolling Tide Evolutionary Algorithm, IEEE Transactions on
         Evolutionary Computation 19(1), 2015.
     """
-    space, rng = Space.of(load(SCENARIO)), np.random.default_rng([seed, 9])
-    made, left = Sampled(seed), runs
+    space, rng = Space.of(arena.scenario), np.random.default_rng([seed, 9])
+    made, left = Sampled(arena, seed), runs
     elite: list[int] = []
 
     def settled() -> list[int]:

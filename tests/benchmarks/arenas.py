@@ -1,0 +1,92 @@
+"""Where searches are judged: a scenario, how a run of it is had, and what its points are truly worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.search_space.objectives import objectives_of
+from gridtune.optimize.search_space.space import key
+from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
+from tests.benchmarks import analytic
+from tests.benchmarks.sampler_cases import CASES
+
+Array = np.ndarray[Any, np.dtype[Any]]
+TRUTH_SEED = 1_000_003  # no search has it
+STAND_IN = "stand-in"
+
+
+@dataclass(frozen=True)
+class Arena:
+    """A scenario to search, with truths.
+
+    Attributes:
+        name: of it.
+        scenario: what is searched.
+        objectives: names of what is traded off.
+        work: gives the metrics of a run.
+        best, worst: corners of the box in which hypervolume is measured, in the units of the objectives.
+        exact: gives the truth of a point at once; None where it takes runs.
+        known: means of fresh runs by point and number of runs.
+    """
+
+    name: str
+    scenario: Scenario
+    objectives: tuple[str, ...]
+    work: Callable[[Task], Metrics]
+    best: Sequence[float]
+    worst: Sequence[float]
+    exact: Callable[[Mapping[str, Value]], Array] | None = None
+    known: dict[tuple[str, int], Array] = field(default_factory=dict)
+
+    @property
+    def goals(self) -> tuple[Objective, ...]:
+        """The objectives with their directions."""
+        return objectives_of(self.objectives)
+
+    def truth(self, points: Sequence[Mapping[str, Value]], runs: int) -> Array:
+        """What points are worth, to be minimised, points x objectives.
+
+        Args:
+            points: no values at all for the scenario as it stands.
+            runs: of each, under streams that no search has; not needed where the truth is exact.
+        """
+        rows = [self._exactly(point) if self.exact else self._by_runs(point, runs) for point in points]
+        return np.array(rows, dtype=float).reshape(len(points), len(self.objectives)) * signs(self.goals)
+
+    def volume(self, points: Array) -> float:
+        """Hypervolume of points, given as `truth` does, as a share of the box."""
+        import moocore
+
+        low, high = (np.array(corner) * signs(self.goals) for corner in (self.best, self.worst))
+        return float(moocore.hypervolume((points - low) / (high - low), ref=np.ones(len(low))))
+
+    def _exactly(self, point: Mapping[str, Value]) -> Array:
+        assert self.exact is not None
+        return self.exact(point or analytic.today())  # type: ignore[arg-type]
+
+    def _by_runs(self, point: Mapping[str, Value], runs: int) -> Array:
+        name = (key(point), runs)
+        if name not in self.known:
+            made = [self.work(Task(self.scenario, dict(point), TRUTH_SEED, k)) for k in range(runs)]
+            rows = [[one[objective].value for objective in self.objectives] for one in made]
+            self.known[name] = np.mean(rows, axis=0)
+        return self.known[name]
+
+
+def arena(name: str) -> Arena:
+    """The analytic stand-in for `federation/small`, or a case of `sampler_cases`."""
+    if name == STAND_IN:
+        return Arena(
+            name, load("federation/small"), analytic.OBJECTIVES, analytic.run,
+            best=(8.0, 0.7, 1.0e6), worst=(25.0, 1.3, 7.0e5), exact=analytic.truth,
+        )  # fmt: skip
+    case = CASES[name]
+    names = tuple(goal.name for goal in case.goals)
+    return Arena(name, case.scenario, names, metrics_of, case.best, case.worst)
