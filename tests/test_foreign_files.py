@@ -19,6 +19,7 @@ from optuna.storages.journal import JournalFileBackend
 
 from databases import postgresql_database
 from gridtune.optimize.search import search
+from gridtune.optimize.storages.recognition import APPLICATION
 from gridtune.optimize.storages.sqlite_file import make
 from gridtune.optimize.storages.storage import JOURNAL
 from gridtune.optimize.study.study import load_archive
@@ -46,9 +47,24 @@ def _optuna_journal(path):
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
 
 
+def _optuna_journal_about_us(path):
+    """Whoever calls gridtune from an objective of their own may note its version, and checks."""
+    study = optuna.create_study(storage=optuna.storages.JournalStorage(JournalFileBackend(str(path))))
+    study.set_user_attr("gridtune", "1.0")
+    study.set_user_attr("library", {"name": "gridtune", "check": "1"})
+    study.set_user_attr("versions", {"gridtune": {"objectives": 2}})
+
+
 def _optuna_database(path):
     study = optuna.create_study(study_name="theirs", storage=f"sqlite:///{path}")
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    study.set_user_attr("gridtune", "1.0")
+
+
+def _marked_sqlite(path):
+    _sqlite(path, wal=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
 
 
 def _gzip(path):
@@ -83,8 +99,10 @@ def _written(text):
 KINDS = {
     "SQLite": _sqlite,
     "SQLite with a write-ahead log": lambda path: _sqlite(path, wal=True),
+    "SQLite that says it is ours": _marked_sqlite,
     "Optuna's SQLite": _optuna_database,
     "Optuna's journal": _optuna_journal,
+    "Optuna's journal about us": _optuna_journal_about_us,
     "JSON": _written(json.dumps({"study": "mine", "trials": [1, 2]}, indent=2).encode()),
     "one line of JSON": _written(b'{"op_code": 4}'),
     "TOML": _written(b'[search]\nobjectives = ["completed"]'),

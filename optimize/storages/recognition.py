@@ -14,10 +14,15 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+from gridtune.optimize.storages.journal import MARK
 from gridtune.scenarios.errors import ScenarioError
 
 APPLICATION = 0x67726964  # "grid": of SQLite's `application_id`, in databases that searches have made
 SQLITE = b"SQLite format 3\0"
+WRITE_VERSION, AHEAD = (
+    18,
+    2,
+)  # the byte of an SQLite file that says how it is written, and with a write-ahead log
 MADE_BY = slice(68, 72)  # bytes of an SQLite file that hold `application_id`
 LOCK_TIMEOUT = 60  # s that SQLite waits for another writer
 OPTUNA = {"studies", "study_directions", "study_user_attributes", "trials", "trial_params", "trial_values"}
@@ -52,11 +57,10 @@ def journal_kind(path: Path) -> Kind:
     records = [line for line in start.split(b"\n") if _is_record(line)]
     if not records:
         raise ScenarioError(f"{path}: {_named(start)}, not a journal of a search; it is left as it is")
-    marks = (b',"check":"', SETTINGS)
-    if any(mark in record for record in records for mark in marks):
+    if any(map(_by_search, records)):
         return "ours"
     with path.open("rb") as file:  # further down, then
-        return "ours" if any(SETTINGS in line for line in file) else "optuna"
+        return "ours" if any(map(_by_search, file)) else "optuna"
 
 
 def database_kind(path: Path) -> Kind:
@@ -75,12 +79,14 @@ def database_kind(path: Path) -> Kind:
         what = _named(start)
         raise ScenarioError(f"{path}: {what}, not an SQLite database, or its head is damaged")
     by_search = start[MADE_BY] == APPLICATION.to_bytes(4)
+    settling = (
+        by_search and start[WRITE_VERSION] != AHEAD
+    )  # to lock one with such a log is to write beside it
     try:
-        # A stranger's is looked at as it is: to lock one with a write-ahead log would be to write beside it.
         with (
-            settled(path) if by_search else nullcontext(path) as file,
+            settled(path) if settling else nullcontext(path) as file,
             closing(
-                sqlite3.connect(read_only(file, immutable=not by_search), uri=True, timeout=LOCK_TIMEOUT)
+                sqlite3.connect(read_only(file, immutable=not settling), uri=True, timeout=LOCK_TIMEOUT)
             ) as connection,
         ):
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -91,8 +97,9 @@ def database_kind(path: Path) -> Kind:
                 raise ScenarioError(f"{path}: {what}; it is left as it is")
             if by_search:
                 return "ours"
-            query = "SELECT count(*) FROM study_user_attributes WHERE key = 'gridtune'"
-            return "ours" if connection.execute(query).fetchone()[0] else "optuna"
+            query = "SELECT value_json FROM study_user_attributes WHERE key = 'gridtune'"
+            stored = [str(text) for (text,) in connection.execute(query)]
+            return "ours" if any(map(_is_settings, stored)) else "optuna"
     except sqlite3.Error as error:
         raise ScenarioError(f"{path}: an SQLite database that cannot be read: {error}") from error
 
@@ -175,6 +182,25 @@ def _is_record(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(log.get("op_code"), int) and isinstance(log.get("worker_id"), str)
+
+
+def _by_search(line: bytes) -> bool:
+    """Whether a search wrote a line of a journal: it has a checksum, or says what the search is about."""
+    if MARK.search(line):
+        return True
+    if SETTINGS not in line or not _is_record(line):
+        return False
+    attributes = json.loads(line).get("user_attr")
+    return isinstance(attributes, dict) and _is_settings(json.dumps(attributes.get("gridtune")))
+
+
+def _is_settings(text: str) -> bool:
+    """Whether JSON says what a search is about; others may keep under that name what they like."""
+    try:
+        stored = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(stored, dict) and "objectives" in stored
 
 
 def _named(start: bytes) -> str:
