@@ -10,11 +10,13 @@ import mesa
 
 from gridtune.agents.gridrpc.hierarchy import Discovery, MasterAgent
 from gridtune.agents.gridrpc.machine import Machine
+from gridtune.agents.gridrpc.reallocator import Reallocator
 from gridtune.agents.gridrpc.sed import SeD
 from gridtune.model.agenda import ARRIVAL, DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.dispatch import Demand, Dispatch, Submission
 from gridtune.model.gridrpc.estimation import EstimationVector
+from gridtune.model.gridrpc.reallocation import Never, Reallocation
 from gridtune.model.gridrpc.selection import Choice, RoundRobin
 from gridtune.model.job import CANCELLED, Job
 from gridtune.model.network import Link
@@ -72,6 +74,8 @@ class ClientHabits:
         node: name of the machine that clients run on, for counting its messages.
         choice: decides which of the servers found gets which request.
         retry: s until a request that a server lost is submitted again, or servers are looked for again.
+        reallocation: decides whether a mandatory request that waits moves to another server.
+        reallocation_period: s between two looks at such requests.
     """
 
     dispatch: Dispatch
@@ -81,6 +85,8 @@ class ClientHabits:
     node: str
     choice: Choice = field(default_factory=RoundRobin)
     retry: float = 1.0
+    reallocation: Reallocation = field(default_factory=Never)
+    reallocation_period: float = 10.0
 
 
 class Client(mesa.Agent):
@@ -135,16 +141,32 @@ class Client(mesa.Agent):
         self._unsent = 0  # requests of the set-up phase that have not left
         grid.record.stays.append(self.stay)
 
+    @property
+    def left(self) -> bool:
+        """Whether its user has left."""
+        return self._left
+
+    @property
+    def service(self) -> str:
+        """That its requests are of."""
+        return self.session.service
+
     def enter(self) -> None:
         """Begin the set-up phase: discover servers."""
         self._discover(None)
+        habits = self.habits
+        if not isinstance(habits.reallocation, Never):
+            Reallocator(self, habits.reallocation, habits.reallocation_period)
         self._agenda.at(max(self.session.deadline, self._agenda.now), self._deadline, None, DECISION)
 
     def _discover(self, _: object) -> None:
         """Ask the master agent for servers, unless the user has left."""
         if self._left:
             return
-        wanted = Discovery(self.habits.choice.wanted(self.session.n_max), self._reply, self.session.service)
+        self.ask(Discovery(self.habits.choice.wanted(self.session.n_max), self._reply, self.session.service))
+
+    def ask(self, wanted: Discovery) -> None:
+        """Ask the master agent for servers."""
         self._message("discover")
         self._agenda.after(self.link.delay(), self.master.discover, wanted, ARRIVAL)
 
@@ -260,6 +282,22 @@ class Client(mesa.Agent):
             self._optional_at[server.index] -= 1
         other = self._found[(self._found.index(server) + 1) % len(self._found)]
         self._agenda.after(self.habits.retry, self._send, (other, job.mandatory), DECISION)
+
+    def move(self, job: Job, server: SeD, other: SeD) -> None:
+        """Have a request that waits at a server go to another, with its data."""
+        self._message("withdraw")
+        self._agenda.after((server.link or self.link).delay(), self._give_back, (job, server, other), ARRIVAL)
+
+    def _give_back(self, what: tuple[Job, SeD, SeD]) -> None:
+        job, server, other = what
+        if self._left or not server.waits(job):
+            return  # too late: it runs
+        server.withdraw(job)
+        self._record.counters["reallocated"] += 1
+        self.pending[job.id] = (job, other)
+        self._message("submit")
+        delay = (other.link or self.link).delay(self.session.request_bytes)
+        self._agenda.after(delay, self._arrive, (other, job), ARRIVAL)
 
     def _deadline(self, _: object) -> None:
         """Leave, unless mandatory work is still missing."""

@@ -27,7 +27,7 @@ define("cancelled_waiting", "jobs", "minimize", "waiting requests cancelled by t
 
 SED_COUNTERS = ("killed_by_mandatory", "cancelled_running", "cancelled_waiting")
 
-Killed = Literal["requeue", "drop"]
+Killed = Literal["requeue", "suspend", "drop"]
 
 
 class Place(Protocol):
@@ -59,7 +59,8 @@ class SeD(mesa.Agent):
         discipline: decides which request runs.
         speed: run time at speed 1 over run time here; more than 0.
         overhead: s that each execution takes on top (start and clean-up of the service).
-        killed: what becomes of a displaced optional request: back into the queue, or dropped.
+        killed: what becomes of a displaced optional request: it goes back into the queue and begins anew, or
+            goes on later where it was (suspended), or is dropped.
         group: of equal servers, to which it belongs.
         services: that it offers; none for all.
         estimation: what it says of itself.
@@ -116,6 +117,7 @@ class SeD(mesa.Agent):
         self._completion = 0
         self._review_due = False
         self._served: dict[str, tuple[int, float]] = {}  # executions of each service, and s that they took
+        self._kept: dict[int, float] = {}  # s that suspended requests have run
         self._rng = grid.streams.stream(f"tie:{name}")
         grid.add_slots(1, speed)
 
@@ -177,7 +179,7 @@ class SeD(mesa.Agent):
 
     def _take(self, what: tuple[Job, Callable[[Job], object]]) -> None:
         job, completed = what
-        if self.down and job.state is CREATED:
+        if self.down and job.state in (CREATED, QUEUED):
             job.cancel(self._agenda.now)
             completed(job)
         elif self._admit(job, completed):
@@ -189,6 +191,7 @@ class SeD(mesa.Agent):
         self.fall()
         for job in list(self.queue.jobs()):
             self.queue.remove(job)
+            self._forget(job)
             job.cancel(self._agenda.now)
             self._owners.pop(job.id)(job)
         if self.place is not None:
@@ -228,8 +231,25 @@ class SeD(mesa.Agent):
             self._record.counters["cancelled_waiting"] += 1
         elif job.state is not CREATED:
             return
+        self._forget(job)
         job.cancel(self._agenda.now)
         self._owners.pop(job.id, None)
+
+    def _forget(self, job: Job) -> None:
+        """What a suspended request has done is lost with it."""
+        if self._kept.pop(job.id, None) is not None:
+            job.wasted, job.kept = job.wasted + job.kept, 0.0
+
+    def waits(self, job: Job) -> bool:
+        """Whether a mandatory request waits here."""
+        return job.id in self.queue.mandatory
+
+    def expected(self, job: Job, service_time: float) -> float:
+        """Seconds until a mandatory request is done that waits, if each takes so long; else infinity."""
+        if not self.waits(job):
+            return inf
+        ahead = list(self.queue.mandatory).index(job.id) + (self.job is not None and self.job.mandatory)
+        return (ahead + 1) * service_time
 
     def withdraw(self, job: Job) -> None:
         """Take a waiting request out without ending it, because it goes elsewhere.
@@ -280,14 +300,20 @@ class SeD(mesa.Agent):
 
     def duration(self, job: Job) -> float:
         """Seconds that an execution of a request takes if it starts now."""
-        return self.overhead + job.runtime / self.speed
+        done = self._kept.get(job.id, 0.0) if self._kept else 0.0
+        return self.overhead + job.runtime / self.speed - done
 
     def _displace(self, job: Job) -> None:
         self._timer.cancel(self._completion)
         self._release(job)
-        job.kill(self._agenda.now)
+        if self.killed == "suspend":
+            ran = max(0.0, self._agenda.now - job.start - self.overhead)
+            self._kept[job.id] = self._kept.get(job.id, 0.0) + ran
+            job.kill(self._agenda.now, kept=ran)
+        else:
+            job.kill(self._agenda.now)
         self._record.counters["killed_by_mandatory"] += 1
-        if self.killed == "requeue":
+        if self.killed != "drop":
             self.queue.push(job)
         else:
             job.cancel(self._agenda.now)
@@ -300,6 +326,8 @@ class SeD(mesa.Agent):
         now = self._agenda.now
         self._served[service] = number + 1, time + now - job.start
         job.finish(now)
+        if self._kept:
+            self._kept.pop(job.id, None)
         self._owners.pop(job.id)(job)
         self._review()
 

@@ -100,6 +100,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             "client-node",
             client.choice,
             client.retry,
+            client.reallocation,
+            client.reallocation_period,
         )
         for client in spec.client
     }

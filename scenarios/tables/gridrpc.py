@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from gridtune.model.gridrpc.estimation import History
+from gridtune.model.gridrpc.reallocation import Never
 from gridtune.model.gridrpc.selection import ByLoad, RoundRobin
 from gridtune.scenarios.fields.laws import Constant, PositiveLaw
 from gridtune.scenarios.fields.lease import LeaseSpec
@@ -50,9 +51,16 @@ class SedSpec(Switchable):
     discipline: policy_of("discipline") | None = Field(  # type: ignore[valid-type]
         default=None, description="queue discipline; left out, the one that goes with the clients' dispatch"
     )
-    killed: Literal["requeue", "drop"] = Field(
-        default="requeue", description="what becomes of a displaced optional request"
+    killed: Literal["requeue", "suspend", "drop"] = Field(
+        default="requeue",
+        description="what becomes of a displaced optional request: begins anew, goes on later, is dropped",
     )
+
+    @model_validator(mode="after")
+    def _keeps_its_progress(self) -> Self:
+        if self.killed == "suspend" and self.lease is not None:
+            raise ValueError("killed: 'suspend' needs servers of their own, not a lease")
+        return self
 
 
 class LevelSpec(Table):
@@ -132,5 +140,9 @@ class ClientSpec(Switchable):
     spacing: float = Field(default=0.0005, ge=0, description="s between two submissions during set-up")
     retry: float = Field(
         default=1.0, gt=0, description="s until a request that a server lost is submitted again"
+    )
+    reallocation: policy_of("reallocation") = Field(default_factory=Never)  # type: ignore[valid-type]
+    reallocation_period: float = Field(
+        default=10.0, gt=0, description="s between two looks at mandatory requests that wait"
     )
     reaction: float = Field(default=0.001, ge=0, description="s from hearing of a completion to acting on it")

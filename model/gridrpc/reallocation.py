@@ -1,0 +1,49 @@
+"""Whether a mandatory request that waits at a server moves to another (RR-7959, section 7: future work)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gridtune.model.policy import Policy, parameter, register
+
+
+class Reallocation(Policy):
+    """The contract of the family `reallocation`."""
+
+    def moves(self, here: float, there: float) -> bool:
+        """Whether a waiting mandatory request moves.
+
+        Args:
+            here: s until its server expects to have done it; infinite where nothing is known.
+            there: s until the best other server would expect to, infinite where nothing is known.
+        """
+        raise NotImplementedError
+
+
+@register("reallocation", "never")
+@dataclass(frozen=True)
+class Never(Reallocation):
+    """Requests stay where they were submitted."""
+
+    def moves(self, here: float, there: float) -> bool:
+        """Never."""
+        return False
+
+
+@register("reallocation", "sooner", source="RR-7959, section 7 (Caniou, Charrier and Desprez 2010)")
+@dataclass(frozen=True)
+class Sooner(Reallocation):
+    """A request moves where it would be done sooner by more than a share of what is left."""
+
+    gain: float = parameter(
+        0.1,
+        help="least share of the expected time that a move must save",
+        low=0.0,
+        high=0.9,
+        minimum=0.0,
+        maximum=1.0,
+    )
+
+    def moves(self, here: float, there: float) -> bool:
+        """Only by what both servers know."""
+        return there < (1.0 - self.gain) * here
