@@ -169,8 +169,12 @@ class Agenda:
     @property
     def busy(self) -> bool:
         """Whether anything other than recurring observations is still to happen."""
+        return self.busy_beyond(0)
+
+    def busy_beyond(self, known: int) -> bool:
+        """Whether anything is still to happen other than recurring observations and so many known events."""
         self._merge()
-        return self._next is not _NEVER or len(self._heap) - len(self._cancelled) > self._recurring
+        return self._next is not _NEVER or len(self._heap) - len(self._cancelled) > self._recurring + known
 
     @property
     def next_time(self) -> float:

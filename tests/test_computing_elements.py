@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from gridtune.agents.wms.advertising import advertise
+from gridtune.model.job import Job
+from gridtune.model.vres import ClassRules, SlotClass
 from gridtune.scenarios import ScenarioError, simulate
 from gridtune.scenarios.document.scenario import Scenario
+from tests.meta_worlds import most_at_once
 
 RESERVED = {"name": "reserved", "nodes": 2, "policy": "fcfs", "vres": {"batch": 1.0}}
 EASY = {"name": "easy", "nodes": 4, "policy": "easy", "queue": [{"name": "q", "max_runtime": 500.0}]}
@@ -82,3 +86,41 @@ def test_descriptions_that_nobody_understands_are_refused(change, words):
     document["workload"] |= change
     with pytest.raises(ScenarioError, match=words):
         simulate(Scenario("t", document, Path()))
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        {},
+        {"errors": {"application": 0.1, "system": 0.2, "connection": 0.2}},
+        {"lifetime": {"law": "exponential", "mean": 150.0}},
+        {"patience": 20.0, "workers": 6, "lifetime": {"law": "exponential", "mean": 150.0}},
+    ],
+)
+def test_workers_hold_slots_of_batch_sites_and_are_never_more_than_wanted(trouble):
+    # Half of the nodes fail what starts there, and the head node takes 4 s to come to anything.
+    site = {"name": "a", "nodes": 4, "named_nodes": True, "policy": "fcfs", "head_node": {"time": 4.0}}
+    document = {
+        "title": "t",
+        "horizon": 30000.0,
+        "site": site,
+        "wms": {"sites": "all"},
+        "overlay": {"tasks": 30, "runtime": 40.0, "workers": 3, "watch": 50.0} | trouble,
+        "fault": {"kind": "broken", "together": 2, "between": 300.0, "repair": 500.0, "after": 5.0},
+    }
+    record = simulate(Scenario("t", document, Path())).record
+    states = Counter(job.state for job in record.jobs)
+    assert states["done"] >= 15
+    assert states["done"] + states["failed"] == 30
+    workers = [job for job in record.placeholders if job.start == job.start]
+    assert most_at_once((job.start, job.end, 1) for job in workers) <= document["overlay"]["workers"]
+
+
+def test_jobs_that_promise_no_end_can_be_compared():
+    known = SlotClass(ClassRules("batch"), [2], 1)
+    endless, brief = (Job(k, "u", 0.0, 1.0, estimate=s) for k, s in enumerate((float("inf"), 30.0)))
+    for job in (endless, brief):
+        known.running_work += known.promised(job)
+        known.take(0)
+    known.running_work -= known.promised(endless)
+    assert advertise("s", 1.0, known).ett == pytest.approx(30.0 / 2 / 2)

@@ -237,10 +237,18 @@ class BatchSite(mesa.Agent):
         self.way = way
         self.timer, self.cut_short = Staged(way, self.timer), Staged(way, self.timer, output=False)
 
-    def compute(self, job: Job, task: Job, then: Ended) -> None:
-        """Have a running placeholder do a task, and call `then` with the task when that is done."""
+    def compute(self, job: Job, task: Job, then: Ended, work: float | None = None) -> None:
+        """Have a running placeholder do a task, and call `then` with the task when that is done.
+
+        Args:
+            job: the placeholder.
+            task: of one processor, or as many as the placeholder holds.
+            then: called with the task.
+            work: s at speed 1; that of the task if left out.
+        """
         speed = self.executions[job.id].placement.speed
-        event = self.timer.after(task.runtime / speed, self._computed, task, COMPLETION)
+        work = task.runtime if work is None else work
+        event = self.timer.after(work / speed, self._computed, task, COMPLETION)
         self._computing.setdefault(job.id, {})[task.id] = event
         self._tasks[task.id] = job, then
 
@@ -250,13 +258,14 @@ class BatchSite(mesa.Agent):
         self._complete(job)
 
     def cancel(self, job: Job) -> None:
-        """Take a job out on its owner's demand, whether it waits or runs; too late is no error."""
+        """Take a job out on its owner's demand, once the head node comes to it; too late is no error."""
         if self.head_node is None:
-            self._withdraw(job)
+            self.withdraw(job)
         else:
-            self.head_node.serve(self._withdraw, job)
+            self.head_node.serve(self.withdraw, job)
 
-    def _withdraw(self, job: Job) -> None:
+    def withdraw(self, job: Job) -> None:
+        """Take a job out at once, whether it waits or runs; too late is no error."""
         now = self.grid.now
         self._watchers.pop(job.id, None)
         if job.state is RUNNING and job.id in self.executions:

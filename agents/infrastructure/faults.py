@@ -19,8 +19,8 @@ SHORTEST = 1.0  # s that something works between two faults, and that a fault la
 class Fault(mesa.Agent):
     """Something that works for a time, has a fault for a time, and so on, whatever else happens.
 
-    A fault that has begun is always mended. None begins once nothing else is to happen in the grid: faults
-    keep no run from ending.
+    A fault that has begun is always mended. None begins while nothing but repairs is to happen in the grid:
+    faults keep no run from ending, nor do many of them each other.
 
     Args:
         grid: where it lives.
@@ -28,6 +28,9 @@ class Fault(mesa.Agent):
         between: s from the beginning, or the end of a fault, to the next one, drawn for each.
         repair: s that a fault lasts, drawn for each.
         begin, end: what it does, and undoes.
+
+    Attributes:
+        lasts: whether it has begun, and is not mended.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Fault(mesa.Agent):
         self.name = name
         self.begin, self.end = begin, end
         self._between, self._repair = between, repair
+        self.lasts = False
         grid.record.counters["faults"] += 0
         self._work()
 
@@ -55,6 +59,11 @@ class Fault(mesa.Agent):
         agenda = self.grid.agenda
         if not agenda.busy:
             return
+        repairs = sum(fault.lasts for fault in self.grid.agents_by_type[Fault])
+        if not agenda.busy_beyond(repairs):
+            self._work()
+            return
+        self.lasts = True
         self.grid.record.counters["faults"] += 1
         self.grid.record.log(agenda.now, "fault", site=self.name)
         agenda.after(max(SHORTEST, self._repair()), self._mend, None, DECISION)
@@ -62,5 +71,6 @@ class Fault(mesa.Agent):
 
     def _mend(self, _: object) -> None:
         self.grid.record.log(self.grid.now, "mended", site=self.name)
+        self.lasts = False
         self.end()
         self._work()

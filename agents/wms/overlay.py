@@ -11,8 +11,7 @@ from typing import NamedTuple
 import mesa
 
 from gridtune.agents.batch.services import Delay
-from gridtune.agents.wms.vres_site import VresSite
-from gridtune.agents.wms.workers import Errors, Submits, Worker
+from gridtune.agents.wms.workers import Errors, Submits, Worker, Workplace
 from gridtune.model.agenda import ARRIVAL, DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.job import CREATED, DONE, QUEUED, RUNNING, Job
@@ -108,7 +107,7 @@ class Master(mesa.Agent):
         self._ready: list[tuple[float, int, Job]] = []  # a heap, by rank and then by the order of release
         self._last = self._first = 0  # of the orders of release; what is dispatched again is put in front
         self._idle: list[Worker] = []
-        self._pending = 0
+        self._pending: set[int] = set()  # workers on their way
         self._free_at = 0.0
         self._failing: set[int] = set()  # tasks that fail wherever they are executed
         self._failures: Counter[tuple[int, ErrorKind]] = Counter()  # by task and kind
@@ -182,7 +181,7 @@ class Master(mesa.Agent):
         habits = self.habits
         if self.closed:
             return
-        for _k in range(habits.workers - len(self.workers) - self._pending):
+        for _k in range(habits.workers - len(self.workers) - len(self._pending)):
             self._send_worker()
         if habits.watch > 0:
             self.grid.agenda.after(habits.watch, self._replace, None, DECISION)
@@ -198,7 +197,7 @@ class Master(mesa.Agent):
             processors=habits.processors,
         )
         self.submitted.append(job)
-        self._pending += 1
+        self._pending.add(job.id)
         self.grid.record.counters["workers_submitted"] += 1
         self.gateway.submit(job, self._worker_ended, self._worker_started)
         if habits.patience < inf:
@@ -207,13 +206,16 @@ class Master(mesa.Agent):
     def _move(self, job: Job) -> None:
         """A worker that still waits is taken out of its queue, and another one submitted."""
         if job.state in (CREATED, QUEUED) and not self.closed:
+            self._pending.discard(job.id)
             self.gateway.cancel(job)
-            self._pending -= 1
             self.grid.record.counters["workers_moved"] += 1
             self._send_worker()
 
-    def _worker_started(self, job: Job, site: VresSite) -> None:
-        self._pending -= 1
+    def _worker_started(self, job: Job, site: Workplace) -> None:
+        if job.id not in self._pending:
+            site.withdraw(job)  # it was moved, of which its site has not heard yet
+            return
+        self._pending.discard(job.id)
         if self.closed:
             site.finish(job)
             return
@@ -225,17 +227,16 @@ class Master(mesa.Agent):
         self._serve()
 
     def _worker_ended(self, job: Job) -> None:
-        """The grid tells that a worker has ended: at its limit, or because no site took it."""
+        """The grid tells that a worker has ended: at its limit, or because it could not even begin."""
+        self._pending.discard(job.id)
         worker = self.workers.get(job.id)
         if worker is not None:
             self._lose(worker)
-        elif job.start != job.start:
-            self._pending -= 1
 
     def _crash(self, worker: Worker) -> None:
         worker.crash = 0
         if worker.works:
-            worker.site.cancel(worker.job)
+            worker.site.withdraw(worker.job)
             self._lose(worker)
 
     def _lose(self, worker: Worker) -> None:

@@ -92,6 +92,11 @@ class VresSite(mesa.Agent):
             grid.record.counters[counter] += 0
 
     @property
+    def pace(self) -> float:
+        """Work per s of the slowest processor while nothing shares it."""
+        return min(unit.speed for unit in self.units)
+
+    @property
     def running(self) -> int:
         """Jobs that hold slots."""
         return len(self._executions)
@@ -215,6 +220,10 @@ class VresSite(mesa.Agent):
         self.serve(slot_class)
         if self.keeper is not None:
             self.keeper.released(self.empty)
+
+    def withdraw(self, job: Job) -> None:
+        """The same: nothing stands between an owner and the slots."""
+        self.cancel(job)
 
     def compute(self, job: Job, task: Job, then: Ended, work: float | None = None) -> None:
         """Have a job that holds a slot compute a task, and call `then` with the task when that is done.

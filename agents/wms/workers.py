@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import mesa
 
-from gridtune.agents.batch.services import Delay
-from gridtune.agents.wms.vres_site import Ended, Started, VresSite
+from gridtune.agents.batch.services import Delay, Ended
+from gridtune.model.grid import Grid
 from gridtune.model.job import RUNNING, Job
 from gridtune.model.wms.farming import ErrorKind
+
+
+class Workplace(Protocol):
+    """A site whose slots workers hold: one with virtual reservations, or with a batch scheduler.
+
+    Attributes:
+        name: of the site.
+        grid: where it stands.
+    """
+
+    name: str
+    grid: Grid
+
+    @property
+    def pace(self) -> float:
+        """Work per s of its slowest processor while nothing shares it."""
+
+    def compute(self, job: Job, task: Job, then: Ended, work: float | None = None) -> None:
+        """Have a job that holds a slot compute a task; see `VresSite.compute`."""
+
+    def finish(self, job: Job) -> None:
+        """A job that holds a slot has done all its work."""
+
+    def withdraw(self, job: Job) -> None:
+        """Take a job out at once, whether it waits or runs; too late is no error."""
 
 
 class Submits(Protocol):
     """Whoever brings jobs to a slot: a site or the brokers."""
 
-    def submit(self, job: Job, done: Ended | None = None, started: Started | None = None) -> None:
-        """Take a job in."""
+    def submit(
+        self,
+        job: Job,
+        done: Ended | None = None,
+        started: Callable[[Job, Any], object] | None = None,
+    ) -> None:
+        """Take a job in; `started` is called with it and the `Workplace` where it holds a slot."""
 
     def cancel(self, job: Job) -> None:
         """Take a job out on its owner's demand; too late is no error."""
@@ -52,7 +82,7 @@ class Worker(mesa.Agent):
         failures: tasks that system errors have lost here since one was done.
     """
 
-    def __init__(self, job: Job, site: VresSite, sick: bool = False) -> None:
+    def __init__(self, job: Job, site: Workplace, sick: bool = False) -> None:
         super().__init__(site.grid)
         self.job = job
         self.site = site
@@ -65,7 +95,7 @@ class Worker(mesa.Agent):
     @property
     def speed(self) -> float:
         """Work per s of a processor of its site while nothing shares it."""
-        return self.site.units[0].speed
+        return self.site.pace
 
     @property
     def works(self) -> bool:

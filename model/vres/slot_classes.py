@@ -10,6 +10,8 @@ from typing import Literal
 
 from gridtune.model.job import Job
 
+ENDLESS = 1e9  # s that a job counts with which promises no end: infinite promises could not be taken back
+
 
 @dataclass(frozen=True, slots=True)
 class ClassRules:
@@ -159,7 +161,7 @@ class SlotClass:
 
     def promised(self, job: Job) -> float:
         """Slot-seconds that a job promises to take at most."""
-        return min(job.estimate, self.rules.wall_limit) * job.processors
+        return min(job.estimate, self.rules.wall_limit, ENDLESS) * job.processors
 
     @property
     def mean_stretch(self) -> float:
