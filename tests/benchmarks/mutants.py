@@ -3,13 +3,16 @@
     python -m tests.benchmarks.mutants --rows docs/data/mutants.json --minutes 10     # tries what is missing
     python -m tests.benchmarks.mutants --rows docs/data/mutants.json --again          # survivors once more
     python -m tests.benchmarks.mutants --rows docs/data/mutants.json --survivors      # lists them
+    python -m tests.benchmarks.mutants --rows docs/data/fresh-mutants.json --seed 7 --size 25   # others
+    python -m tests.benchmarks.mutants --rows /tmp/mine.json --of model/batch/quotas.py     # all of a module
 
 Of every room a random sample of all small changes is taken, each module by its size: a comparison, sum,
 product, constant, condition, `return`, `break` or keyword argument is another one. Tests of the room that run
-the changed line are run, the fastest first, until one fails; a change that only fails to end counts as
-noticed. The tests are collected once; each mutant is a process forked from there, in which the changed
-function's code takes the place of the function's. Changes outside of functions are tried in a new process.
-Texts, annotations, decorators and what a policy's parameters say of themselves are left as they are.
+the changed line are run until one fails, the fast ones that run little else first, and no more of them than
+take `MOST` seconds; a change that only fails to end counts as noticed. The tests are collected once; each
+mutant is a process forked from there, in which the changed function's code takes the place of the function's.
+Changes outside of functions are tried in a new process. Texts, annotations, decorators and what a policy's
+parameters say of themselves are left as they are.
 
 A change that alters nothing that anybody can see is listed with a reason in `equivalent_mutants.toml`, and
 does not count. The code on disk is never changed.
@@ -18,35 +21,37 @@ does not count. The code on disk is never changed.
 from __future__ import annotations
 
 import argparse
-import ast
+import contextlib
+import dataclasses
 import gc
 import hashlib
 import importlib.abc
 import importlib.util
 import json
 import os
-import random
 import resource
+import signal
 import subprocess
 import sys
 import time
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.benchmarks.mutation import RAISING, ROOT, UNCHANGED, Mutant, code_of, imported_path, mutants_of
+
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 VARIABLE = "GRIDTUNE_MUTANT"  # for a new process: the module's path and the place of the change in it
 SAMPLE = 65  # of each room
 SEED = 2026
-LONG = 10.0  # s of a test that is too long to be run for every mutant, and is left out
-MOST = 15.0  # s of tests for one mutant; what no test notices until then has survived
-SLACK = 8.0  # times as long as usual may a test take, and as many seconds, before it counts as not ending
+LONG = 2.0  # s of a test that is too long to be run for every mutant, and is left out
+MOST = 6.0  # s of tests for one mutant; what no test notices until then has survived
+SLACK = 5.0  # times as long as usual may a test take, and as many seconds, before it counts as not ending
+MEMORY = 4 << 30  # bytes that a mutant may ask for
 
 REPLACED_NOWHERE, BROKEN = 3, 2  # exit codes of forked processes
 
@@ -54,18 +59,19 @@ REPLACED_NOWHERE, BROKEN = 3, 2  # exit codes of forked processes
 ROOMS: dict[str, tuple[list[str], list[str]]] = {
     "fairness": (
         ["model/metrics/fairness.py", "model/metrics/lost.py"],
-        ["test_fairness", "test_loss", "test_users", "test_unhappiness", "test_classes"],
+        ["test_fairness", "test_loss", "test_users", "test_unhappiness", "test_classes", "test_meta",
+         "test_harvesting"],
     ),
     "users": (
         ["model/metrics/users.py", "model/metrics/summary.py"],
         ["test_users", "test_unhappiness", "test_fairness", "test_classes", "test_loss",
-         "test_custom_metrics"],
+         "test_custom_metrics", "test_harvesting", "test_vres", "test_summary"],
     ),
     "replication": (
         ["optimize/replication/*.py"],
         ["test_replication", "test_allocate", "test_posterior", "test_search_adaptive", "test_compare",
          "test_search_constraints", "test_search_robust", "test_loss", "test_today", "test_transplants",
-         "test_search"],
+         "test_search", "test_explain", "test_response_surface"],
     ),
     "front": (
         ["optimize/front/*.py"],
@@ -77,203 +83,9 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["model/batch/*.py"],
         ["test_batch", "test_batch_priority", "test_batch_conformance", "test_batch_scenarios",
          "test_fair_share", "test_quotas", "test_queueing", "test_gangs", "test_parallel_tasks",
-         "test_file_system", "test_harvesting", "test_services"],
+         "test_file_system", "test_prime_time", "test_outages", "test_harvesting"],
     ),
 }  # fmt: skip
-
-COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
-ast.NotEq: ast.Eq,
-               ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}  # fmt: skip
-ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv:
-ast.Mult,
-              ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A change of a module.
-
-    Attributes:
-        room: of the module.
-        module: its path.
-        function: in which it is; empty outside of all.
-        line: its number, from 1.
-        place: its number among all changes of the module.
-        operator: kind of change.
-        before, after: the expression or statement.
-        text: the line as it stands.
-    """
-
-    room: str
-    module: str
-    function: str
-    line: int
-    place: int
-    operator: str
-    before: str
-    after: str
-    text: str
-
-    @property
-    def key(self) -> str:
-        """What tells it from others, whatever changes elsewhere in the module."""
-        parts = [self.module, self.function, self.text, self.operator, self.before, self.after]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-class Changes(ast.NodeTransformer):
-    """Finds all changes of a module, and makes one of them.
-
-    Args:
-        wanted: number of the change to make; None for none.
-    """
-
-    def __init__(self, wanted: int | None = None) -> None:
-        self.wanted = wanted
-        self.found: list[tuple[str, int, str, str, str]] = []  # function, line, operator, before, after
-        self._names: list[str] = []
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return self._named(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        return self._named(node)
-
-    def _named(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
-        self._names.append(node.name)
-        if isinstance(node, ast.FunctionDef):
-            for defaults in (node.args.defaults, node.args.kw_defaults):
-                defaults[:] = [default and self.visit(default) for default in defaults]
-        node.body = [self.visit(statement) for statement in node.body]
-        self._names.pop()
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is not None:
-            node.value = self.visit(node.value)
-        return node
-
-    def visit_If(self, node: ast.If) -> ast.AST:
-        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            return node
-        self.generic_visit(node)
-        node.test = self._choice(node.test, "condition", ast.UnaryOp(ast.Not(), node.test))
-        return node
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        return node
-
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        return node
-
-    def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        return node
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        self.generic_visit(node)
-        kind = COMPARISONS.get(type(node.ops[0]))
-        if kind is None:
-            return node
-        return self._choice(
-            node, "comparison", ast.Compare(node.left, [kind(), *node.ops[1:]], node.comparators)
-        )
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        kind = ARITHMETIC.get(type(node.op))
-        text = any(
-            isinstance(side, ast.Constant | ast.JoinedStr) and not _is_number(side)
-            for side in (node.left, node.right)
-        )
-        return (
-            node
-            if kind is None or text
-            else self._choice(node, "arithmetic", ast.BinOp(node.left, kind(), node.right))
-        )
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        self.generic_visit(node)
-        kind = ARITHMETIC.get(type(node.op))
-        return (
-            node
-            if kind is None
-            else self._choice(node, "arithmetic", ast.AugAssign(node.target, kind(), node.value))
-        )
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        self.generic_visit(node)
-        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        return self._choice(node, "boolean", ast.BoolOp(other, node.values))
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Not | ast.USub):
-            return self._choice(node, "boolean" if isinstance(node.op, ast.Not) else "sign", node.operand)
-        return node
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        if isinstance(node.value, bool):
-            return self._choice(node, "constant", ast.Constant(not node.value))
-        if _is_number(node):
-            return self._choice(node, "constant", ast.Constant(node.value + 1))  # type: ignore[operator]
-        return node
-
-    def visit_Return(self, node: ast.Return) -> ast.AST:
-        self.generic_visit(node)
-        if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
-            return node
-        return self._choice(node, "return", ast.Return(ast.Constant(None)))
-
-    def visit_Break(self, node: ast.Break) -> ast.AST:
-        return self._choice(node, "loop", ast.Continue())
-
-    def visit_Continue(self, node: ast.Continue) -> ast.AST:
-        return self._choice(node, "loop", ast.Break())
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if name == "parameter":  # what a policy says of a parameter; its default counts
-            node.args = [self.visit(argument) for argument in node.args]
-            return node
-        if name in ("register", "define", "TypeVar", "cast", "field"):
-            return node
-        self.generic_visit(node)
-        made: ast.AST = node
-        for keyword in node.keywords:
-            if keyword.arg is not None and keyword.arg not in ("strict", "dtype", "copy", "unit", "key"):
-                fewer = ast.Call(
-                    node.func, node.args, [other for other in node.keywords if other is not keyword]
-                )
-                changed = self._choice(node, "keyword", fewer)
-                made = changed if changed is not node else made
-        return made
-
-    def _choice(self, node: Any, operator: str, other: Any) -> Any:
-        """Note a change; the changed node if it is the wanted one, else the node."""
-        at = len(self.found)
-        self.found.append(
-            (".".join(self._names), node.lineno, operator, ast.unparse(node), ast.unparse(other))
-        )
-        return ast.fix_missing_locations(ast.copy_location(other, node)) if at == self.wanted else node
-
-
-def _is_number(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, int | float)
-        and not isinstance(node.value, bool)
-    )
-
-
-def mutants_of(room: str, module: str) -> list[Mutant]:
-    """All changes of a module."""
-    source = (ROOT / module).read_text(encoding="utf-8")
-    lines, changes = source.splitlines(), Changes()
-    changes.visit(ast.parse(source))
-    return [
-        Mutant(room, module, function, line, place, operator, before, after, lines[line - 1].strip())
-        for place, (function, line, operator, before, after) in enumerate(changes.found)
-    ]
 
 
 def modules_of(room: str) -> list[str]:
@@ -282,29 +94,22 @@ def modules_of(room: str) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in found if path.name != "__init__.py"]
 
 
-def sample(room: str, size: int = SAMPLE) -> list[Mutant]:
+def sample(room: str, size: int, seed: int) -> list[Mutant]:
     """Some of the mutants of a room: of each module as many as its share, whatever their order."""
     known = {module: mutants_of(room, module) for module in modules_of(room)}
     total = sum(map(len, known.values()))
     chosen: list[Mutant] = []
     for mutants in known.values():
-        ranked = sorted(
-            mutants, key=lambda one: hashlib.sha256(f"{SEED}{one.key}{one.place}".encode()).hexdigest()
-        )
+        ranked = sorted(mutants, key=lambda one: hashlib.sha256(f"{seed}{one.key}".encode()).hexdigest())
         chosen += ranked[: round(size * len(mutants) / total)]
     return chosen
 
 
-def code_of(module: str, place: int | None) -> CodeType:
-    """A module compiled with a change."""
-    path = imported_path(module)
-    tree = Changes(place).visit(ast.parse(path.read_text(encoding="utf-8")))
-    return compile(ast.fix_missing_locations(tree), str(path), "exec")
-
-
-def imported_path(module: str) -> Path:
-    """Where the package has a module of one of its floors."""
-    return ROOT / "src" / "gridtune" / module
+def all_of(room: str, of: str) -> list[Mutant]:
+    """All mutants of a module, or with `MODULE:FUNCTION` of what begins so in it."""
+    module, _, function = of.partition(":")
+    known = mutants_of(room, module) if module in modules_of(room) else []
+    return [mutant for mutant in known if mutant.function.startswith(function)]
 
 
 def inner(code: CodeType) -> Iterator[CodeType]:
@@ -317,19 +122,24 @@ def inner(code: CodeType) -> Iterator[CodeType]:
 
 def replace(mutant: Mutant) -> bool:
     """Put the changed code in the place of the function's, wherever it is known; whether it is anywhere."""
-    places = {
-        (code.co_qualname, code.co_firstlineno): code for code in inner(code_of(mutant.module, mutant.place))
+    groups: dict[tuple[str, int], list[list[CodeType]]] = {}
+    for version, place in enumerate((UNCHANGED, mutant.place)):
+        for code in inner(code_of(mutant.module, place)):
+            groups.setdefault((code.co_qualname, code.co_firstlineno), [[], []])[version].append(code)
+    others = {
+        code: other
+        for known, changed in groups.values()
+        if len(known) == len(changed)  # not where a function within is gone
+        for code, other in zip(known, changed, strict=True)
+        if code != other and len(code.co_freevars) == len(other.co_freevars)
     }
     ending, done = f"/gridtune/{mutant.module}", False
     gc.unfreeze()  # what is frozen is not listed
     functions = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
     for function in functions:
-        code = function.__code__
-        if code.co_filename.endswith(ending):
-            other = places.get((code.co_qualname, code.co_firstlineno))
-            if other is not None and other != code and len(other.co_freevars) == len(code.co_freevars):
-                function.__code__ = other
-                done = True
+        if function.__code__.co_filename.endswith(ending) and function.__code__ in others:
+            function.__code__ = others[function.__code__]
+            done = True
     return done
 
 
@@ -385,6 +195,8 @@ class Trials:
         items = {item.nodeid: item for item in session.items}
         gc.freeze()
         known = covered(self.room, items, self.until)
+        if known:
+            check(self.mutants, items, known)
         for mutant in self.mutants:
             if not known or time.time() > self.until:
                 break
@@ -405,34 +217,54 @@ class Trials:
         self, mutant: Mutant, items: dict[str, pytest.Item], known: dict[str, Any]
     ) -> tuple[str, str, float]:
         start = time.monotonic()
-        lines = set(range(mutant.line, mutant.line + 1))
+        lines = set(range(mutant.first, mutant.last + 1))
         hit = [name for name in items if lines & set(known[name]["lines"].get(mutant.module, ()))]
-        inside = mutant.function and mutant.function.split(".")[-1][0].islower()
+        inside = mutant.inside
         if inside and not hit:
             return "survived", "", 0.0  # no test runs it
         if not inside:
             hit = [name for name in items if mutant.module in known[name]["lines"]] or list(items)
-        hit.sort(key=lambda name: known[name]["seconds"])
+        hit.sort(key=lambda name: known[name]["seconds"] * sum(map(len, known[name]["lines"].values())))
         chosen, total = [], 0.0
         for name in hit:
             total += known[name]["seconds"]
             if total > MOST and chosen:
                 break
             chosen.append(name)
-        limit = SLACK * (1 + sum(known[name]["seconds"] for name in chosen))
         code, last = REPLACED_NOWHERE, ""
+        timed = {items[name]: known[name]["seconds"] for name in chosen}
         if inside:
-            code, last = in_fork(lambda say: run_items([items[name] for name in chosen], mutant, say), limit)
+            code, last = in_fork(lambda say: run_items(timed, mutant, say))
         if code in (REPLACED_NOWHERE, BROKEN):
-            code = in_new_process(mutant, chosen, limit + 30)
-            if code > pytest.ExitCode.INTERRUPTED:
-                raise RuntimeError(f"pytest ended with {code} for {mutant}")
+            code = in_new_process(mutant.module, mutant.place, chosen, SLACK * (10 + sum(timed.values())))
+            if code == pytest.ExitCode.NO_TESTS_COLLECTED:
+                raise RuntimeError(f"no test was run for {mutant}")
         outcome = "survived" if code == 0 else "killed" if code > 0 else "timeout"
         return outcome, last, time.monotonic() - start
 
 
-def run_items(items: Sequence[pytest.Item], mutant: Mutant | None, say: Any) -> int:
-    """In a forked process: run tests until one fails; 1 if one does."""
+def check(mutants: Sequence[Mutant], items: dict[str, pytest.Item], known: dict[str, Any]) -> None:
+    """See that code without a change survives and code that cannot be run is noticed, both ways."""
+    for mutant in mutants:
+        hit = [name for name in items if mutant.line in known[name]["lines"].get(mutant.module, ())]
+        if mutant.inside and hit:
+            break
+    else:
+        return
+    name = min(hit, key=lambda name: known[name]["seconds"])
+    timed = {items[name]: known[name]["seconds"]}
+    same, broken = (dataclasses.replace(mutant, place=place) for place in (UNCHANGED, RAISING))
+    ends = [
+        in_fork(lambda say: run_items(timed, None, say))[0],
+        in_fork(lambda say: run_items(timed, broken, say))[0],
+        *(in_new_process(one.module, one.place, [name], 300) for one in (same, broken)),
+    ]
+    if ends[:3] != [0, 1, 0] or ends[3] <= 0:
+        raise RuntimeError(f"{name} ends with {ends} for {mutant.module} as it is and broken")
+
+
+def run_items(items: Mapping[pytest.Item, float], mutant: Mutant | None, say: Any) -> int:
+    """In a forked process: run tests, each with its usual seconds, until one fails; 1 if one does."""
     if mutant is not None and not replace(mutant):
         return REPLACED_NOWHERE
     failed: list[str] = []
@@ -442,14 +274,14 @@ def run_items(items: Sequence[pytest.Item], mutant: Mutant | None, say: Any) -> 
             if report.failed:
                 failed.append(report.nodeid)
 
-    manager = items[0].config.pluginmanager
-    for name in ("terminalreporter",):
-        plugin = manager.get_plugin(name)
-        if plugin is not None:
-            manager.unregister(plugin)
+    order = list(items)
+    manager = order[0].config.pluginmanager
+    plugin = manager.get_plugin("terminalreporter")
+    if plugin is not None:
+        manager.unregister(plugin)
     manager.register(Noting())
-    for at, item in enumerate(items):
-        following = items[at + 1] if at + 1 < len(items) else None
+    for item, following in zip(order, [*order[1:], None], strict=True):
+        allow(SLACK * (1 + items[item]))
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if failed:
             say(failed[0])
@@ -457,16 +289,27 @@ def run_items(items: Sequence[pytest.Item], mutant: Mutant | None, say: Any) -> 
     return 0
 
 
-def in_fork(work: Any, limit: float) -> tuple[int, str]:
-    """Exit code of some work in a forked process (negative if it takes too long), and what it says."""
+def allow(seconds: float) -> None:
+    """End this process after some more seconds of CPU, or four times as long by the clock."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + seconds) + 1, resource.RLIM_INFINITY)
+    )
+    signal.alarm(int(4 * seconds) + 1)
+
+
+def in_fork(work: Any) -> tuple[int, str]:
+    """Exit code of some work in a forked process (negative if it is ended), and what it says."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         code = BROKEN
         try:
             os.setsid()
-            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
+            for signum in (signal.SIGALRM, signal.SIGXCPU):
+                signal.signal(signum, signal.SIG_DFL)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             nowhere = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(nowhere, stream)
@@ -474,38 +317,39 @@ def in_fork(work: Any, limit: float) -> tuple[int, str]:
         finally:
             os._exit(code)
     os.close(writing)
-    code = ended(child, 20 * limit + 60)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # workers that it left
     said = os.read(reading, 10_000_000).decode() if code >= 0 else ""
     os.close(reading)
     return code, said
 
 
-def ended(child: int, limit: float) -> int:
-    """Exit code of a child; -9 if it does not end within a time, s."""
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.killpg(child, 9)
-    os.waitpid(child, 0)
-    return -9
-
-
-def in_new_process(mutant: Mutant, names: Sequence[str], limit: float) -> int:
-    """Exit code of the tests in a process that imports the mutant."""
+def in_new_process(module: str, place: int, names: Sequence[str], limit: float) -> int:
+    """Exit code of tests in a process that imports the mutant; negative if it takes longer than limit, s."""
     words = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tests.benchmarks.mutants", *names]
-    environment = {**os.environ, VARIABLE: f"{mutant.module}:{mutant.place}"}
+    environment = {**os.environ, VARIABLE: f"{module}:{place}"}
+    nowhere = subprocess.DEVNULL
+    child = subprocess.Popen(
+        words,
+        cwd=ROOT,
+        env=environment,
+        stdin=nowhere,
+        stdout=nowhere,
+        stderr=nowhere,
+        start_new_session=True,
+    )
     try:
-        return subprocess.run(
-            words, cwd=ROOT, env=environment, capture_output=True, timeout=20 * limit
-        ).returncode
+        return child.wait(timeout=limit)
     except subprocess.TimeoutExpired:
-        return -9
+        return -signal.SIGKILL
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
 
 
-OPTIONS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+OPTIONS = ["-n0", "-x", "-s", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
 
 
 def covered(room: str, items: dict[str, pytest.Item], until: float) -> dict[str, Any]:
@@ -527,7 +371,7 @@ def covered(room: str, items: dict[str, pytest.Item], until: float) -> dict[str,
             continue
         if time.time() > until:
             return {}
-        code, said = in_fork(lambda say, item=item: traced(item, room, say), LONG)
+        code, said = in_fork(lambda say, item=item: traced(item, room, say))
         known = json.loads(said) if code == 0 else {"lines": {}, "seconds": 1e9}
         if code:
             print(f"left out, as it {'takes long' if code < 0 else 'does not pass'}: {name}", flush=True)
@@ -546,7 +390,7 @@ def traced(item: pytest.Item, room: str, say: Any) -> int:
     watch.set_option("run:disable_warnings", ["no-data-collected"])
     start = time.process_time()
     watch.start()
-    code = run_items([item], None, lambda _: None)
+    code = run_items({item: LONG / SLACK - 1}, None, lambda _: None)
     watch.stop()
     seconds = time.process_time() - start
     data = watch.get_data()
@@ -571,11 +415,21 @@ def classified(rows: Mapping[str, Any], current: Collection[str]) -> dict[str, A
     return made
 
 
-def main(rows: Path, minutes: float, again: bool, survivors: bool, rooms: Sequence[str], size: int) -> None:
+def main(
+    rows: Path,
+    minutes: float,
+    again: bool,
+    survivors: bool,
+    rooms: Sequence[str],
+    size: int,
+    seed: int,
+    of: str,
+) -> None:
     """Try what is missing, or list what is known to survive."""
     known: dict[str, Any] = json.loads(rows.read_text()) if rows.exists() else {}
-    chosen = {room: sample(room, size) for room in rooms}
-    current = {mutant.key for room in ROOMS for mutant in sample(room, size)}
+    every = {room: all_of(room, of) if of else sample(room, size, seed) for room in ROOMS}
+    chosen = {room: every[room] for room in rooms}
+    current = {mutant.key for mutants in every.values() for mutant in mutants}
     if survivors:
         for row in classified(known, current).values():
             if row["outcome"] == "survived" and not row["alters_nothing"] and row["room"] in rooms:
@@ -600,15 +454,14 @@ def main(rows: Path, minutes: float, again: bool, survivors: bool, rooms: Sequen
         files = [str(path) for name in ROOMS[room][1] if (path := ROOT / "tests" / f"{name}.py").exists()]
         child = os.fork()  # each room has tests of its own to collect
         if not child:
-            pytest.main([*OPTIONS, *files], plugins=[Trials(room, wanted, known, keep, until)])
-            os._exit(0)
-        os.waitpid(child, 0)
+            os._exit(pytest.main([*OPTIONS, *files], plugins=[Trials(room, wanted, known, keep, until)]))
+        if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+            raise SystemExit(f"{room}: pytest ended with {code}")
         known.update(json.loads(rows.read_text()) if rows.exists() else {})
     keep()
 
 
 if __name__ == "__main__":
-    random.seed(SEED)
     options = argparse.ArgumentParser()
     options.add_argument("--rows", type=Path, required=True)
     options.add_argument("--minutes", type=float, default=10.0)
@@ -616,6 +469,8 @@ if __name__ == "__main__":
     options.add_argument("--survivors", action="store_true")
     options.add_argument("--rooms", type=lambda text: text.split(","), default=list(ROOMS))
     options.add_argument("--size", type=int, default=SAMPLE)
+    options.add_argument("--seed", type=int, default=SEED)
+    options.add_argument("--of", default="")
     given = vars(options.parse_args())
     sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "tests")]
     main(**given)
