@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.model.batch.cluster import Queue
-from gridtune.model.batch.nodes import Counted, Named, hosts_in
+from gridtune.model.batch.nodes import Counted, Named, host_list, hosts_in
 from gridtune.model.batch.policies import Easy, FairShare
 from gridtune.model.grid import Grid
 from gridtune.model.job import State
@@ -204,6 +204,29 @@ def test_named_nodes_are_taken_lowest_free_first():
     jobs = play(works, 4, "fcfs", nodes=Named("lal", [1.0] * 4)).record.jobs
     assert [job.node for job in jobs] == ["lal-[000-001]", "lal-002", "lal-[000-001,003]"]
     assert hosts_in(jobs[2].node) == ["lal-000", "lal-001", "lal-003"]
+
+
+@given(nodes=st.sets(st.integers(0, 40), min_size=1, max_size=12))
+def test_a_host_list_names_each_node_once(nodes):
+    text = host_list("lal", sorted(nodes))
+    assert hosts_in(text) == [f"lal-{node:03}" for node in sorted(nodes)]
+    runs = sum(node - 1 not in nodes for node in nodes)
+    assert text.count(",") == runs - 1
+    assert text.count("-") == 1 + sum(node - 1 not in nodes and node + 1 in nodes for node in nodes)
+
+
+def test_what_a_withdrawn_node_holds_stays_with_it_until_it_comes_back():
+    nodes = Named("lal", [1.0] * 3, slots_per_node=2)
+    one, other = nodes.take(3), nodes.take(1)
+    assert (one.slots, other.slots) == ([0, 1, 2], [3])
+    nodes.withdraw(1)
+    assert nodes.any_out(one)
+    nodes.give_back(one)
+    assert sorted(nodes.free_slots) == [0, 1, 4, 5]
+    assert nodes.idle_on(1) == 1
+    assert not nodes.any_out(nodes.take(2))
+    nodes.readmit(1)
+    assert sorted(nodes.free_slots) == [2, 4, 5]
 
 
 def test_nodes_of_different_speeds_run_jobs_at_their_own_speed():

@@ -6,6 +6,8 @@ from math import exp, inf, log, log2, log10
 import pytest
 from hypothesis import given, settings
 
+from gridtune.model.batch import rules
+from gridtune.model.job import Job
 from gridtune.model.policy import PolicyError, make, spec
 from gridtune.scenarios import load, simulate
 from tests import reference_batch
@@ -227,3 +229,35 @@ def test_parameters_that_make_no_sense_are_refused(wrong):
 def test_it_survives_a_manifest():
     made = make("batch", {"kind": "priority", "reservations": "all", "shares": {"a": 2.0}})
     assert make("batch", spec(made)) == made
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("sjf", -16.0),
+        ("saf", -16.0 * 4),
+        ("lxf", 30 / 16),
+        ("wfp3", (30 / 16) ** 3 * 4),
+        ("unicef", 30 / (2 * 16)),
+        ("f1", -(log10(16) * 4 + 870 * 2)),
+        ("f2", -(4 * 4 + 25_600 * 2)),
+        ("f3", -(16 * 4 + 6_860_000 * 2)),
+        ("f4", -(16 * 2 + 530_000 * 2)),
+    ],
+)
+def test_rules_are_the_formulas_of_their_papers(rule, expected):
+    job = Job(1, "u", 90.0, 99.0, processors=4, estimate=16.0)
+    job.queue(100.0)
+    assert rules.RULES[rule](job, 130.0) == pytest.approx(expected)
+
+
+def test_a_policy_whose_parameters_are_not_named_stays_what_it_was():
+    """Slurm's defaults where it has them; a document that names none of these must not change its meaning."""
+    day = 86400.0
+    assert spec(make("batch", "priority")) == {
+        "kind": "priority", "rule": "multifactor", "weight_age": 100.0, "weight_fairshare": 0.0,
+        "weight_job_size": 0.0, "weight_shortness": 0.0, "weight_queue": 0.0, "weight_qos": 0.0,
+        "max_age": 7 * day, "longest": day, "favour": "large", "half_life": 7 * day,
+        "algorithm": "classic", "damping": 1.0, "by": "user", "shares": {}, "accounts": {}, "qos": {},
+        "reservations": 1, "queue_depth": 0.0, "window": inf, "interval": 0.0,
+    }  # fmt: skip

@@ -1,13 +1,16 @@
 """Fair share over a tree of accounts: Slurm's two algorithms by hand and against slow references."""
 
 from fractions import Fraction
-from math import inf, prod
+from math import inf, log, prod
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.fair_share import Accounts, classic, fair_tree
+from gridtune.model.batch.ledger import Ledger
+from gridtune.model.job import Job
 from gridtune.model.policy import PolicyError, make
 from tests.reference_batch import Work
 from tests.test_batch import play
@@ -176,3 +179,37 @@ def test_accounts_that_make_no_tree_are_refused(accounts, said):
 def test_accounts_need_their_users_counted_by_account():
     with pytest.raises(PolicyError, match='needs by = "account"'):
         make("batch", {"kind": "priority", "accounts": {"a": {}}})
+
+
+def test_use_is_what_was_held_and_fades():
+    book = Ledger(half_life=10.0)
+    book.hold("a", 2, 0.0)
+    rate = log(2) / 10.0
+    assert book.used("a", 10.0) == pytest.approx(2 * (1 - 0.5) / rate)
+    book.hold("a", 1, 10.0)
+    assert book.used("a", 20.0) == pytest.approx((2 * (0.5 - 0.25) + 3 * (1 - 0.5)) / rate)
+    book.hold("a", -3, 20.0)
+    assert book.used("a", 40.0) == pytest.approx(book.used("a", 20.0) / 4)
+    assert book.used("b", 40.0) == 0.0
+    assert list(book.owners) == ["a"]
+    lasting = Ledger(inf)
+    lasting.hold("a", 3, 5.0)
+    lasting.hold("a", -1, 10.0)
+    assert lasting.used("a", 20.0) == 3 * 5 + 2 * 10
+
+
+def test_an_account_that_names_no_shares_has_one():
+    some, same = ({"a": {"shares": 2.0}, "b": facts} for facts in ({}, {"shares": 1.0}))
+    facts = {"weight_age": 0.0, "weight_fairshare": 1.0, "half_life": 1e9}
+    made = []
+    for accounts in (some, same):
+        policy = make("batch", {"kind": "priority", "by": "account", "accounts": accounts, **facts})
+        cluster = Cluster(4, ledger=policy.ledger())
+        cluster.ledger.hold("a\nu", 3, 0.0)
+        cluster.ledger.hold("b\nv", 2, 0.0)
+        for number, owner in enumerate(("a\nu", "b\nv")):
+            cluster.enqueue(Job(number, "anyone", 0.0, 9.0), owner=owner)
+        made.append(policy._fair_shares(cluster, 10.0))
+    assert made[0] == made[1]
+    # a used 3/5 with 2/3 of the shares, b 2/5 with 1/3
+    assert made[0] == pytest.approx({"a\nu": 2 ** -(0.6 / (2 / 3)), "b\nv": 2 ** -(0.4 / (1 / 3))})

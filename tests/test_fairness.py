@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 from math import inf, nan
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from gridtune.model.metrics.fairness import (
     spread,
     unfairness,
 )
+from gridtune.model.metrics.lost import quantile
 from gridtune.model.record import Stay
 
 
@@ -162,3 +164,10 @@ def test_the_spread_is_between_the_deciles_and_the_shortfall_what_is_missing_to_
     assert spread([3.0]) == spread([nan]) == 0.0
     assert shortfall([0.5, 1.5, nan, 0.75]) == pytest.approx(0.25)
     assert shortfall([nan]) == 0.0
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+def test_quantiles_are_numpys(count):
+    ordered = sorted(np.random.default_rng(count).normal(size=count).tolist())
+    for share in (0.0, 0.1, 0.5, 0.9, 0.95, 1.0):
+        assert quantile(ordered, share) == pytest.approx(np.quantile(ordered, share))

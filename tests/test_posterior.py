@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.replication import posterior
 from gridtune.optimize.replication.compare import estimate_of
 from gridtune.optimize.replication.judgement import ENOUGH, judgement_of
-from gridtune.optimize.replication.posterior import fit
+from gridtune.optimize.replication.posterior import TEMPER, Posterior, fit
 from gridtune.optimize.replication.reliability import reliability
 from gridtune.optimize.replication.response_surface import coordinates_of
 
@@ -182,3 +183,85 @@ def test_a_difference_is_better_known_from_all_runs_than_from_those_of_the_pair(
     assert 0.9 <= np.mean(covered) <= 0.995
     paired = 2 * 4.303 * 0.1 * (2 / 3) ** 0.5  # Student's t with two degrees of freedom
     assert np.mean(widths) < 0.4 * paired
+
+
+def ragged(rng, points=7, streams=4):
+    """Runs of which some are missing, and which there are; every point has one at least."""
+    seen = rng.uniform(size=(points, streams)) < 0.7
+    seen[:, 0] = True
+    return np.where(seen[:, None, :], rng.normal(0, 1, (points, 2, streams)), 0.0), seen
+
+
+def test_what_streams_and_points_add_is_that_of_least_squares():
+    rng = np.random.default_rng(21)
+    values, seen = ragged(rng)
+    found = posterior._two_way(values, seen)
+    at, stream = np.nonzero(seen)
+    design = np.hstack([np.eye(7)[at], np.eye(4)[stream]])
+    for column in range(2):
+        effects = np.linalg.lstsq(design, values[at, column, stream], rcond=None)[0]
+        assert np.diff(found[:, column]) == pytest.approx(np.diff(effects[7:]))
+        means = posterior._point_means(values, seen, found)[:, column]
+        assert np.diff(means) == pytest.approx(np.diff(effects[:7]))
+
+
+def test_the_size_of_luck_is_that_of_the_analysis_of_variance():
+    rng = np.random.default_rng(22)
+    values = rng.normal(0, 1, (6, 2, 5)) * np.array([1.0, 3.0])[:, None]
+    seen = np.ones((6, 5), dtype=bool)
+    rest = (
+        values
+        - values.mean(axis=2, keepdims=True)
+        - values.mean(axis=0, keepdims=True)
+        + values.mean(axis=(0, 2), keepdims=True)
+    )
+    noise, factors = posterior._spread(rest, values.mean(axis=2), seen.sum(axis=1), seen)
+    pooled = np.cov(rest.transpose(1, 0, 2).reshape(2, -1), bias=True) * 30 / (5 * 4)
+    assert noise == pytest.approx(pooled)
+    # A point's own spread counts as its free runs, the pooled one as `PRIOR`.
+    own = np.einsum("ihb,hg,igb->i", rest, np.linalg.inv(pooled), rest) / 2 / 4
+    assert factors == pytest.approx((posterior.PRIOR * 1.0 + 4 * own) / (posterior.PRIOR + 4))
+
+
+def test_a_process_that_was_seen_has_the_precisions_of_both_added_up():
+    rng = np.random.default_rng(23)
+    root = rng.normal(0, 1, (5, 5))
+    covariance, noise, off = root @ root.T + np.eye(5), rng.uniform(0.1, 2, 5), rng.normal(0, 1, 5)
+    mean, left = posterior._condition(covariance, off, noise)
+    precise = np.linalg.inv(np.linalg.inv(covariance) + np.diag(1 / noise))
+    assert left == pytest.approx(precise)
+    assert mean == pytest.approx(precise @ (off / noise))
+    assert covariance @ posterior._solved(covariance, off, noise) == pytest.approx(mean)
+    draws = posterior._sample(left, 0.0, 40_000, rng)
+    assert np.cov(draws.T) == pytest.approx(left, abs=0.06)
+
+
+def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():
+    true = np.random.default_rng(24).uniform(0.2, 0.8, 4000)
+    odds = true / (1 - true)
+    for factor in (0.5, 1.0, 3.0):
+        said = odds * factor / (1 + odds * factor)
+        happened = (np.random.default_rng(25).uniform(size=4000) < true).astype(float)
+        assert posterior._missing_odds(said, happened, 1000) == pytest.approx(-np.log(factor), abs=0.1)
+    # All of ten never said: the prior keeps it finite.
+    assert 1.0 < posterior._missing_odds(np.full(10, 0.001), np.ones(10), 1000) < 5.0
+
+
+def test_what_never_or_always_happens_stays_so_and_odds_are_tempered():
+    raised = posterior._raised(np.array([0.0, 0.5, 0.8, 1.0]), 0.0, 100)
+    assert raised == pytest.approx([0.0, 0.5, 4**TEMPER / (1 + 4**TEMPER), 1.0])
+    assert posterior._raised(np.array([0.5]), np.log(3), 100) == pytest.approx(0.75)
+
+
+def test_a_posterior_by_hand():
+    means = np.array([[0.0, 1.0], [1.0, 0.0], [1.5, 0.5]])
+    draws = means + np.array([0.0, 0.1, 0.2, 0.3, 0.4])[:, None, None] * np.array([1, 0, 0])[:, None]
+    known = Posterior(means, draws, np.zeros((1, 2)), np.full(2, 1e-6), draws[None])
+    every = np.arange(3)
+    assert known.losses(every, every)[0] == pytest.approx([0.0, 0.0, 0.5])
+    assert known.losses(every, np.array([0, 2]))[0] == pytest.approx([0.0, 0.0, 0.0])
+    mean, low, high = known.difference(1, 0)
+    assert mean == pytest.approx([1.0, -1.0])
+    assert low == pytest.approx([1.0 - 0.39, -1.0 - 0.39])
+    assert high == pytest.approx([1.0 - 0.01, -1.0 - 0.01])
+    assert known.difference(1, 0, share=0.5)[1] == pytest.approx([0.7, -1.3])

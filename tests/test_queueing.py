@@ -5,7 +5,7 @@ from statistics import fmean, stdev
 
 import pytest
 
-from gridtune.model.batch.queueing_theory import erlang_c, mmc_wait
+from gridtune.model.batch.queueing_theory import erlang_c, mg1_wait, mmc_wait
 from gridtune.scenarios import load, simulate
 
 BATCHES = 20
@@ -63,3 +63,8 @@ def test_servers_are_as_busy_as_they_should_be():
     )
     assert run.metrics["utilisation"].value == pytest.approx(0.6, rel=0.02)
     assert run.metrics["goodput"].value == pytest.approx(run.metrics["utilisation"].value)
+
+
+@pytest.mark.parametrize(("variation", "expected"), [(0.0, 4.5), (1.0, 9.0), (2.0, 22.5)])
+def test_one_server_waits_the_longer_the_more_service_varies(variation, expected):
+    assert mg1_wait(0.9, 1.0, variation) == pytest.approx(expected)  # half, all, and 5/2 of M/M/1's

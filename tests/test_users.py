@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridtune.model.job import Job
-from gridtune.model.metrics.lost import Reckoning
+from gridtune.model.metrics.lost import Reckoning, progress
 from gridtune.model.metrics.users import failed, outcomes
 from gridtune.model.record import Stay
 
@@ -138,6 +138,79 @@ def test_a_lost_job_counts_as_if_begun_after_the_end_and_all_other_lost_work():
     assert user.waiting_mean == pytest.approx((5 + 21 + 19) / 3)
     assert (user.lost_jobs, user.lost_work) == (2, 5.0)
     assert fared([], [Stay("u", 0.0, 1.0)])["u"].response_mean is nan
+
+
+def test_lost_work_is_begun_after_the_end_and_best_effort_work_after_that():
+    served, missed = done(1, "u", 5, 15), Job(2, "u", 4.0, 6.0)
+    spare = Job(3, "u", 2.0, 8.0, mandatory=False)
+    optional = Job(4, "u", 0.0, 100.0, mandatory=False, data=Stay("u", 0.0, 9.0))  # is owed to nobody
+    cut = lost("expire", estimate=9.0)  # had the 9 s that it had promised
+    known = Reckoning.of([served, missed, spare, optional, cut], 20.0, pace=2.0)
+    assert (known.last, known.least) == (20 + 6 / 2, 20 + (6 + 8) / 2)
+    assert [known.begun(job) for job in (served, missed, spare, cut)] == [5.0, 23.0, 27.0, -8.0]
+    assert [known.waiting(job) for job in (served, missed, spare, cut)] == [5.0, 19.0, 25.0, -8.0]
+    assert [known.response(job) for job in (served, missed, spare, cut)] == [15.0, 22.0, 29.0, 1.0]
+    assert [known.times(job).waiting for job in (served, missed, spare)] == [5.0, 19.0, 25.0]
+    assert [known.times(job).response for job in (served, missed, spare)] == [15.0, 22.0, 29.0]
+
+
+def test_best_effort_work_deserves_what_the_others_leave():
+    jobs = [done(1, "a", 0, 10), done(2, "b", 10, 18, mandatory=False)]
+    users = fared(jobs)
+    assert {name: user.deserved for name, user in users.items()} == pytest.approx({"a": 10.0, "b": 8.0})
+    # Of the 8 s that are free while both want them, half goes to each until the one has its 2 s.
+    users = fared([*jobs, done(3, "a", 18, 20, mandatory=False)])
+    assert {name: user.deserved for name, user in users.items()} == pytest.approx({"a": 12.0, "b": 6.0})
+
+
+@pytest.mark.parametrize(("allocated", "unit"), [("completed", 1.0), ("occupied", 2.0)])
+def test_on_a_slot_of_speed_two_work_takes_half_the_time_for_whoever_asks(allocated, unit):
+    stay = Stay("s", 100.0, 130.0, demand=16.0)
+    jobs = [Job(1, "a", 0.0, 20.0), Job(2, "b", 12.0, 8.0, mandatory=False)]
+    for job, start in zip(jobs, (0.0, 20.0), strict=True):
+        job.queue(job.submit)
+        job.begin(start)
+        job.finish(start + job.runtime / 2)
+    users = fared(jobs, [stay], now=200.0, capacity=2.0, allocated=allocated)
+    expected = {"a": 20 / unit, "b": 8 / unit, "s": 16 / unit}
+    assert {name: user.deserved for name, user in users.items()} == pytest.approx(expected)
+
+
+def test_work_that_came_just_before_the_end_deserves_what_could_be_done_of_it():
+    late, early = Job(1, "late", 19.5, 5.0), Job(2, "early", 10.0, 5.0)
+    users = fared([late, early], slots=4)
+    assert users["late"].deserved == pytest.approx(0.5)
+    assert users["early"].deserved == pytest.approx(5.0)
+
+
+def test_optional_requests_are_owed_to_nobody_and_all_other_work_is():
+    stay = Stay("u", 0.0, 20.0, n_min=1, mandatory_work=4.0, demand=8.0)
+    kinds = {"mandatory": True, "optional": False}
+    jobs = [Job(at, "u", 0.0, 4.0, mandatory=owed, data=stay, kind=kind)
+            for at, (kind, owed) in enumerate(kinds.items())]  # fmt: skip
+    jobs.append(Job(3, "u", 0.0, 4.0, mandatory=False, kind="spare"))
+    classes = fared(jobs, [stay])["u"].classes
+    assert {kind: part.work for kind, part in classes.items()} == {
+        "mandatory": 4.0,
+        "optional": 0.0,
+        "spare": 4.0,
+    }
+    # After the end and all lost work, as `Reckoning` says; the optional one is forgotten.
+    assert classes["mandatory"].waitings == [24.0]
+    assert classes["optional"].waitings == []
+    assert classes["spare"].waitings == [28.0]
+    assert [part.lost_jobs for part in classes.values()] == [1, 0, 1]
+    assert [part.lost_work for part in classes.values()] == [4.0, 0.0, 4.0]
+
+
+def test_what_runs_has_been_given_what_its_nodes_did_so_far():
+    job = Job(1, "u", 0.0, 10.0, processors=3)
+    assert progress(job, 6.0, 2.0) == 0.0
+    job.queue(0.0)
+    job.begin(2.0)
+    assert [progress(job, now, 2.0) for now in (4.0, 6.0, 60.0)] == [12.0, 24.0, 30.0]
+    job.finish(7.0)
+    assert progress(job, 8.0, 2.0) == 30.0
 
 
 def test_short_jobs_slow_down_by_less_and_fast_nodes_make_up_for_nothing():

@@ -1,0 +1,87 @@
+"""The response surface against the normal law that it stands for, written out pair by pair."""
+
+from math import exp, log
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from scipy.stats import multivariate_normal
+
+from gridtune.optimize.replication import response_surface
+from gridtune.optimize.replication.response_surface import REACH, STIFFNESS, Fitted, learn
+
+PLACES = np.array([[0.0, 0.1], [0.2, 0.9], [0.5, 0.4], [0.9, 0.8], [1.0, 0.0]])  # five points, two parameters
+COLUMNS = [PLACES[:, :1], PLACES[:, 1:]]
+SQUARES = np.stack([(column - column.T) ** 2 for column in COLUMNS])
+SIZES = {"together": 2.0, "alone": (0.7, 1.5), "rates": (3.0, 0.5), "nugget": 0.3}
+LOGARITHMS = np.log([2.0, 0.7, 1.5, 3.0, 0.5, 0.3])
+
+
+def alike(one, other):
+    """Covariance of what two places are worth, by the formula, without the nugget."""
+    gaps = [(a - b) ** 2 for a, b in zip(one, other, strict=True)]
+    joint = SIZES["together"] * exp(-sum(r * gap for r, gap in zip(SIZES["rates"], gaps, strict=True)) / 2)
+    alone = (a * exp(-gap / (2 * REACH**2)) for a, gap in zip(SIZES["alone"], gaps, strict=True))
+    return joint + sum(alone)
+
+
+def covariance(places):
+    return np.array([[alike(one, other) for other in places] for one in places])
+
+
+def test_the_misfit_is_that_of_the_normal_law_and_a_prior_and_its_slope_is_its_own():
+    values, noise = np.array([0.3, -1.0, 0.8, 1.9, -0.2]), np.array([0.1, 0.2, 0.1, 0.4, 0.3])
+    expected = LOGARITHMS + np.array([1.0, -2.0, 0.5, 0.0, 0.3, -1.0])
+    given = (SQUARES, np.exp(-0.5 / REACH**2 * SQUARES), values, noise, expected)
+    misfit, slope = response_surface._misfit(LOGARITHMS, *given)
+    law = multivariate_normal(np.zeros(5), covariance(PLACES) + np.diag(noise + SIZES["nugget"]))
+    prior = STIFFNESS / 2 * sum((LOGARITHMS - expected) ** 2)
+    assert misfit == pytest.approx(-law.logpdf(values) - 5 / 2 * log(2 * np.pi) + prior)
+    numeric = approx_fprime(LOGARITHMS, lambda at: response_surface._misfit(at, *given)[0], 1e-6)
+    assert slope == pytest.approx(numeric, abs=1e-4)
+
+
+def test_draws_are_of_the_normal_law_given_what_was_seen():
+    surface, values = Fitted(10.0, LOGARITHMS), np.array([9.0, 11.5, 10.2])
+    draws = surface.draws(COLUMNS, values, [4, 1], 20_000, np.random.default_rng(1))
+    seen = covariance(PLACES)
+    seen[:3, :3] += SIZES["nugget"] * np.eye(3)  # noise of what was seen; it is no part of any worth
+    known = np.linalg.inv(seen[:3, :3])
+    for at, place in enumerate((4, 1)):
+        across = np.array([alike(PLACES[place], PLACES[other]) for other in range(3)])
+        mean = 10.0 + across @ known @ (values - 10.0)
+        left = alike(PLACES[place], PLACES[place]) - across @ known @ across
+        assert draws[:, at].mean() == pytest.approx(mean, abs=0.05)
+        assert draws[:, at].var() == pytest.approx(left, rel=0.05)
+    one, other = (np.array([alike(PLACES[place], PLACES[seen]) for seen in range(3)]) for place in (4, 1))
+    both = alike(PLACES[4], PLACES[1]) - one @ known @ other
+    assert np.cov(draws.T)[0, 1] == pytest.approx(both, abs=0.05)
+
+
+@pytest.mark.parametrize(("factor", "sign"), [(1.0, 1.0), (-1.0, -1.0), (3.0, 1.0)])
+def test_what_a_parameter_does_to_two_quantities_is_alike_or_opposite(factor, sign):
+    rng = np.random.default_rng(2)
+    places = np.linspace(0.0, 1.0, 30)
+    first = np.sin(4 * places) + rng.normal(0, 0.05, 30)
+    found = learn([places[:, None]], np.column_stack([first, factor * first + 5.0]), np.full(30, 0.0025))
+    (own, across), (back, other) = found.covariance.reshape(2, 30, 2, 30).transpose(0, 2, 1, 3)
+    shape = np.exp(-((places[:, None] - places) ** 2) / (2 * REACH**2))
+    assert across / across[0, 0] == pytest.approx(shape, abs=1e-6)
+    assert np.sign(across[0, 0]) == sign
+    assert across == pytest.approx(back.T)
+    assert np.linalg.eigvalsh(found.covariance).min() > -1e-6
+    # What is left of the quantity's own is of all parameters together, and no less alike nearby.
+    rest = own - abs(across) / abs(factor)
+    assert np.linalg.eigvalsh(rest).min() > -1e-6
+    assert other == pytest.approx(own * factor**2, rel=0.05)
+    assert found.means == pytest.approx([first.mean(), factor * first.mean() + 5.0])
+
+
+def test_a_parameter_that_changes_nothing_is_found_to():
+    rng = np.random.default_rng(3)
+    columns = [rng.uniform(0, 1, (60, 1)), rng.uniform(0, 1, (60, 1))]
+    values = np.sin(4 * columns[0]) + rng.normal(0, 0.05, (60, 1))
+    surface = response_surface.fitted(columns, values[:, 0], 1)
+    _, (matters, idle), _, noise = response_surface._sizes(surface.sizes, 2)
+    assert idle < matters / 20
+    assert noise == pytest.approx(0.05**2, rel=0.5)
