@@ -88,8 +88,8 @@ class Front:
             all points, or that the members were chosen for theirs (the optimiser's curse).
         judgement: what all runs together say of the points; None where these are too few, or no chance is
             at work.
-        worth: what members and today's setting are worth, by number, an entry per objective, to be minimised;
-            see `optimize.front.worth`.
+        worth: what points are worth, by number, an entry per objective, to be minimised: members, today's
+            setting, and the others that the judgement is about; see `optimize.front.worth`.
     """
 
     archive: Archive
@@ -171,7 +171,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     tested = [e for e in usable if e.validated is not None]
     present = [one for one in archive.evaluations if one.number == archive.today]
     if not tested and not searched:
-        standing = worth_of([], present, objectives, None)
+        standing = worth_of([], present, [], objectives, None)
         return Front(archive, (), False, 0, point, 0.0, 0.0, 0.0, worth=standing)
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
@@ -179,7 +179,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     chancy = resamples > 0 and not all(_certain(one) for one in rivals)
     judgement = _judgement(archive, rivals) if chancy else None
     members = _judged(members, rivals, judgement)
-    worth = worth_of([m.evaluation for m in members], present, objectives, judgement)
+    worth = worth_of([m.evaluation for m in members], present, rivals, objectives, judgement)
     members = tuple(
         m
         for m in (members if judgement is None else _kept(members, worth))

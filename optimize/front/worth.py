@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def worth_of(
     members: Sequence[Evaluation],
     others: Sequence[Evaluation],
+    searched: Sequence[Evaluation],
     objectives: Sequence[Objective],
     judgement: Judgement | None,
 ) -> dict[int, Array]:
@@ -34,6 +35,7 @@ def worth_of(
     Args:
         members: points of a front, on whose streams the level is.
         others: further points to tell of.
+        searched: points to tell of as far as the model knows them.
         objectives: what is traded off.
         judgement: of all runs; None where nothing can be said beyond means.
     """
@@ -59,7 +61,7 @@ def worth_of(
         one.number: _possible(judgement.means(one.number) + level, one, objectives)
         if one.number in judgement
         else means[one.number]
-        for one in (*members, *others)
+        for one in (*members, *others, *(one for one in searched if one.number in judgement))
     }
 
 

@@ -37,9 +37,11 @@ class Loss:
     probability: float
 
     def __str__(self) -> str:
+        loss = f"{self.expected:.1%}" if self.expected >= 0.0005 else "below 0.1%"
+        chance = f"{self.probability:.2f}" if self.probability >= 0.005 else "below 0.01"
         return (
-            f"expected loss {self.expected:.1%} of the front's span; with a probability of "
-            f"{self.probability:.2f} another point beats it by more than {MATTERS:.0%} in every objective"
+            f"expected loss {loss} of the front's span; with a probability of {chance} another point beats "
+            f"it by more than {MATTERS:.0%} in every objective"
         )
 
 

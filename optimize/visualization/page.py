@@ -19,7 +19,14 @@ from gridtune.optimize.front.number_format import amount, cell, spoken
 from gridtune.optimize.front.recommendations import Recommendation, grouped, recommend
 from gridtune.optimize.front.terminal import against, chance, setting, short_names, varying
 from gridtune.optimize.records.evaluations import Objective, Value
-from gridtune.optimize.visualization.points import objective_label, parameter_axes, searched, standing
+from gridtune.optimize.visualization.points import (
+    bars,
+    objective_label,
+    parameter_axes,
+    searched,
+    standing,
+    worths,
+)
 from gridtune.scenarios.results.amounts import human
 
 CLOUD = 5000  # searched points in the background at most
@@ -181,11 +188,15 @@ def _data(front: Front, advice: Sequence[Recommendation]) -> dict[str, Any]:
     }
     cloud = searched(front)
     step = max(1, -(-len(cloud) // CLOUD))
+    others = [worths(front, cloud[::step], o) for o in objectives]
+    reach = list(zip(*(bars(front, front.members, o) for o in objectives), strict=True))
     return {
         "objectives": [_objective(o) for o in objectives],
-        "members": [_member(member, front, names) for member in front.members],
+        "members": [
+            _member(member, front, names, row) for member, row in zip(front.members, reach, strict=True)
+        ],
         "today": None if today is None else [_short(front.value(today.number, o)) for o in objectives],
-        "cloud": [[_short(e.objectives[o.name].mean) for o in objectives] for e in cloud[::step]],
+        "cloud": [list(map(_short, row)) for row in zip(*others, strict=True)],
         "axes": _axes(front),
         "validated": front.validated,
     }
@@ -199,14 +210,13 @@ def _objective(objective: Objective) -> dict[str, Any]:
     }
 
 
-def _member(member: Member, front: Front, names: dict[int, str]) -> dict[str, Any]:
+def _member(member: Member, front: Front, names: dict[int, str], reach: Sequence[float]) -> dict[str, Any]:
     evaluation = member.evaluation
-    estimates = [member.estimates[o.name] for o in front.objectives]
     worth = [front.value(evaluation.number, o) for o in front.objectives]
     return {
         "number": evaluation.number,
         "at": [_short(one) for one in worth],
-        "error": [_short(one.standard_error or 0.0) for one in estimates],
+        "error": [_short(one) for one in reach],
         "before": [_short(evaluation.objectives[o.name].mean) for o in front.objectives],
         "kept": member.non_dominated,
         "standing": standing(member),

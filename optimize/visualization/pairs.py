@@ -6,21 +6,22 @@ from itertools import combinations
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from gridtune.optimize.front.against_today import todays
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.visualization.points import (
     MARKS,
+    bars,
     draw_cloud,
     draw_mark,
     draw_members,
-    errors,
     marked,
-    means,
     note,
     objective_label,
     searched,
     standing,
     view,
+    worths,
 )
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, GREY
@@ -60,16 +61,17 @@ def draw_pairs(front: Front) -> Figure:
 
 
 def _draw_pair(axes: Axes, front: Front, across: Objective, up: Objective) -> None:
-    cloud = [evaluation.objectives for evaluation in searched(front)]
-    rows = [member.estimates for member in front.members]
-    x, y = means(rows, across.name), means(rows, up.name)
-    bars = errors(rows, across.name), errors(rows, up.name)
-    draw_cloud(axes, means(cloud, across.name), means(cloud, up.name))
-    draw_members(axes, x, y, [member.non_dominated for member in front.members], bars)
+    cloud, members = searched(front), [member.evaluation for member in front.members]
+    others = [worths(front, cloud, objective) for objective in (across, up)]
+    x, y = (worths(front, members, objective) for objective in (across, up))
+    reach = bars(front, front.members, across), bars(front, front.members, up)
+    draw_cloud(axes, *others)
+    draw_members(axes, x, y, [member.non_dominated for member in front.members], reach)
     for rank, (member, _) in enumerate(marked(front)):
-        draw_mark(axes, member.estimates[across.name].mean, member.estimates[up.name].mean, rank)
-    axes.set_xlim(view(means(cloud, across.name), x, bars[0]))
-    axes.set_ylim(view(means(cloud, up.name), y, bars[1]))
+        number = member.evaluation.number
+        draw_mark(axes, front.value(number, across), front.value(number, up), rank)
+    axes.set_xlim(view(others[0], x, reach[0]))
+    axes.set_ylim(view(others[1], y, reach[1]))
 
 
 def _draw_one(front: Front) -> Figure:
@@ -80,15 +82,17 @@ def _draw_one(front: Front) -> Figure:
     cloud = searched(front)
     drawing = style.figure(7, 4)
     axes = drawing.add_subplot()
-    found = means([evaluation.objectives for evaluation in cloud], objective.name)
+    found = worths(front, cloud, objective)
     draw_cloud(axes, np.array([evaluation.number for evaluation in cloud], dtype=float), found)
-    rows = [member.estimates for member in front.members]
+    values = worths(front, [member.evaluation for member in front.members], objective)
+    reach = bars(front, front.members, objective)
     numbers = np.array([member.evaluation.number for member in front.members], dtype=float)
     kept = [member.non_dominated for member in front.members]
-    draw_members(axes, numbers, means(rows, objective.name), kept, (None, errors(rows, objective.name)))
+    draw_members(axes, numbers, values, kept, (None, reach))
     for rank, (member, _) in enumerate(marked(front)):
-        draw_mark(axes, member.evaluation.number, member.estimates[objective.name].mean, rank)
-    axes.set_ylim(view(found, means(rows, objective.name), errors(rows, objective.name)))
+        number = member.evaluation.number
+        draw_mark(axes, number, front.value(number, objective), rank)
+    axes.set_ylim(view(found, values, reach))
     axes.set_xlabel("number of the evaluation")
     axes.set_ylabel(objective_label(objective))
     axes.legend(handles=handles(front), loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -116,7 +120,8 @@ def handles(front: Front) -> list[Artist]:
 
     made = [dot("searched", marker="o", markersize=4, color=GREY, alpha=0.6)]
     kept = "non-dominated on fresh seeds" if front.validated else "non-dominated as searched"
-    made.append(dot(f"{kept} (± s.e.)", marker="o", markersize=5.5, color=BLUE))
+    what = "± s.e." if todays(front) is None else "bars: 95 % of the difference to today"
+    made.append(dot(f"{kept}\n({what})", marker="o", markersize=5.5, color=BLUE))
     dropped = sorted({standing(member) for member in front.members if not member.non_dominated})
     if dropped:
         made.append(dot(" or ".join(dropped), marker="o", markersize=5, mfc="white", mec=BLUE))

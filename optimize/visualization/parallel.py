@@ -13,10 +13,10 @@ from gridtune.optimize.visualization.points import (
     ParameterAxis,
     draw_mark,
     marked,
-    means,
     note,
     parameter_axes,
     short_path,
+    worths,
 )
 from gridtune.scenarios.plots import style
 
@@ -44,9 +44,11 @@ def draw_parallel(front: Front) -> Figure:
     total = len(axes_of) + len(front.objectives)
     drawing = style.figure(max(6.5, 1.15 * total + 1.0), 4.6)
     axes = drawing.add_subplot()
-    columns = [_shares(axis, members) for axis in axes_of] + [_goodness(o, members) for o in front.objectives]
+    columns = [_shares(axis, members) for axis in axes_of] + [
+        _goodness(front, o, members) for o in front.objectives
+    ]
     colours = colormaps["cividis"]
-    tinting = _varying(front.objectives, members)
+    tinting = _varying(front, members)
     tint = columns[tinting + len(axes_of)]
     named = {id(member): rank for rank, (member, _) in enumerate(marked(front))}
     for k, member in enumerate(members):
@@ -101,9 +103,9 @@ def _shares(axis: ParameterAxis, members: list[Member]) -> list[float]:
     return [share + spread * (2 * k / count - 1) for k, share in enumerate(shares)]
 
 
-def _goodness(objective: Objective, members: list[Member]) -> list[float]:
+def _goodness(front: Front, objective: Objective, members: list[Member]) -> list[float]:
     """Heights in [0, 1], 1 for the best member."""
-    values = means([member.estimates for member in members], objective.name)
+    values = worths(front, [member.evaluation for member in members], objective)
     low, high = float(values.min()), float(values.max())
     if low == high:
         return [0.5] * len(members)
@@ -111,10 +113,10 @@ def _goodness(objective: Objective, members: list[Member]) -> list[float]:
     return [float(share) for share in (1 - shares if objective.direction == "minimize" else shares)]
 
 
-def _varying(objectives: tuple[Objective, ...], members: list[Member]) -> int:
+def _varying(front: Front, members: list[Member]) -> int:
     """Index of the objective with the most distinct values: the lines are coloured by it."""
-    rows = [member.estimates for member in members]
-    distinct = [len(set(means(rows, objective.name).tolist())) for objective in objectives]
+    points = [member.evaluation for member in members]
+    distinct = [len(set(worths(front, points, objective).tolist())) for objective in front.objectives]
     return distinct.index(max(distinct))
 
 
@@ -124,7 +126,7 @@ def _scales(axes: Axes, front: Front, axes_of: list[ParameterAxis], members: lis
     names = [short_path(axis.path, paths) + ("\n(log)" if axis.log else "") for axis in axes_of]
     ticks = [axis.ticks for axis in axes_of]
     for objective in front.objectives:
-        values = means([member.estimates for member in members], objective.name)
+        values = worths(front, [member.evaluation for member in members], objective)
         ends = [plain(float(f"{value:.4g}")) for value in (values.min(), values.max())]
         if objective.direction == "minimize":
             ends.reverse()

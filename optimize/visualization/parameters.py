@@ -11,18 +11,18 @@ from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.visualization.pairs import handles
 from gridtune.optimize.visualization.points import (
     ParameterAxis,
+    bars,
     draw_cloud,
     draw_mark,
     draw_members,
-    errors,
     marked,
-    means,
     note,
     objective_label,
     parameter_axes,
     searched,
     short_path,
     view,
+    worths,
 )
 from gridtune.scenarios.plots import style
 
@@ -70,19 +70,23 @@ def _draw_panel(
     axes: Axes, front: Front, cloud: list[Evaluation], objective: Objective, axis: ParameterAxis
 ) -> None:
     active = [evaluation for evaluation in cloud if axis.path in evaluation.values]
-    found = means([evaluation.objectives for evaluation in active], objective.name)
+    found = worths(front, active, objective)
     draw_cloud(axes, _positions(axis, active), found)
     members = [member for member in front.members if axis.path in member.evaluation.values]
-    rows = [member.estimates for member in members]
-    bars = errors(rows, objective.name)
+    points = [member.evaluation for member in members]
+    reach = bars(front, members, objective)
     at = _positions(axis, [member.evaluation for member in members])
     draw_members(
-        axes, at, means(rows, objective.name), [member.non_dominated for member in members], (None, bars)
+        axes,
+        at,
+        worths(front, points, objective),
+        [member.non_dominated for member in members],
+        (None, reach),
     )
     place = {id(member): x for member, x in zip(members, at, strict=True)}
     for rank, (member, _) in enumerate(marked(front)):
         if id(member) in place:
-            draw_mark(axes, place[id(member)], member.estimates[objective.name].mean, rank)
+            draw_mark(axes, place[id(member)], front.value(member.evaluation.number, objective), rank)
     axes.set_ylim(_limits(front, objective))
     _scale(axes, axis)
 
@@ -99,9 +103,9 @@ def _positions(axis: ParameterAxis, evaluations: list[Evaluation]) -> Array:
 
 
 def _limits(front: Front, objective: Objective) -> tuple[float, float]:
-    cloud = means([evaluation.objectives for evaluation in searched(front)], objective.name)
-    rows = [member.estimates for member in front.members]
-    return view(cloud, means(rows, objective.name), errors(rows, objective.name))
+    cloud = worths(front, searched(front), objective)
+    values = worths(front, [member.evaluation for member in front.members], objective)
+    return view(cloud, values, bars(front, front.members, objective))
 
 
 def _scale(axes: Axes, axis: ParameterAxis) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log10
+from math import isfinite, log10
 from typing import TYPE_CHECKING, Any
 
+from gridtune.optimize.front.against_today import gains, todays
 from gridtune.optimize.front.front import Front, Member, comparable
 from gridtune.optimize.front.number_format import cell, plain
 from gridtune.optimize.front.recommendations import Recommendation, recommend
-from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective, Value
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.scenarios.plots.style import BLUE, GREY, ORANGE, labelled
 
 if TYPE_CHECKING:
@@ -32,18 +33,34 @@ ON_FRONT, BEATEN = "non-dominated", "beaten on fresh seeds"
 BROKEN = "breaks a constraint on fresh seeds"
 
 
-def means(rows: Sequence[dict[str, Estimate]], name: str) -> Array:
-    """Means of one objective."""
+def worths(front: Front, evaluations: Sequence[Evaluation], objective: Objective) -> Array:
+    """What points are worth in an objective, in its unit: all on one level, as far as runs allow."""
     import numpy as np
 
-    return np.array([row[name].mean for row in rows], dtype=float)
+    found = [
+        front.value(one.number, objective)
+        if one.number in front.worth
+        else one.objectives[objective.name].mean
+        for one in evaluations
+    ]
+    return np.array(found, dtype=float)
 
 
-def errors(rows: Sequence[dict[str, Estimate]], name: str) -> Array:
-    """Standard errors of one objective; 0 where unknown."""
+def bars(front: Front, members: Sequence[Member], objective: Objective) -> Array:
+    """How far bars reach: half the 95 % interval of the difference to today's setting, 0 where unknown.
+
+    In a search that does not know today's setting it is the standard error of the mean.
+    """
     import numpy as np
 
-    return np.array([row[name].standard_error or 0.0 for row in rows], dtype=float)
+    if todays(front) is None:
+        found = [member.estimates[objective.name].standard_error or 0.0 for member in members]
+    else:
+        found = []
+        for member in members:
+            gaps = [one.difference for one in gains(front, member.evaluation) if one.metric == objective]
+            found.append(sum((gap.high or 0.0) - (gap.low or 0.0) for gap in gaps) / 2)
+    return np.array(found, dtype=float)
 
 
 def searched(front: Front) -> list[Evaluation]:
@@ -86,7 +103,7 @@ class ParameterAxis:
             return float("nan")
         if self.categories:
             return float(self.categories.index(cell(value)))
-        return float(value)
+        return min(max(float(value), self.low), self.high)
 
     def share(self, value: Value | None) -> float:
         """Where a value lies in [0, 1]; nan where inactive."""
@@ -120,7 +137,8 @@ def parameter_axis(path: str, values: Sequence[Value]) -> ParameterAxis:
     if len(numbers) < len(values) or not values:
         names = tuple(sorted({cell(value) for value in values}))
         return ParameterAxis(path, names, False, 0.0, float(max(len(names) - 1, 0)))
-    low, high = min(numbers), max(numbers)
+    finite = [number for number in numbers if isfinite(number)] or [0.0]
+    low, high = min(finite), max(finite)
     return ParameterAxis(path, (), low > 0 and high / low >= LOG_FROM, low, high)
 
 
@@ -168,13 +186,13 @@ def draw_members(
     x: Array,
     y: Array,
     kept: Sequence[bool],
-    bars: tuple[Array | None, Array | None] = (None, None),
+    reach: tuple[Array | None, Array | None] = (None, None),
 ) -> None:
-    """Members on top: filled if they stay non-dominated, hollow if not, with standard errors."""
+    """Members on top: filled if they stay non-dominated, hollow if not, with bars."""
     import numpy as np
 
     axes.errorbar(
-        x, y, xerr=bars[0], yerr=bars[1], fmt="none", ecolor=BLUE, elinewidth=0.8, alpha=0.55, zorder=3
+        x, y, xerr=reach[0], yerr=reach[1], fmt="none", ecolor=BLUE, elinewidth=0.8, alpha=0.55, zorder=3
     )
     stays = np.array(kept, dtype=bool)
     axes.scatter(x[~stays], y[~stays], s=22, facecolors="white", edgecolors=BLUE, linewidths=0.9, zorder=4)
@@ -190,11 +208,11 @@ def draw_mark(axes: Axes, x: float, y: float, rank: int) -> None:
     axes.scatter([x], [y], marker=marker, s=size, color=colour, edgecolors="black", linewidths=0.8, zorder=7)
 
 
-def view(cloud: Array, front: Array, bars: Array) -> tuple[float, float]:
+def view(cloud: Array, front: Array, reach: Array) -> tuple[float, float]:
     """Limits of an axis that show the front and its surroundings, whatever the worst points are."""
     import numpy as np
 
-    low, high = float((front - bars).min()), float((front + bars).max())
+    low, high = float((front - reach).min()), float((front + reach).max())
     span = high - low or max(abs(high), 1.0) * 0.1
     near = cloud[(cloud >= low - 1.5 * span) & (cloud <= high + 1.5 * span)]
     if len(near):
