@@ -15,6 +15,7 @@ from typing import Any
 
 import batch_tables
 import robustness_tables
+import search_tables
 import speed_tables
 
 DOCS = Path(__file__).parents[1]
@@ -89,6 +90,8 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "io_faults": robustness_tables.io_faults_table,
         "mutants": robustness_tables.mutants_table,
     },
+    "method.md": {"calibration": search_tables.calibration_table},
+    "samplers.md": {"allocations": search_tables.allocations_table},
     "systems/dirac.md": {"parallel": parallel_table, "parallel-front": parallel_front_table},
     "systems/batch.md": {"calibrated": batch_tables.calibrated_table},
     "performance.md": {
