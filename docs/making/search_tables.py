@@ -1,12 +1,14 @@
-"""Tables of what searches say and find: docs/method.md and docs/samplers.md."""
+"""Tables of what searches say and find: docs/method.md, docs/samplers.md and docs/federation.md."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from math import sqrt
+from math import floor, log10, sqrt
 from statistics import fmean, median, stdev
 from typing import Any
+
+import moocore
 
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
 MATTERS = 0.02  # of the front's span: a loss that matters
@@ -115,3 +117,66 @@ def _with_error(values: list[float], sign: str = "") -> str:
 
 def _mean(rows: list[dict[str, Any]], name: str) -> float:
     return fmean(row[name] for row in rows)
+
+
+def federation_table(data: dict[str, Any]) -> str:
+    """What searches of the federation keep, against random ones and the papers' settings, by hypervolume."""
+    rows, papers = data["rows"], data["papers"]
+    every = [_costs(point) for row in rows for point in row["points"]] + list(map(_costs, papers.values()))
+    columns = list(zip(*every, strict=True))
+    worst, span = [max(column) for column in columns], [max(column) - min(column) for column in columns]
+
+    def volume(points: Iterable[list[float]]) -> float:
+        scaled = [
+            [(x - far) / wide for x, far, wide in zip(_costs(point), worst, span, strict=True)]
+            for point in points
+        ]
+        return float(moocore.hypervolume(scaled, ref=[0.0] * len(worst)))
+
+    alone = {name: volume([point]) for name, point in papers.items()}
+    best = max(alone, key=lambda name: alone[name])
+    lines = [
+        "| seed | search | runs | kept | of these not beaten on 30 streams | middleware | hypervolume |",
+        "|---|---|---:|---:|---:|---|---:|",
+    ]
+    for row in rows:
+        right = moocore.is_nondominated([_costs(point) for point in row["points"]], keep_weakly=True)
+        lines.append(
+            f"| {row['seed']} | {row['sampler']} | {row['runs']} | {len(right)} | {sum(right)} "
+            f"| {', '.join(row['kinds'])} | {volume(row['points']):.3f} |"
+        )
+    lines.append(f"| | papers: best ({best}) | | | | | {alone[best]:.3f} |")
+    lines.append(f"| | papers: all {len(papers)} | | | | | {volume(papers.values()):.3f} |")
+    said = [f"- Seed {row['seed']}, {row['sampler']}: {text}" for row in rows for text in row["said"]]
+    return "\n".join([*lines, "", *said])
+
+
+def _costs(point: list[float]) -> list[float]:
+    """To be minimised: failed fraction, unfairness, and completed work with its sign turned."""
+    return [point[0], point[1], -point[2]]
+
+
+EFFECTS = {
+    "kinds": ("killed", "best_effort_work", "meta_response_mean"),
+    "shares": ("sdj_failed", "unhappy_users.local", "best_effort_work", "meta_response_mean"),
+    "references": ("best_effort_work", "premium_slowdown", "failed_fraction", "unfairness_jain"),
+    "lent": ("premium_slowdown", "unhappy_users.local"),
+}
+
+
+def effect_table(data: dict[str, Any], effect: str) -> str:
+    """Means and standard errors of what a setting changes."""
+    names = EFFECTS[effect]
+    path = next(iter(data[effect][-1]["setting"]))
+    lines = [f"| `{path}` | {' | '.join(f'`{name}`' for name in names)} |", f"|---|{'---:|' * len(names)}"]
+    for row in data[effect]:
+        cells = [_measured(*row["metrics"][name]) for name in names]
+        value = row["setting"].get(path, True)
+        lines.append(f"| {str(value).lower() if isinstance(value, bool) else value} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _measured(mean: float, error: float) -> str:
+    """Mean and standard error, both to two digits of the error."""
+    places = 1 - floor(log10(error)) if error > 0 else 3
+    return f"{round(mean, places):,.{max(places, 0)}f} ± {round(error, places):,.{max(places, 0)}f}"

@@ -28,7 +28,6 @@ import numpy as np
 from gridtune.optimize.budget import Budget
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive
-from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.search import search
 from tests.benchmarks.arenas import STAND_IN, Arena, arena
 from tests.benchmarks.other_allocations import mocba, rtea
@@ -79,9 +78,10 @@ def measure(plan: str, where: Arena, seed: int, runs: int) -> dict[str, Any]:
     began = time.process_time()
     archive = PLANS[plan](where, seed, runs)
     spent = time.process_time() - began
-    kept = front(archive).kept
+    found = front(archive)
+    kept = found.kept
     true = where.truth([member.evaluation.values for member in kept], TRUTH_RUNS)
-    claimed = costs([member.estimates for member in kept], archive.objectives)
+    claimed = found.costs(kept)
     claimed = claimed + (true - claimed).mean(axis=0)  # what the streams do to all points
     return {
         "plan": plan,

@@ -1,27 +1,28 @@
 """What the search of a federation is worth, against random search and against the settings of the papers.
 
     python -m tests.benchmarks.federation --rows docs/data/federation.json        # measures what is missing
-    python -m tests.benchmarks.federation --rows docs/data/federation.json --table
+    python docs/making/tables.py                                           # shows it in docs/federation.md
 
-For every seed there are a search with the sampler that is the default and one with `random`, of the same
-budget and with the same replications. The points that each keeps (those that its own validation found
-non-dominated) are run again on 30 random streams that neither has used, and so is every combination of the
-settings that the papers themselves use. Their quality is the hypervolume of the means; the reference point
-is the worst value of each objective among all of them, so that only what stays at the edge counts for
-nothing.
+For every seed there are a search with the sampler that is the default and one with `random` that takes
+equally many runs, those on fresh seeds included. The points that each keeps are run again on 30 random
+streams that neither has used, and so is every combination of the settings that the papers themselves use.
+Their quality is the hypervolume of the means; the reference point is the worst value of each objective among
+all of them, so that only what stays at the edge counts for nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gridtune.optimize.budget import Budget
+from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import front
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Point
@@ -68,18 +69,13 @@ CLIENT: dict[str, Point] = {
     "DIET": {"client.dispatch": "legacy"},
     "DIET-ethic": {"client.dispatch": "ethic", "client.dispatch.window": 1},
 }
-SHARE: dict[str, Point] = {f"{share:g} SDJ": {"site.orsay.vres.sdj": share} for share in (0.2, 0.4)}
-FALLBACK: dict[str, Point] = {
-    "no fallback": {"agent.routing.fallback": "none"},
-    "fallback": {"agent.routing.fallback": "displaced"},
-}
 
 
 def settings_of_papers() -> dict[str, Point]:
     """Every combination of what the papers use, by a name."""
     made = {}
-    for choice in product(MIDDLEWARE, HARVESTER, CLIENT, SHARE, FALLBACK):
-        parts = zip((MIDDLEWARE, HARVESTER, CLIENT, SHARE, FALLBACK), choice, strict=True)
+    for choice in product(MIDDLEWARE, HARVESTER, CLIENT):
+        parts = zip((MIDDLEWARE, HARVESTER, CLIENT), choice, strict=True)
         made[", ".join(choice)] = {
             path: value for table, name in parts for path, value in table[name].items()
         }
@@ -100,55 +96,25 @@ def means(points: Sequence[Point], pool: Pool) -> list[list[float]]:
     return found
 
 
-def measure(seed: int, budget: int, which: str, pool: Pool) -> dict[str, Any]:
+def measure(seed: int, budget: Budget, which: str, pool: Pool, work: Path | None) -> dict[str, Any]:
     """One search, and what its front is worth on fresh streams."""
     sampler = "auto" if which == "search" else "random"
-    made = front(search(load(SCENARIO), budget=budget, sampler=sampler, seed=seed, pool=pool).archive)
+    out = None if work is None else work / f"{which}-{seed}"
+    archive = search(load(SCENARIO), budget=budget, sampler=sampler, seed=seed, pool=pool, out=out).archive
+    made = front(archive)
     kept = [member.evaluation.values for member in made.kept]
     kinds = sorted({str(point["middleware.kind"]) for point in kept})
     return {
         "seed": seed,
         "which": which,
-        "sampler": made.archive.sampler,
-        "budget": budget,
-        "runs": made.archive.runs,
+        "sampler": archive.sampler,
+        "evaluations": len(archive.evaluations),
+        "runs": archive.runs + sum(one.fresh_replications for one in archive.evaluations),
+        "members": len(made.members),
         "kinds": kinds,
+        "said": list(map(str, dominant_choices(made))),
         "points": means(kept, pool),
     }
-
-
-def table(rows: Sequence[dict[str, Any]], papers: dict[str, list[float]]) -> Iterable[str]:
-    """The measurements as Markdown."""
-    every = [point for row in rows for point in row["points"]] + list(papers.values())
-    signs = np.array([1.0, 1.0, -1.0])  # unhappy users, unfairness, completed work
-    worst = (np.array(every) * signs).max(axis=0)
-    scale = np.ptp(np.array(every) * signs, axis=0)
-
-    def volume(points: Sequence[Sequence[float]]) -> float:
-        import moocore
-
-        return float(moocore.hypervolume((np.array(points) * signs - worst) / scale, ref=np.zeros(3)))
-
-    alone = {name: volume([point]) for name, point in papers.items()}
-    best = max(alone, key=lambda name: alone[name])
-    titles = ("seed", "search", "its front", "middleware on it", "random", "papers: best", "papers: all")
-    yield f"| {' | '.join(titles)} |"
-    yield "|---" * len(titles) + "|"
-    won = 0
-    by_seed = {row["seed"]: {r["which"]: r for r in rows if r["seed"] == row["seed"]} for row in rows}
-    seeds = sorted(seed for seed, found in by_seed.items() if len(found) == len(BOTH))
-    for seed in seeds:
-        one, other = (by_seed[seed][which] for which in BOTH)
-        mine, chance = volume(one["points"]), volume(other["points"])
-        together = volume([*papers.values()])
-        won += mine > max(chance, alone[best])
-        yield (
-            f"| {seed} | **{mine:.3f}** | {len(one['points'])} points | {', '.join(one['kinds'])} "
-            f"| {chance:.3f} | {alone[best]:.3f} | {together:.3f} |"
-        )
-    yield ""
-    yield f"The search beat random search and the best setting of the papers in {won} of {len(seeds)} seeds."
-    yield f"The best single setting of the papers is: {best}."
 
 
 def main() -> None:
@@ -160,24 +126,27 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=300)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
-    parser.add_argument("--table", action="store_true", help="print what is measured")
+    parser.add_argument("--work", type=Path, help="folder that keeps the studies")
+    parser.add_argument("--which", nargs="*", default=BOTH)
     chosen = parser.parse_args()
     known: dict[str, Any] = {"papers": {}, "rows": []}
     if chosen.rows.exists():
         known = json.loads(chosen.rows.read_text(encoding="utf-8"))
-    if chosen.table:
-        print("\n".join(table(known["rows"], known["papers"])))
-        return
     with_pool = Pool(chosen.jobs)
     try:
+        for seed, which in product(range(1, chosen.seeds + 1), chosen.which):
+            found = {row["which"]: row for row in known["rows"] if row["seed"] == seed}
+            if which in found:
+                continue
+            budget = Budget.of(chosen.budget)
+            if which == "random":
+                budget = Budget.of(None, runs=found["search"]["runs"])
+            known["rows"].append(measure(seed, budget, which, with_pool, chosen.work))
+            save(chosen.rows, known)
         if not known["papers"]:
             named = settings_of_papers()
             known["papers"] = dict(zip(named, means(list(named.values()), with_pool), strict=True))
             save(chosen.rows, known)
-        for seed, which in product(range(1, chosen.seeds + 1), BOTH):
-            if not any((row["seed"], row["which"]) == (seed, which) for row in known["rows"]):
-                known["rows"].append(measure(seed, chosen.budget, which, with_pool))
-                save(chosen.rows, known)
     finally:
         with_pool.close()
 

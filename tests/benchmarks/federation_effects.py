@@ -1,0 +1,56 @@
+"""Effects in `federation/small` that cross the borders between its systems, over 20 replications.
+
+python -m tests.benchmarks.federation_effects --rows docs/data/federation_effects.json
+python docs/making/tables.py                                     # shows them in docs/federation.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from gridtune.optimize.search_space.space import Point
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.execution.replicate import Summary, Task, metrics_of
+
+SCENARIO, SEED, REPLICATIONS = "federation/small", 1, 20
+SETTINGS: dict[str, list[Point]] = {
+    "kinds": [{"middleware.kind": kind} for kind in ("push", "pull", "pilot")],
+    "shares": [{"site.orsay.vres.sdj": share} for share in (0.1, 0.5, 0.7)],
+    "references": [{"harvester.controller.reference": number} for number in (2, 16, 24, 64)],
+    "lent": [{}, {"parts.gridrpc": False}],
+}
+SHOWN = (
+    "killed", "best_effort_work", "meta_response_mean", "sdj_failed", "unhappy_users.local",
+    "premium_slowdown", "failed_fraction", "unfairness_jain", "completed_work",
+)  # fmt: skip
+
+
+def measure(point: Point) -> dict[str, list[float]]:
+    """Mean and standard error of each metric shown."""
+    scenario = load(SCENARIO)
+    runs = [metrics_of(Task(scenario, point, SEED, k)) for k in range(REPLICATIONS)]
+    found = {}
+    for name in SHOWN:
+        if all(name in run for run in runs):
+            one = Summary.of([run[name].value for run in runs])
+            found[name] = [one.mean, one.standard_error or 0.0]
+    return found
+
+
+def main() -> None:
+    """Measure what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rows", type=Path, required=True)
+    rows = parser.parse_args().rows
+    known: dict[str, Any] = json.loads(rows.read_text(encoding="utf-8")) if rows.exists() else {}
+    for effect, points in SETTINGS.items():
+        if effect not in known:
+            known[effect] = [{"setting": point, "metrics": measure(point)} for point in points]
+            rows.write_text(json.dumps(known) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
