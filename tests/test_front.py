@@ -320,7 +320,7 @@ def test_a_heading_names_the_study_where_that_says_more(scenario, study, heading
 
 def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
     draw = np.random.default_rng(3)
-    shared = draw.normal(size=20) * 5
+    shared = 10 + draw.normal(size=20) * 5
     outcomes, fresh = [], []
     for k in range(30):
         worth = (k, 30 - k)
@@ -332,12 +332,13 @@ def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
     for member in found.members:
         if member.evaluation.number == today.number:
             continue
-        values = [
-            found.value(member.evaluation.number, o) - found.value(today.number, o) for o in (UNHAPPY, UNFAIR)
-        ]
+        ends = member.evaluation.number, today.number
+        values = [found.value(ends[0], o) - found.value(ends[1], o) for o in (UNHAPPY, UNFAIR)]
         changes = [one.difference.mean for one in gains(found, member.evaluation)]
         assert values == pytest.approx(changes, abs=1e-9)
-        assert values == pytest.approx([member.evaluation.number, -member.evaluation.number], abs=1.5)
+        number = member.evaluation.number
+        assert values == pytest.approx([number, -number], abs=1.0)
+        assert found.value(number, UNHAPPY) == pytest.approx(number + shared[:15].mean(), abs=0.5)
 
 
 def test_a_point_that_is_likely_on_the_front_is_kept_and_what_never_varies_is_shown_as_it_was():

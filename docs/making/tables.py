@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,13 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     },
     "method.md": {"calibration": search_tables.calibration_table},
     "samplers.md": {"allocations": search_tables.allocations_table},
+    "federation.md": {
+        "federation": search_tables.federation_table,
+        **{
+            f"federation_effects {name}": partial(search_tables.effect_table, effect=name)
+            for name in search_tables.EFFECTS
+        },
+    },
     "systems/dirac.md": {"parallel": parallel_table, "parallel-front": parallel_front_table},
     "systems/batch.md": {"calibrated": batch_tables.calibrated_table},
     "performance.md": {
@@ -106,7 +114,7 @@ def written(name: str) -> str:
     """A page with its tables as the data say."""
     page = (DOCS / name).read_text(encoding="utf-8")
     for of, table in TABLES[name].items():
-        rows = _data(of)
+        rows = _data(of.split()[0])
         found = re.compile(rf"(<!-- {of}: [^\n]*-->\n).*?(<!-- end -->)", re.DOTALL)
         if not found.search(page):
             raise SystemExit(f"{name}: no place for the table {of}")
