@@ -95,7 +95,6 @@ class Job:
         user: str,
         submit: float,
         runtime: float,
-        *,
         kind: str = "job",
         mandatory: bool = True,
         priority: int = 0,

@@ -83,10 +83,29 @@ class Record:
         if self.keep_events:
             self.journal = []
 
-    def job(self, user: str, submit: float, runtime: float, **facts: Any) -> Job:
+    def job(
+        self,
+        user: str,
+        submit: float,
+        runtime: float,
+        *,
+        kind: str = "job",
+        mandatory: bool = True,
+        priority: int = 0,
+        processors: int = 1,
+        estimate: float | None = None,
+        deadline: float = inf,
+        group: str = "",
+        data: Any = None,
+    ) -> Job:
         """Create a job and remember it; see `Job` for the facts."""
-        job = Job(len(self.jobs) + 1, user, submit, runtime, journal=self.journal, **facts)
-        self.jobs.append(job)
+        jobs = self.jobs
+        # By position, and the facts by name: handed on as a dictionary they would cost as much as the rest.
+        job = Job(
+            len(jobs) + 1, user, submit, runtime, kind, mandatory, priority, processors, estimate, deadline,
+            group, data, self.journal,
+        )  # fmt: skip
+        jobs.append(job)
         return job
 
     def placeholder(self, user: str, submit: float, estimate: float, **facts: Any) -> Job:

@@ -15,6 +15,7 @@ from gridtune.model.deadline.forecasts import (
     RunningMean,
     SlidingMedian,
 )
+from gridtune.model.deadline.memories import Competing, Separate
 from gridtune.model.policy import PolicyError, make
 
 series = st.lists(st.floats(0.01, 1.0), min_size=1, max_size=30)
@@ -73,6 +74,15 @@ def test_the_least_error_is_found_by_adding_up():
 @given(series)
 def test_forecasts_stay_within_what_was_measured(values):
     assert min(values) <= fed(NetworkWeatherService().memory(9.0), values) <= max(values)
+
+
+@given(st.integers(1, 25), st.lists(st.lists(st.floats(0.01, 1e6), min_size=3, max_size=3), max_size=40))
+def test_series_seen_to_at_once_are_forecast_to_the_last_bit_as_each_by_itself(window, measured):
+    forecast = NetworkWeatherService(window=window)
+    alone = Separate([forecast.memory(1.0) for _ in range(3)])
+    together = Competing(3, window)
+    for values in measured:
+        assert together.observe(values).tolist() == alone.observe(values)
 
 
 def test_the_correction_follows_its_recursion():

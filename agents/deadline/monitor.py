@@ -69,7 +69,8 @@ class Monitor(mesa.Agent):
         self._able: dict[tuple[float, float, str], Floats] = {}
         self._rng = grid.streams.stream(name)
         self._lasting = forecast.lasting_error(grid.streams.stream(f"{name}:server"), len(servers))
-        self._watched = list(self._series())
+        self._watched, self._places = self._series()
+        self._memories = forecast.memories([course.at(0.0) for course in self._watched])
         self._returns: dict[int, Memory] = {
             k: forecast.memory(machine.bandwidth.at(0.0))
             for k, machine in enumerate(self.machines)
@@ -145,27 +146,29 @@ class Monitor(mesa.Agent):
         dedicated: Floats = runtime / self._speed * able
         return dedicated
 
-    def _series(self) -> list[tuple[int, Steps, Floats, Memory]]:
-        """What changes and is to be watched: server, course, where its forecast is kept, and memory."""
-        made = []
-        for k, machine in enumerate(self.machines):
-            for course, kept in (
-                (machine.availability, self._availability),
-                (machine.bandwidth, self._bandwidth),
-            ):
-                if course.is_constant:
-                    kept[k] = course.at(0.0)
-                else:
-                    made.append((k, course, kept, self.forecast.memory(course.at(0.0))))
-        return made
+    def _series(self) -> tuple[list[Steps], list[tuple[Floats, list[int]]]]:
+        """What changes and is to be watched, and where its forecasts are kept: arrays and servers in turn."""
+        watched: list[Steps] = []
+        places = []
+        for kept, courses in (
+            (self._availability, [machine.availability for machine in self.machines]),
+            (self._bandwidth, [machine.bandwidth for machine in self.machines]),
+        ):
+            changing = [k for k, course in enumerate(courses) if not course.is_constant]
+            kept[:] = [course.at(0.0) if course.is_constant else kept[k] for k, course in enumerate(courses)]
+            watched += [courses[k] for k in changing]
+            places.append((kept, changing))
+        return watched, places
 
     def _probe(self, _: object) -> None:
         """Measure everything that changes, and forecast it anew."""
         now = self.grid.now
-        for server, course, kept, memory in self._watched:
-            memory.observe(course.at(now))
-            kept[server] = memory.forecast()
+        forecasts = np.asarray(self._memories.observe([course.at(now) for course in self._watched]))
+        first = 0
+        for kept, servers in self._places:
+            kept[servers] = forecasts[first : first + len(servers)]
+            first += len(servers)
         if self.forecast.oracle:
             for server in self._returns:
                 self._return_bandwidth[server] = self._bandwidth[server]
-            self._valid_until = min(course.until(now) for _, course, _, _ in self._watched)
+            self._valid_until = min(course.until(now) for course in self._watched)

@@ -136,6 +136,8 @@ class Client(mesa.Agent):
         self.mandatory_left = session.n_min
         self.pending: dict[int, tuple[Job, SeD]] = {}
         self._optional_at: dict[int, int] = {}
+        self._sending = link.delay(session.request_bytes)  # s, to servers without a link of their own
+        self._answering = link.delay(session.result_bytes)
         self._left = False
         self._found: list[SeD] = []
         self._unsent = 0  # requests of the set-up phase that have not left
@@ -233,12 +235,13 @@ class Client(mesa.Agent):
 
     def _transmit(self, what: tuple[SeD, Job]) -> None:
         """A request leaves, with its data."""
-        self._message("submit")
+        self._record.message(self.habits.node, "submit", self._agenda.now)
         if self._unsent:
             self._unsent -= 1
             self.stay.setup_end = max(self.stay.setup_end, self._agenda.now)
-        link = what[0].link or self.link
-        self._agenda.after(link.delay(self.session.request_bytes), self._arrive, what, ARRIVAL)
+        link = what[0].link
+        delay = self._sending if link is None else link.delay(self.session.request_bytes)
+        self._agenda.after(delay, self._arrive, what, ARRIVAL)
 
     def _arrive(self, what: tuple[SeD, Job]) -> None:
         server, job = what
@@ -247,12 +250,12 @@ class Client(mesa.Agent):
     def _notify(self, job: Job) -> None:
         """A server completed a request: the result travels and the client reacts."""
         entry = self.pending.get(job.id)
-        link = (entry[1].link if entry else None) or self.link
-        delay = link.delay(self.session.result_bytes) + self.habits.reaction
-        self._agenda.after(delay, self._received, job, ARRIVAL)
+        link = entry[1].link if entry else None
+        delay = self._answering if link is None else link.delay(self.session.result_bytes)
+        self._agenda.after(delay + self.habits.reaction, self._received, job, ARRIVAL)
 
     def _received(self, job: Job) -> None:
-        self._message("complete")
+        self._record.message(self.habits.node, "complete", self._agenda.now)
         if self.host.cost:
             self.host.handle(self.session.user, self._completed, job)
         else:

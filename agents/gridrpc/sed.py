@@ -219,7 +219,10 @@ class SeD(mesa.Agent):
     def cancel(self, job: Job) -> None:
         """Take a request out on its owner's demand, whether it waits or runs; too late is no error."""
         self._record.message(self.name, "cancel", self._agenda.now)
-        self.host.handle(self.name, self._cancel, job)
+        if self.host.cost:
+            self.host.handle(self.name, self._cancel, job)
+        else:
+            self._cancel(job)
 
     def _cancel(self, job: Job) -> None:
         if job is self.job:
@@ -279,7 +282,7 @@ class SeD(mesa.Agent):
             return
         running = self.job
         front = self.discipline.front(self.queue, running, self._rng)
-        if self.place is not None:
+        if self.place is not None:  # a lease
             if front is None:
                 self.place.unused()
             else:

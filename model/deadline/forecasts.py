@@ -7,22 +7,15 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
+from gridtune.model.deadline.memories import Competing, Memories, Memory, Separate
 from gridtune.model.deadline.timetable import Floats
 from gridtune.model.policy import Policy, parameter, register
 
-
-class Memory(Protocol):
-    """What a forecast remembers of one series of measurements."""
-
-    def observe(self, value: float) -> None:
-        """Take in a measurement."""
-
-    def forecast(self) -> float:
-        """What the next measurement is expected to be."""
+MANY = 12  # series from which on they are seen to at once
 
 
 class LastValue:
@@ -203,6 +196,10 @@ class Forecast(Policy):
         """What remembers one series of measurements; `initial` is expected before any."""
         raise NotImplementedError
 
+    def memories(self, initials: Sequence[float]) -> Memories:
+        """What remembers several series that are measured together; see `memory`."""
+        return Separate([self.memory(initial) for initial in initials])
+
     def lasting_error(self, rng: np.random.Generator, servers: int) -> Floats:
         """Factor on the forecast times of each server, the same for the whole run."""
         return self.bias * np.exp(self.spread * rng.standard_normal(servers))
@@ -247,6 +244,12 @@ class NetworkWeatherService(Forecast):
         """The three in competition."""
         rivals = (RunningMean(initial), SlidingMedian(initial, self.window), Autoregression(initial))
         return BestSoFar(initial, rivals)
+
+    def memories(self, initials: Sequence[float]) -> Memories:
+        """The three in competition in each series."""
+        if len(initials) < MANY:
+            return super().memories(initials)
+        return Competing(len(initials), self.window)
 
 
 class Correction:

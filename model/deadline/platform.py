@@ -21,12 +21,13 @@ class Steps:
         ValueError: (when it gets there) a value that is not positive, or a time that does not ascend.
     """
 
-    __slots__ = ("_ahead", "_source", "_times", "_values")
+    __slots__ = ("_ahead", "_last", "_source", "_times", "_value", "_values")
 
     def __init__(self, changes: Iterable[tuple[float, float]]) -> None:
         self._source = iter(changes)
         self._times: list[float] = []
         self._values: list[float] = []
+        self._last = self._value = 0.0  # the last of these two
         self._ahead = next(self._source, (inf, 1.0))
         if self._ahead[0] != 0.0:
             raise ValueError("a course of values must begin at 0 s")
@@ -46,8 +47,8 @@ class Steps:
         """Value at a time in s (from the change on, where it changes at that time)."""
         if time >= self._ahead[0]:
             self._reach(time)
-        if time >= self._times[-1]:
-            return self._values[-1]
+        if time >= self._last:
+            return self._value
         return self._values[bisect_right(self._times, time) - 1]
 
     def until(self, time: float) -> float:
@@ -77,6 +78,7 @@ class Steps:
                 raise ValueError(f"a course of values must stay above 0, not {value} at {when} s")
             self._times.append(when)
             self._values.append(value)
+            self._last, self._value = when, value
             self._ahead = next(self._source, (inf, value))
             if not self._ahead[0] > when:
                 raise ValueError(f"a course of values must go forward in time: {self._ahead[0]} s, {when} s")

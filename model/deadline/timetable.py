@@ -67,7 +67,7 @@ class Timetable:
             precedence: of the task.
             now: present time, s.
         """
-        places: Counts = (self._precedence[:, : self._longest] >= precedence).sum(axis=1)
+        places: Counts = np.add.reduce(self._precedence[:, : self._longest] >= precedence, axis=1)
         return self._ends[self._rows, places] + self._delay(now) + durations, places
 
     def displaced(self, durations: Floats, precedence: float, servers: Counts, now: float) -> Counts:
@@ -82,7 +82,7 @@ class Timetable:
         width = self._longest
         shift = (self._delay(now) + durations)[servers, None]
         behind = self._precedence[servers, :width] < precedence
-        counts: Counts = (behind & (self._slack[servers, :width] <= shift)).sum(axis=1)
+        counts: Counts = np.add.reduce(behind & (self._slack[servers, :width] <= shift), axis=1)
         return counts
 
     def insert(self, server: int, job: Job, duration: float, precedence: float) -> int:
@@ -90,14 +90,15 @@ class Timetable:
         queue, length = self.waiting[server], len(self.waiting[server])
         if length == self._durations.shape[1]:
             self._grow()
-        place = int((self._precedence[server, :length] >= precedence).sum())
+        place = int(np.count_nonzero(self._precedence[server, :length] >= precedence)) if length else 0
         queue.insert(place, job)
         for matrix, value in (
             (self._durations, duration),
             (self._precedence, precedence),
             (self._deadlines, job.deadline),
         ):
-            matrix[server, place + 1 : length + 1] = matrix[server, place:length]
+            if place < length:
+                matrix[server, place + 1 : length + 1] = matrix[server, place:length]
             matrix[server, place] = value
         self._longest = max(self._longest, length + 1)
         self._renew(server)
@@ -171,7 +172,8 @@ class Timetable:
             (self._precedence, -np.inf),
             (self._deadlines, np.inf),
         ):
-            matrix[server, place:length] = matrix[server, place + 1 : length + 1]
+            if place < length:
+                matrix[server, place:length] = matrix[server, place + 1 : length + 1]
             matrix[server, length] = empty
         if length + 1 == self._longest:
             self._longest = max(map(len, self.waiting))
@@ -180,11 +182,13 @@ class Timetable:
     def _renew(self, server: int) -> None:
         """Ends and slack of one queue, from its durations."""
         length = self._lengths[server] = len(self.waiting[server])
-        ends = self._ends[server]
-        np.cumsum(self._durations[server, :length], out=ends[1 : length + 1])
-        ends[1 : length + 1] += ends[0]
         slack = self._slack[server]
-        slack[:length] = self._deadlines[server, :length] - ends[1 : length + 1]
+        if length:
+            ends = self._ends[server]
+            planned = ends[1 : length + 1]
+            np.add.accumulate(self._durations[server, :length], out=planned)
+            planned += ends[0]
+            slack[:length] = self._deadlines[server, :length] - planned
         slack[length:] = np.inf
 
     def _grow(self) -> None:

@@ -41,9 +41,9 @@ class Drawn(Table):
         time = 0.0
         while True:
             values = np.clip(self.value.draw(rng, BLOCK), low, high)
-            for value, hold in zip(values, self.hold.draw(rng, BLOCK), strict=True):
-                yield time, float(value)
-                time += max(float(hold), 0.001)
+            for value, hold in zip(values.tolist(), self.hold.draw(rng, BLOCK).tolist(), strict=True):
+                yield time, value
+                time += max(hold, 0.001)
 
 
 class Listed(Table):

@@ -66,9 +66,9 @@ def furnish(grid: Grid, scenario: Scenario, spec: ScenarioSpec) -> None:
 def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_events: bool = False) -> Run:
     """Build a scenario, run it to its end and sum it up; see `build`."""
     with (
+        without_garbage_collection(),  # until the grid is closed: then it has only the jobs left to walk
         guarded() if scenario.document.get("plugins") else nullcontext(),
         build(scenario, seed, replication, keep_events=keep_events) as grid,
-        without_garbage_collection(),
     ):
         grid.run()
         readings = scenario.spec.metrics
