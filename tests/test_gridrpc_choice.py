@@ -208,10 +208,15 @@ def test_servers_that_fail_lose_their_requests_and_clients_submit_them_again():
     made = Scenario("any", {**base, "fault": [fault]}, load("diet/day-regular").base)
     whole, failing = simulate(load("diet/day-regular")), simulate(made, keep_events=True)
     assert failing.record.counters["faults"] > 10
-    lost = [job for job in failing.record.jobs if job.mandatory and job.state == "cancelled"]
-    assert lost
-    done = [job for job in failing.record.jobs if job.mandatory and job.state == "done"]
-    assert len(done) == 30
+    owed = [job for job in failing.record.jobs if job.mandatory]
+    assert (len(owed), {job.state for job in owed}) == (30, {"done"})
+    went = {}
+    for _, event, job, site, _ in failing.record.journal:
+        if event == "queued":
+            went.setdefault(job, set()).add(site)
+    assert max(len(went[job.id]) for job in owed) > 1
+    for name in ("lost_jobs", "never_submitted", "unhappy_users"):
+        assert failing.metrics[name].value == 0
     assert failing.metrics["completed"].value < 0.9 * whole.metrics["completed"].value
     down = {}
     for time, event, _, site, _ in failing.record.journal:
@@ -221,6 +226,31 @@ def test_servers_that_fail_lose_their_requests_and_clients_submit_them_again():
             down.pop(site.partition(":")[2])
         elif event == "started":
             assert site not in down
+
+
+def test_requests_that_servers_lose_when_their_user_has_left_are_wanted_no_more():
+    fault = {"name": "crash", "kind": "server", "between": {"law": "exponential", "mean": 3.0}, "repair": 2.0}
+    base = load("diet/day-regular").document
+    client = [{**base["client"][0], "retry": 4.0}]
+    made = Scenario("any", {**base, "client": client, "fault": [fault]}, load("diet/day-regular").base)
+    run = simulate(made)
+    assert {job.state for job in run.record.jobs} <= {"done", "cancelled"}
+
+
+def test_faults_of_gridrpc_servers_leave_those_of_tasks_alone():
+    fault = {
+        "name": "crash",
+        "kind": "server",
+        "between": {"law": "exponential", "mean": 300.0},
+        "repair": 9.0,
+    }
+    made = load("federation/small")
+    whole, failing = (
+        simulate(Scenario("any", {**made.document, **more}, made.base)) for more in ({}, {"fault": [fault]})
+    )
+    for name in ("missed", "rejected", "completed.task"):
+        assert failing.metrics[name] == whole.metrics[name]
+    assert failing.metrics["faults"].value > 0
 
 
 def test_a_client_looks_again_until_a_server_is_there():

@@ -25,6 +25,22 @@ from gridtune.scenarios.simulation.identify import identify
 from gridtune.scenarios.trace_files.find import find_trace
 
 
+@pytest.mark.parametrize("speed", [1.0, 2.0])
+@pytest.mark.parametrize("bound", [10.0, 1000.0])
+def test_premium_jobs_are_slowed_down_as_all_jobs_are(speed, bound):
+    part = {"kind": "generated", "role": "premium", "count": 3, "interval": 1.0, "runtime": 100.0}
+    run = simulate(Scenario("test", {
+        "title": "test",
+        "site": [{"name": "s", "nodes": 1, "speed": speed, "policy": "fcfs"}],
+        "harvester": [{"name": "h", "controller": "tap"}],
+        "workload": [{"name": "p"} | part, {"name": "b", "kind": "campaign", "count": 1, "runtime": 10.0}],
+        "metrics": {"slowdown_bound": bound},
+    }, Path()))  # fmt: skip
+    slow = {10.0: 1.0 + (0 + (100 / speed - 1) + 2 * (100 / speed - 1)) * speed / 300, 1000.0: 1.0}[bound]
+    assert run.metrics["premium_slowdown"].value == pytest.approx(slow)
+    assert run.metrics["slowdown_mean"].value == pytest.approx(slow)
+
+
 def harvest(
     works,
     tasks,

@@ -23,11 +23,11 @@ from gridtune.scenarios.results.run import notes
 LEVELS = {"urgent": 2.0, "normal": 1.0}
 
 
-def play(works, nodes, terms, policy="easy", *, outages=(), best_effort=False):
+def play(works, nodes, terms, policy="easy", *, outages=(), best_effort=False, overrun="extend", speed=1.0):
     """Run works (submit, runtime, processors, estimate, kind) through a site."""
     grid = Grid(keep_events=True)
-    pool = Named("n", [1.0] * nodes)
-    site = BatchSite(grid, "site", pool, make("batch", policy))
+    pool = Named("n", [speed] * nodes)
+    site = BatchSite(grid, "site", pool, make("batch", policy), overrun=overrun)
     queue = BestEffortQueue(site, Preemption()) if best_effort else None
     if outages:
         schedule_outages(Availability(site, pool), [Outage(*outage) for outage in outages])
@@ -81,6 +81,17 @@ def test_what_a_job_promises_after_a_checkpoint_is_the_rest():
     # 4 of 10 s were done at 4, and the checkpoint takes no time.
     grid, _ = play(WORKS, 2, Terms("checkpoint", LEVELS))
     assert (grid.record.jobs[0].estimate, times(grid)) == (6, [(7, 13), (4, 7)])
+
+
+@pytest.mark.parametrize("speed", [1.0, 0.7])
+def test_who_keeps_a_promise_is_not_killed_however_often_interrupted(speed):
+    # Rests of tenths and thirds are not exact.
+    urgent = [(t, 1.3, 2, 2.0, "urgent") for t in (2.7, 6.5, 15.3, 25.4, 50.3)]
+    for runtime in (51.7 + k / 7 for k in range(30)):
+        works = [(0.0, runtime, 2, runtime, "job"), *urgent]
+        grid, _ = play(works, 2, Terms("checkpoint", LEVELS), overrun="kill", speed=speed)
+        assert grid.record.jobs[0].kills == 5
+        assert grid.record.jobs[0].state is DONE
 
 
 def test_the_rest_of_a_job_is_planned_and_its_kept_work_is_no_idle_time():

@@ -70,6 +70,12 @@ def test_a_promise_is_used_up_by_the_work_that_was_done_not_by_the_time(speed):
     assert (run.metrics["lost_jobs"].value, unhappy(run)) == (0, set())
 
 
+def test_what_a_site_takes_before_a_job_runs_is_nothing_that_its_owner_was_given():
+    limited = SITE | {"speed": 0.5, "queue": [{"name": "q", "max_runtime": 8.0}], "start_overhead": 5.0}
+    run = tried(jobs(promise=0.3), sites=[limited])
+    assert [job.given for job in run.record.jobs] == pytest.approx([4.0] * 4)
+
+
 @pytest.mark.parametrize(("processors", "nodes"), [(1, 1), (2, 2)])
 @pytest.mark.parametrize(("wall", "lost"), [(8.0, 2), (14.0, 0)])
 def test_who_shares_a_processor_has_not_been_given_what_was_promised(processors, nodes, wall, lost):

@@ -101,11 +101,25 @@ def test_who_was_starved_to_the_end_is_not_satisfied_at_all():
     assert users["served"].satisfaction == pytest.approx(10 / 5)
 
 
-def test_who_was_refused_would_have_waited_until_the_deadline():
-    patient, hopeless = fared([lost("reject", deadline=5.0)]), fared([lost("reject")])
-    assert patient["u"].deserved == pytest.approx(5.0)
-    assert patient["u"].satisfaction == 0.0
-    assert hopeless["u"].deserved == pytest.approx(1.0)
+@pytest.mark.parametrize("deserved", ["capped", "area"])
+@pytest.mark.parametrize(("how", "deadline", "waits"), [
+    ("reject", 5.0, 5.0), ("reject", inf, 10.0), ("expire", inf, 10.0), ("cancel", inf, 1.0),
+])  # fmt: skip
+def test_who_was_refused_would_have_waited_until_the_deadline_or_the_end(how, deadline, waits, deserved):
+    (user,) = fared([lost(how, deadline)], now=10.0, deserved=deserved).values()
+    assert (user.deserved, user.satisfaction) == (pytest.approx(waits), 0.0)
+
+
+def test_who_is_refused_at_once_is_not_forgotten_among_the_satisfied():
+    refused = Job(2, "refused", 2.0, 5.0)
+    refused.reject(2.0)
+    users = fared([done(1, "served", 0, 10), refused], now=20.0)
+    assert (users["refused"].deserved, users["refused"].satisfaction) == (pytest.approx(5.0), 0.0)
+
+
+def test_who_had_all_that_was_promised_wanted_no_more_until_the_end():
+    users = fared([lost("expire", estimate=9.0)], now=20.0, deserved="area")
+    assert users["u"].deserved == pytest.approx(1.0)
 
 
 def test_a_user_of_sessions_and_of_jobs_is_one_user():

@@ -125,7 +125,8 @@ class BatchSite(mesa.Agent):
         self.keeper: Keeper | None = None
         self.qos: Preempting | None = None
         self.predictor: Predicting | None = None
-        self.resumed: dict[int, tuple[float, float]] = {}  # work done before and s to go on from it, by job
+        # Work done before, s to go on from it, and the run time that was promised at first, by job.
+        self.resumed: dict[int, tuple[float, float, float]] = {}
         self.paused: dict[int, float] = {}  # s that jobs ran which write down how far they have come
         self.requeues = requeues
         self.prime_times = prime_times
@@ -461,8 +462,8 @@ class BatchSite(mesa.Agent):
         if self.services is not AT_ONCE:
             overhead = self.services.overhead() + cleaning + delay
         if job.id in self.resumed:
-            before, restart = self.resumed[job.id]
-            runtime = max(0.0, runtime - before / speed)
+            before, restart, _ = self.resumed[job.id]
+            runtime = max(0.0, job.runtime - before) / speed
             overhead += restart
         # A placeholder does no work of its own: its life is not longer where the file system is slow.
         timer = self.timer if runtime < inf else self._agenda
@@ -548,7 +549,8 @@ class BatchSite(mesa.Agent):
 
     def _expire(self, job: Job) -> None:
         now = self.grid.now
-        job.expire(now, (now - job.start) * self.executions[job.id].placement.speed)
+        execution = self.executions[job.id]
+        job.expire(now, (now - job.start - execution.overhead) * execution.placement.speed)
         self.grid.record.counters["killed_by_limit"] += 1
         self._release(job)
 

@@ -93,10 +93,11 @@ def preempt(site: BatchSite, job: Job, mode: str, restart: float) -> None:
     owner = site.owners.pop(job.id, None)
     kept = site.paused.pop(job.id, 0.0)
     if mode == "checkpoint":
-        before, _ = site.resumed.get(job.id, (0.0, 0.0))
-        done = kept * site.executions[job.id].placement.speed
-        site.resumed[job.id] = before + done, restart
-        job.estimate = max(0.0, job.estimate - done)  # what is promised is the rest
+        before, _, promised = site.resumed.get(job.id, (0.0, 0.0, job.estimate))
+        done = before + kept * site.executions[job.id].placement.speed
+        site.resumed[job.id] = done, restart, promised
+        # What is promised is the rest, to the last digit as what is left of the run time is worked out.
+        job.estimate = max(0.0, promised - done)
     else:
         site.forget_end(job)
     if mode == "cancel":

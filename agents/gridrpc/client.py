@@ -18,7 +18,7 @@ from gridtune.model.gridrpc.dispatch import Demand, Dispatch, Submission
 from gridtune.model.gridrpc.estimation import EstimationVector
 from gridtune.model.gridrpc.reallocation import Never, Reallocation
 from gridtune.model.gridrpc.selection import Choice, RoundRobin
-from gridtune.model.job import CANCELLED, Job
+from gridtune.model.job import CREATED, QUEUED, Job
 from gridtune.model.network import Link
 from gridtune.model.policy import Policy, misjudged
 from gridtune.model.record import Stay
@@ -225,13 +225,21 @@ class Client(mesa.Agent):
             data=self.stay,
         )
         self.submitted += 1
+        self._hand((server, job))
+
+    def _hand(self, what: tuple[SeD, Job]) -> None:
+        """Hand a request to a server, for the first time or after another has lost it."""
+        server, job = what
+        if self._left:
+            job.cancel(self._agenda.now)
+            return
         self.pending[job.id] = (job, server)
-        if not mandatory:
+        if not job.mandatory:
             self._optional_at[server.index] = self._optional_at.get(server.index, 0) + 1
         if self.host.cost:
-            self.host.handle(session.user, self._transmit, (server, job))
+            self.host.handle(self.session.user, self._transmit, what)
         else:
-            self._transmit((server, job))
+            self._transmit(what)
 
     def _transmit(self, what: tuple[SeD, Job]) -> None:
         """A request leaves, with its data."""
@@ -248,7 +256,7 @@ class Client(mesa.Agent):
         server.submit(job, self._notify)
 
     def _notify(self, job: Job) -> None:
-        """A server completed a request: the result travels and the client reacts."""
+        """A server completed a request, or lost it: that travels and the client reacts."""
         entry = self.pending.get(job.id)
         link = entry[1].link if entry else None
         delay = self._answering if link is None else link.delay(self.session.result_bytes)
@@ -266,7 +274,7 @@ class Client(mesa.Agent):
         if self._left or entry is None:
             return
         server = entry[1]
-        if job.state is CANCELLED:
+        if job.state is QUEUED or job.state is CREATED:
             self._lost(job, server)
             return
         if job.mandatory:
@@ -279,12 +287,12 @@ class Client(mesa.Agent):
             self._send((server, False))
 
     def _lost(self, job: Job, server: SeD) -> None:
-        """A server lost a request: another takes its place, at the next of the servers found."""
-        self.submitted -= 1
+        """A server lost a request: it goes to the next of the servers found."""
         if not job.mandatory:
             self._optional_at[server.index] -= 1
-        other = self._found[(self._found.index(server) + 1) % len(self._found)]
-        self._agenda.after(self.habits.retry, self._send, (other, job.mandatory), DECISION)
+        place = self._found.index(server) if server in self._found else -1
+        other = self._found[(place + 1) % len(self._found)]
+        self._agenda.after(self.habits.retry, self._hand, (other, job), DECISION)
 
     def move(self, job: Job, server: SeD, other: SeD) -> None:
         """Have a request that waits at a server go to another, with its data."""

@@ -170,7 +170,7 @@ class SeD(mesa.Agent):
         return EstimationVector(self.index, self.estimation.values(service, state))
 
     def submit(self, job: Job, completed: Callable[[Job], object]) -> None:
-        """Take a request in and review what runs; `completed` is called with it when it is done."""
+        """Take a request in and review what runs; `completed` is called when it is done, or lost here."""
         self._record.message(self.name, "submit", self._agenda.now)
         if self.host.cost:
             self.host.handle(self.name, self._take, (job, completed))
@@ -179,20 +179,18 @@ class SeD(mesa.Agent):
 
     def _take(self, what: tuple[Job, Callable[[Job], object]]) -> None:
         job, completed = what
-        if self.down and job.state in (CREATED, QUEUED):
-            job.cancel(self._agenda.now)
+        if self.down and job.state is not CANCELLED:
             completed(job)
         elif self._admit(job, completed):
             self._review()
 
     def fail(self) -> None:
-        """Lose what runs and what waits, whose owners hear of it, take nothing in until restored."""
+        """Lose what runs and what waits, whose owners get it back, take nothing in until restored."""
         self.down += 1
         self.fall()
         for job in list(self.queue.jobs()):
             self.queue.remove(job)
             self._forget(job)
-            job.cancel(self._agenda.now)
             self._owners.pop(job.id)(job)
         if self.place is not None:
             self.place.unused()
@@ -232,7 +230,7 @@ class SeD(mesa.Agent):
             self._review_later()
         elif job.state is QUEUED and self.queue.remove(job):
             self._record.counters["cancelled_waiting"] += 1
-        elif job.state is not CREATED:
+        elif job.state is not CREATED and job.state is not QUEUED:
             return
         self._forget(job)
         job.cancel(self._agenda.now)

@@ -98,7 +98,7 @@ class Reckoning(NamedTuple):
 
     A lost job counts as if it had begun after the end of the run, when all lost work had been done one job
     after the other: any scheduler that does not idle would have begun it by then. So it looks worse than
-    every job that was served, and each further loss makes all lost jobs look worse.
+    if it had been served, and each further loss makes all lost jobs look worse.
 
     Attributes:
         last: when a lost job counts as begun, s.

@@ -15,6 +15,7 @@ from gridtune.model.metrics.lost import (
     left_over,
     lost,
     missing,
+    overran,
     progress,
 )
 from gridtune.model.record import Stay
@@ -151,8 +152,8 @@ def outcomes(
         jobs: all jobs of the run.
         stays: visits of users with deadlines, to which the jobs belong whose `data` they are. All other jobs
             of a user make one more stay, from the first submission to the last end. A job that is
-            not done stays until its deadline, or until it was lost if it has none, or is not lost yet, until
-            the run ends.
+            not done stays until its deadline, or until the run ends if it has none; one that was withdrawn,
+            or had all that was promised, until then.
         slots: n_R, places where a job can run. Slots that share a processor count as that processor.
         capacity: the sum of their speeds.
         now: end of the run, s.
@@ -327,6 +328,8 @@ def _visits(jobs: Iterable[Job], now: float) -> list[Stay]:
 
 def _until(job: Job, now: float) -> float:
     """When the owner of a job that is not done need not wait for it any longer, s."""
-    if job.state in (REJECTED, CANCELLED, EXPIRED, FAILED):
-        return max(job.end, min(job.deadline, now)) if job.deadline < inf else job.end
-    return now
+    if job.state not in (REJECTED, CANCELLED, EXPIRED, FAILED):
+        return now
+    if job.deadline < inf:
+        return max(job.end, min(job.deadline, now))
+    return job.end if job.state is CANCELLED or overran(job) else now

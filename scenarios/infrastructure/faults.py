@@ -8,6 +8,7 @@ from functools import partial
 from gridtune.agents.batch.availability import availability_of
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.services import no_delay
+from gridtune.agents.deadline.task_server import TaskServer
 from gridtune.agents.gridrpc.sed import SeD
 from gridtune.agents.infrastructure.faults import SHORTEST, Fault
 from gridtune.agents.infrastructure.network import network_of
@@ -76,7 +77,8 @@ def _targets(grid: Grid, fault: FaultSpec) -> Iterator[tuple[str, Change]]:
         return
     if fault.kind == "server":
         for server in list(grid.agents):
-            if isinstance(server, SeD) and fault.server in (EVERY, server.group):
+            told = isinstance(server, SeD) and not isinstance(server, TaskServer)
+            if told and fault.server in (EVERY, server.group):
                 yield server.name, (server.fail, server.restore)
         return
     network = network_of(grid)

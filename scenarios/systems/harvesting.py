@@ -133,7 +133,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     room = min(harvester.queue.site.nodes.slots for harvester in harvesters)
     for workload in workloads_for(spec, "bags"):
         grid.agenda.feed(_arrivals(grid, workload, bags, room))
-    _measure(grid, bags, harvesters)
+    _measure(grid, bags, harvesters, spec.metrics.slowdown_bound)
 
 
 def _arrivals(
@@ -177,13 +177,13 @@ def _arrivals(
     return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
 
 
-def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester]) -> None:
-    """Have the metrics worked out when the run is over."""
+def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester], shortest: float) -> None:
+    """Have the metrics worked out when the run is over; `shortest` s run times count in slow-downs."""
 
     harvested = {harvester.queue.site.name for harvester in harvesters}
 
     def slowdown() -> float:
-        reckoning = Reckoning.of(grid.record.jobs, grid.now)
+        reckoning = Reckoning.of(grid.record.jobs, grid.now, grid.mean_speed, shortest)
         owed = [job for job in grid.record.jobs if job.mandatory]
         # What was lost before it reached a site was on its way here if others of its kind got here.
         kinds = {job.kind for job in owed if job.site in harvested}
