@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.plots import (
@@ -264,6 +265,24 @@ def test_every_kind_is_written_from_a_folder(tmp_path, kind):
     draw_run_picture([folder], kind, out)
     assert out.read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in out.parent.iterdir()] == [out.name]
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_a_picture_takes_the_place_of_one_of_ours_and_of_nothing_else(tmp_path, suffix):
+    run = write(tmp_path / "run", KILLED)
+    ours, theirs, link = (tmp_path / f"{name}.{suffix}" for name in ("ours", "theirs", "link"))
+    draw_run_picture([run], "gantt", ours)
+    first = ours.read_bytes()
+    draw_run_picture([run], "gantt", ours)
+    assert ours.read_bytes() == first
+    Figure().savefig(theirs)
+    link.symlink_to("nowhere")
+    before = theirs.read_bytes()
+    for path in (theirs, link):
+        with pytest.raises(PlotError, match="gridtune has not drawn it"):
+            draw_run_picture([run], "gantt", path)
+    assert theirs.read_bytes() == before
+    assert link.is_symlink()
 
 
 def test_bad_input_is_found_first_and_leaves_nothing(tmp_path):

@@ -11,7 +11,7 @@ from gridtune.scenarios.plots.classes import draw_classes
 from gridtune.scenarios.plots.gantt import draw_gantt
 from gridtune.scenarios.plots.messages import draw_messages
 from gridtune.scenarios.plots.overlays import OVERLAYS, draw_sizes, draw_utilisation
-from gridtune.scenarios.plots.style import PlotError, picture_format, save
+from gridtune.scenarios.plots.style import PlotError, check_free, picture_format, save
 from gridtune.scenarios.plots.tables import RunTables, read_run
 from gridtune.scenarios.plots.time_series import draw_queues, draw_signals
 from gridtune.scenarios.plots.users import draw_users
@@ -85,11 +85,13 @@ def draw_run_picture(
         window: times to show, s.
 
     Raises:
-        PlotError: no such run, kind or format, the same run twice, or nothing to draw.
+        PlotError: no such run, kind or format, the same run twice, or nothing to draw; or the file is there,
+            and gridtune has not drawn it.
         ScenarioError: the file cannot be written.
     """
     picture_format(path)
     known(kind)
+    check_free(path)
     runs = [read_run(folder) for folder in folders]
     if len(runs) == 1:
         save(draw_run(runs[0], kind, window), path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -18,7 +19,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = ("png", "svg", "pdf")
+# What a picture says of itself, by format; without dates equal pictures are equal files.
+METADATA: dict[str, dict[str, str | None]] = {
+    "png": {"Software": "gridtune"},
+    "svg": {"Creator": "gridtune", "Date": None},
+    "pdf": {"Creator": "gridtune", "CreationDate": None},
+}
+MARKS = {  # how that stands in the file, at its start or its end
+    "png": b"Software\0gridtune",
+    "svg": b"<dc:title>gridtune</dc:title>",
+    "pdf": b"/Creator (gridtune)",
+}
+LOOK = 1 << 16  # bytes at start and end
+FORMATS = tuple(METADATA)
 
 # Okabe and Ito's colours, told apart with every common form of colour blindness.
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW = (
@@ -46,6 +59,27 @@ def picture_format(path: Path | str, also: Sequence[str] = ()) -> str:
     return suffix.lower()[1:]
 
 
+def check_free(path: Path | str) -> None:
+    """Let there be nothing under the name of a picture, or a picture that gridtune has drawn.
+
+    Raises:
+        PlotError: there is something else, or it cannot be read.
+    """
+    path = Path(path)
+    if not os.path.lexists(path):
+        return
+    try:
+        if path.is_file():
+            with path.open("rb") as file:
+                start = file.read(LOOK)
+                file.seek(max(0, path.stat().st_size - LOOK))
+                if MARKS[picture_format(path)] in start + file.read():
+                    return
+    except OSError as error:
+        raise PlotError(f"{path}: cannot be read: {error.strerror or error}") from error
+    raise PlotError(f"{path}: exists, and gridtune has not drawn it; remove it or give another name")
+
+
 def save(figure: Figure, path: Path | str) -> None:
     """Write a picture, whole or not at all.
 
@@ -62,10 +96,8 @@ def save(figure: Figure, path: Path | str) -> None:
     path = Path(path)
     kind = picture_format(path)
     writable_folder(path.parent)
-    # Without dates and random identifiers equal pictures are equal files.
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     with matplotlib.rc_context({"svg.hashsalt": "gridtune", "svg.fonttype": "none"}), _boxes_for_glyphs():
-        replace(path, lambda part: figure.savefig(part, format=kind, dpi=200, metadata=metadata))
+        replace(path, lambda part: figure.savefig(part, format=kind, dpi=200, metadata=METADATA[kind]))
 
 
 @contextmanager
