@@ -17,13 +17,13 @@ from gridtune.scenarios.plots.style import (
     RED,
     SKY,
     figure,
-    save,
     style,
     time_axis,
     title,
 )
 from gridtune.scenarios.reproduction.batcigri.log import Log
 from gridtune.scenarios.reproduction.batcigri.measured import Execution, Series
+from gridtune.scenarios.reproduction.figures import published, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,6 +76,7 @@ def draw_signals(path: Path, runs: Mapping[str, Mapping[str, Series]], priority:
             if name == "measured":
                 reference = next(iter(runs.values()))["reference"]
                 axes.axhline(float(np.nanmax(reference)), color=DARK, linestyle=":", linewidth=1.2)
+                published(axes, "BatCiGri: reference", y=64)
             axes.set_ylabel(label)
             axes.set_ylim(bottom=0)
             time_axis(axes, 0.0, 1.02 * max(float(made["time"][-1]) for made in runs.values()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gridtune.scenarios.reproduction.figures import save
+from gridtune.scenarios.reproduction.figures import published, save
 from gridtune.scenarios.reproduction.workbench import Values
 
 if TYPE_CHECKING:
@@ -20,6 +20,18 @@ PANELS = (
     ("unfairness", "Unfairness"),
     ("completed", "Completed requests"),
 )
+
+
+# Figure 5 is ideal at 100 requests; figure 6 at 190, with 1890 completed, and 1842 under DIET-ethic.
+PUBLISHED: dict[str, dict[str, tuple[tuple[str, float | None, float | None], ...]]] = {
+    "figure-5": {"completed": (("RR-7959: ideal number", 100.0, None),)},
+    "figure-6": {
+        "completed": (
+            ("RR-7959: legacy at its best", 190.0, 1890.0),
+            ("RR-7959: DIET-ethic", None, 1842.0),
+        )
+    },
+}
 
 
 def draw_comparison(path: Path, title: str, legacy: Mapping[int, Values], ethic: Values) -> None:
@@ -39,6 +51,11 @@ def draw_comparison(path: Path, title: str, legacy: Mapping[int, Values], ethic:
         axis.set(xlabel="Requests submitted per client", ylabel=label, xscale="log")
         axis.set_ylim(bottom=0, top=None if axis.get_ylim()[1] > 0.2 else 1)
         axis.xaxis.set_major_formatter("{x:g}")
+        known = PUBLISHED.get(path.stem, {}).get(metric, ())
+        for text, x_known, y_known in known:
+            published(axis, text, x_known, y_known)
+        if known:
+            axis.legend(frameon=False, fontsize="small")
         sns.despine(ax=axis)
     axes[0].legend(frameon=False)
     figure.suptitle(f"{title} (median and range of {len(ethic['completed'])} runs)")
@@ -87,7 +104,7 @@ def draw_overhead(path: Path, load_of: Mapping[str, NDArray[np.float64]]) -> Non
         axis.stairs(100 * load, np.arange(len(load) + 1), fill=True, color=colour)
         axis.set(ylabel=f"{name}\nCPU use (%)", xlim=(0, 110))
         for end, label in ((13, "set-up"), (100, "monitoring"), (110, "clean-up")):
-            axis.axvline(end, color="grey", linewidth=0.8, linestyle=":")
+            published(axis, f"RR-7959: end of {label}", x=end)
             if axis is axes[0]:
                 start = {13: 0, 100: 13, 110: 100}[end]
                 axis.text((start + end) / 2, 103, label, ha="center", va="bottom", fontsize="small")

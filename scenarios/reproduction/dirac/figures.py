@@ -18,7 +18,7 @@ from gridtune.scenarios.reproduction.dirac.runs import (
     deviations,
     queries,
 )
-from gridtune.scenarios.reproduction.figures import save
+from gridtune.scenarios.reproduction.figures import published, save
 from gridtune.scenarios.reproduction.workbench import Values
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ def draw_services(path: Path, runs: Mapping[str, list[Run]]) -> None:
             alpha=0.5, color=colour, weights=np.full(len(values), 100 / len(values)),
             label=f"{labels[name]} (mean {values.mean():.1f} %)",
         )  # fmt: skip
+    for text, value in (("no service times", 80.0), ("constant service times", 10.5)):
+        published(left, f"RR-5576: mean, {text}", x=value)
     left.set(xlabel="Deviation of a task's response time (%; 100 and more last)", ylabel="Share of tasks (%)")
     left.legend(frameon=False)
     for colour, (name, made) in zip(
@@ -126,7 +128,7 @@ def draw_evolution(path: Path, counts: Mapping[str, Counts]) -> None:
         axis.plot(count.time, count.queued, color=colours[1], label="queued at sites")
         if count.unmatched.any():
             axis.plot(count.time, count.unmatched, color=colours[4], label="waiting for a site", alpha=0.8)
-        axis.axhline(60, color="grey", linestyle=":", linewidth=0.8)
+        published(axis, "RR-5576: 60 running", y=60)
         axis.set(title=name, xlabel="Time (s)", ylim=(0, 75))
         right = axis.twinx()
         right.plot(count.time, count.done, color=colours[2], label="done (right axis)")
@@ -142,6 +144,9 @@ def draw_evolution(path: Path, counts: Mapping[str, Counts]) -> None:
     axes[0].set_ylabel("Tasks")
     figure.legend(lines.values(), lines.keys(), frameon=False, loc="outside upper center", ncols=len(lines))
     save(figure, path)
+
+
+CROSSING = {DEDICATED: 95.0, SHARED: 60.0}  # s; update period from which push is no better than pull
 
 
 def draw_periods(
@@ -167,6 +172,7 @@ def draw_periods(
     for axis, name, top in ((axes[1], DEDICATED, 200), (axes[2], SHARED, 5000)):
         for colour, (strategy, made) in zip(colours[2:], pull[name].items(), strict=False):
             axis.axhline(float(np.mean(made[metric])), color=colour, linestyle="--", label=strategy)
+        published(axis, "RR-5576: as good as pull", x=CROSSING[name])
         axis.set(xlim=(0, 310), ylim=(0, top), title=f"beside DIRAC, {name.removeprefix('dirac/')} sites")
     for axis in axes:
         axis.set(xlabel="Update period (s)", ylabel="Mean waiting time of meta-tasks (s)")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gridtune.scenarios.reproduction.figures import save
+from gridtune.scenarios.reproduction.figures import published, save
 
 if TYPE_CHECKING:
     from gridtune.scenarios.results.run import Run
@@ -195,6 +195,8 @@ def draw_signals(path: Path, run: Run, names: Mapping[str, str], label: str, tit
     import seaborn as sns
 
     figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    published(axis, "paper: about 200 workers", y=200)
+    published(axis, "paper: about 4000 s", x=4000)
     for colour, (name, shown) in zip(sns.color_palette("colorblind"), names.items(), strict=False):
         times, values = _series(run, name, 1.0)
         axis.step(times, values, where="post", color=colour, label=shown, linewidth=1)
