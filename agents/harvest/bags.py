@@ -97,8 +97,12 @@ class Bags:
         Args:
             name: of the bag; by the rule of sharing if left out.
         """
-        candidates = (bag for bag in ([self.bags[name]] if name else self.bags.values()) if bag.tasks)
-        bag = next(candidates) if self.sharing == "fifo" else min(candidates, key=_load)
+        if name:
+            bag = self.bags[name]
+        elif self.sharing == "fifo":
+            bag = next(bag for bag in self.bags.values() if bag.tasks)
+        else:
+            bag = min([bag for bag in self.bags.values() if bag.tasks], key=_load)
         job, overhead = bag.tasks.popleft()
         self.left -= 1
         bag.at_sites += job.processors

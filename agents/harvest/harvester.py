@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import repeat
 from math import floor, isclose, isfinite, nan, sqrt
 
 import mesa
@@ -212,9 +213,7 @@ class Harvester(mesa.Agent):
             reading.load,
         )
         now = reading.time
-        self.grid.record.signals.extend(
-            (now, name, value) for name, value in zip(self._names, values, strict=True)
-        )
+        self.grid.record.signals += zip(repeat(now), self._names, values, strict=False)
 
     def _submit(self, bag: Bag, job: Job, overhead: float) -> None:
         system = self.queue.site.file_system

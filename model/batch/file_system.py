@@ -61,7 +61,14 @@ class FileSystem:
         for lane in lanes:
             demand += lane.active * lane.share
         # The slow-down is solved for only where there is one: usually there is none.
-        self.slow_down = slow = 1.0 if demand <= self.threads else self._solve()
+        if demand <= self.threads:
+            self.slow_down = 1.0
+            self._in_io = demand
+            for lane in lanes:
+                if lane.rate != 1.0:
+                    lane.turn(1.0)
+            return
+        self.slow_down = slow = self._solve()
         self._in_io = 0.0
         for lane in lanes:
             rate = 1.0 / (1.0 - lane.share + lane.share * slow) if slow > 1.0 else 1.0

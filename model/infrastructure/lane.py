@@ -93,13 +93,15 @@ class Lane:
 
     def _announce(self) -> None:
         """Keep one event in the agenda, at the end of what ends first."""
-        heap, agenda = self._heap, self.agenda
-        while heap and heap[0].handle not in self._live:
+        heap, live, agenda = self._heap, self._live, self.agenda
+        while heap and heap[0][1] not in live:
             heappop(heap)
         time = inf
         if heap and self.rate > 0:
             since, progress = self._anchor
-            time = max(agenda.now, since + (heap[0].end - progress) / self.rate)
+            time = since + (heap[0][0] - progress) / self.rate
+            if time < agenda.now:
+                time = agenda.now
         if self._event is not None:
             if self._event[0] == time:
                 return

@@ -238,3 +238,11 @@ def draws(law: Law, rng: np.random.Generator) -> Iterator[float]:
     while True:
         yield from law.draw(rng, block).tolist()
         block = min(2 * block, most)
+
+
+def evenly(most: int, rng: np.random.Generator) -> Iterator[int]:
+    """Numbers from 0, below `most`, without end, all equally likely; drawn in blocks, see `draws`."""
+    block, largest = BLOCKS
+    while True:
+        yield from rng.integers(most, size=block).tolist()
+        block = min(2 * block, largest)

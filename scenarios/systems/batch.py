@@ -157,9 +157,9 @@ def merged(
 
 
 def feed(grid: Grid, streams: Sequence[Iterator[tuple[float, Action, Task]]]) -> None:
-    """Hand streams of arrivals to the agenda as one, if there are any."""
-    if streams:
-        grid.agenda.feed(merged(streams))
+    """Hand streams of arrivals to the agenda; at equal times the earlier stream goes first."""
+    for stream in streams:  # it merges them with all others in one go
+        grid.agenda.feed(stream)
 
 
 def sites_of(grid: Grid) -> dict[str, BatchSite]:

@@ -191,7 +191,10 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester], shortest: floa
         return mean([reckoning.slowdown(job) for job in here])
 
     def left() -> list[float]:
-        return [job.work for job in grid.record.jobs if left_over(job)]
+        made: list[float] = grid.record.reckon(
+            bags, lambda: [job.work for job in grid.record.jobs if left_over(job)]
+        )
+        return made
 
     def dropped() -> int:
         kept = bags.left + sum(harvester.queue.present for harvester in harvesters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from itertools import accumulate, islice
+from itertools import accumulate, islice, repeat
 from math import ceil, inf
 from typing import Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from gridtune.model.streams import Streams
 from gridtune.model.wms.expression import ExpressionError
 from gridtune.model.wms.ranking import formula
-from gridtune.scenarios.fields.laws import Constant, Law, draws
+from gridtune.scenarios.fields.laws import Constant, Law, draws, evenly
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable, Table
 
@@ -196,9 +196,12 @@ class GeneratedJobs(JobWorkload):
             values("processors", self.processors),
             strict=False,
         )
-        for submit, runtime, promise, processors in islice(drawn, self.count):
-            user = names[int(owners.integers(self.users))] if self.users > 1 else names[0]
-            yield Task(submit, user, self.group, runtime, max(1, ceil(processors)), promise * runtime)
+        users = (names[k] for k in evenly(self.users, owners)) if self.users > 1 else repeat(names[0])
+        group = self.group
+        for (submit, runtime, promise, processors), user in zip(
+            islice(drawn, self.count), users, strict=False
+        ):
+            yield Task(submit, user, group, runtime, max(1, ceil(processors)), promise * runtime)
 
 
 class Campaign(JobWorkload):
