@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 from gridtune.model.job import Job, Journal
 
@@ -38,6 +38,22 @@ class Stay:
     service: str = ""
 
 
+class Missing(NamedTuple):
+    """Mandatory jobs of a user that were never submitted.
+
+    Attributes:
+        user: whose.
+        jobs: how many.
+        work: of them, slot-seconds at speed 1.
+        deadline: by which they should have been done, s.
+    """
+
+    user: str
+    jobs: int
+    work: float
+    deadline: float
+
+
 @dataclass(slots=True)
 class Record:
     """Everything that a run leaves behind.
@@ -46,6 +62,7 @@ class Record:
         jobs: every job created, in order.
         placeholders: jobs that only hold a slot in which others run (pilots), in order.
         stays: every visit of a user that has a deadline.
+        held_back: tell of the jobs that should have been submitted by a time (s) and were not.
         signals: sampled values as (time in s, name, value).
         messages: number of messages by (agent, kind, time bin).
         message_bin: width of those bins, s.
@@ -65,6 +82,7 @@ class Record:
     jobs: list[Job] = field(default_factory=list)
     placeholders: list[Job] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
+    held_back: list[Callable[[float], list[Missing]]] = field(default_factory=list)
     signals: list[tuple[float, str, float]] = field(default_factory=list)
     messages: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     counters: Counter[str] = field(default_factory=Counter)

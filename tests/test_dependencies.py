@@ -69,6 +69,20 @@ def test_slower_service_delays_those_who_follow_but_no_think_time_changes(tmp_pa
     assert second.submit == first.end + 2.5
 
 
+def test_jobs_that_wait_for_others_beyond_the_end_are_lost(tmp_path):
+    rows = [(0, 0, 10, 1, 1, -1, -1), *((12 * k, 0, 10, 2, 1, k, 2) for k in range(1, 6))]
+    path = log(tmp_path / "a.swf", rows)
+
+    def lost(overhead):
+        run = simulate(replay(path, horizon=70.0, **{"site.cluster.start_overhead": overhead}))
+        metrics = run.metrics
+        assert metrics["completed"].value + metrics["lost_jobs"].value == 6
+        return [metrics[name].value for name in ("lost_jobs", "never_submitted", "lost_work")]
+
+    assert lost(0.0) == [0, 0, 0]  # the last runs from 60 to 70
+    assert lost(20.0) == [4, 3, 80]  # the third is cut off by the end, and three more were to follow
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     rows=st.lists(

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridtune.model.job import Job
-from gridtune.model.metrics.lost import Reckoning, progress
+from gridtune.model.metrics.lost import Reckoning, missing, progress
 from gridtune.model.metrics.users import failed, outcomes
-from gridtune.model.record import Stay
+from gridtune.model.record import Record, Stay
 
 
 def done(number, user, start, end, deadline=inf, mandatory=True, **facts):
@@ -31,7 +31,8 @@ def lost(how, deadline=inf, mandatory=True, estimate=None):
 
 
 def fared(jobs, stays=(), slots=1, now=20.0, capacity=None, **choice):
-    return outcomes(jobs, stays, slots, slots if capacity is None else capacity, now, **choice)
+    unsent = missing(Record(jobs=list(jobs), stays=list(stays)), now)
+    return outcomes(jobs, stays, slots, slots if capacity is None else capacity, now, unsent=unsent, **choice)
 
 
 def test_late_mandatory_work_has_failed_and_the_deadline_itself_is_in_time():

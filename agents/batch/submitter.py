@@ -12,6 +12,7 @@ import mesa
 from gridtune.model.agenda import ARRIVAL
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
+from gridtune.model.record import Missing
 
 
 class Submitter(mesa.Agent):
@@ -40,6 +41,9 @@ class Submitter(mesa.Agent):
         super().__init__(grid)
         self._grid = grid
         self._followers = dict(followers or {})
+        self._unsent = {task.number: task for tasks in self._followers.values() for task in tasks}
+        if self._unsent:
+            grid.record.held_back.append(self._held_back)
         self.name = name
         self.submitted = 0
         self._make = make
@@ -62,4 +66,10 @@ class Submitter(mesa.Agent):
             self._grid.agenda.after(task.think, self._follow, task, ARRIVAL)
 
     def _follow(self, task: Any) -> None:
+        del self._unsent[task.number]
         self.submit(task._replace(submit=self._grid.now))
+
+    def _held_back(self, now: float) -> list[Missing]:
+        """What has not come, and would have by now (s) if others had ended as in the log."""
+        late = [task for task in self._unsent.values() if task.submit < now and task.withdrawn == inf]
+        return [Missing(task.user, 1, task.runtime * task.processors, inf) for task in late]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, EXPIRED, RUNNING, Job
-from gridtune.model.record import Stay
+from gridtune.model.record import Missing, Record, Stay
 
 SHORTEST = 10.0  # s; shorter run times count as this in slow-downs, lest jobs of a second outweigh all others
 
@@ -49,22 +49,17 @@ def left_over(job: Job) -> bool:
     return job.state is not DONE and best_effort(job)
 
 
-class Missing(NamedTuple):
-    """Mandatory requests of a stay that were never submitted.
+def missing(record: Record, now: float) -> list[Missing]:
+    """What should have been submitted by now (s), and was not.
 
-    Attributes:
-        stay: which.
-        requests: how many.
-        work: of them, slot-seconds at speed 1.
+    These are mandatory requests of stays (RR-7959, section 3.2: n_min of them), and jobs that were to follow
+    others, which take longer than they did in the log.
     """
-
-    stay: Stay
-    requests: int
-    work: float
+    held_back = [one for source in record.held_back for one in source(now)]
+    return [*_requests(record.jobs, record.stays), *held_back]
 
 
-def missing(jobs: Iterable[Job], stays: Iterable[Stay]) -> list[Missing]:
-    """Stays of which not all mandatory requests were submitted (RR-7959, section 3.2: n_min of them)."""
+def _requests(jobs: Iterable[Job], stays: Iterable[Stay]) -> list[Missing]:
     wanted = {id(stay): stay for stay in stays if stay.n_min}
     if not wanted:
         return []
@@ -73,7 +68,12 @@ def missing(jobs: Iterable[Job], stays: Iterable[Stay]) -> list[Missing]:
         if job.mandatory and id(job.data) in sent:
             sent[id(job.data)] += 1
     return [
-        Missing(stay, stay.n_min - sent[key], stay.mandatory_work * (stay.n_min - sent[key]) / stay.n_min)
+        Missing(
+            stay.user,
+            stay.n_min - sent[key],
+            stay.mandatory_work * (stay.n_min - sent[key]) / stay.n_min,
+            stay.deadline,
+        )
         for key, stay in wanted.items()
         if sent[key] < stay.n_min
     ]

@@ -62,7 +62,7 @@ METRICS: dict[str, Definition] = {
     "lost_work": _of("s", "minimize", "work of lost jobs, slot-seconds at speed 1", WORK),
     "lost_fraction": _of("", "minimize", "lost work over all mandatory work"),
     "cut_off_fraction": _of("", "minimize", "the part of it that ran when the run ended"),
-    "never_submitted": _of("requests", "minimize", "mandatory requests that no client submitted"),
+    "never_submitted": _of("jobs", "minimize", "mandatory requests and jobs that should have been submitted"),
     "completed": _of("jobs", "maximize", "completed jobs"),
     "completed_work": _of("s", "maximize", "work of completed jobs, slot-seconds at speed 1", WORK),
     "makespan": _of("s", "minimize", "last completion minus first submission; infinite if work was left"),

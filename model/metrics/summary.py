@@ -52,6 +52,7 @@ def summarise(
         MetricError: a metric of a user's own fails.
     """
     record = grid.record
+    unsent = missing(record, grid.now)
     users = outcomes(
         record.jobs,
         record.stays,
@@ -61,15 +62,15 @@ def summarise(
         allocated=allocated,
         deserved=deserved,
         shortest=shortest,
+        unsent=unsent,
     )
     owed = [job for job in record.jobs if job.mandatory]
-    unsent = missing(record.jobs, record.stays)
     values = _totals(grid, unfinished=bool(unsent))
     values |= _times(owed, [times for user in users.values() for times in user.times])
     values |= _of_users(users.values())
     for name in ("slowdown_mean", "slowdown_worst"):
         values[f"{name}_log"] = log10(values[name])
-    values["never_submitted"] = sum(one.requests for one in unsent)
+    values["never_submitted"] = sum(one.jobs for one in unsent)
     work = sum([job.runtime * job.processors for job in owed]) + sum(one.work for one in unsent)
     values["lost_fraction"] = values["lost_work"] / work if work else 0.0
     cut_off = sum([job.work for job in owed if is_cut_off(job)]) if values["lost_jobs"] else 0.0

@@ -14,11 +14,10 @@ from gridtune.model.metrics.lost import (
     Reckoning,
     left_over,
     lost,
-    missing,
     overran,
     progress,
 )
-from gridtune.model.record import Stay
+from gridtune.model.record import Missing, Stay
 
 Allocated = Literal["completed", "occupied"]
 Deserved = Literal["area", "capped"]
@@ -145,6 +144,7 @@ def outcomes(
     allocated: Allocated = "completed",
     deserved: Deserved = "capped",
     shortest: float = SHORTEST,
+    unsent: Iterable[Missing] = (),
 ) -> dict[str, UserOutcome]:
     """How every user fared.
 
@@ -164,18 +164,19 @@ def outcomes(
             `model.metrics.fairness.deserved_areas`; `area` is the equal share of
             the paper, whatever is wanted.
         shortest: s that run times count at least in slow-downs.
+        unsent: mandatory jobs that were never submitted.
     """
     pace = capacity / slots if slots else 1.0
     users = _tally(jobs, now, pace, allocated, shortest)
     for stay in stays:
         users.setdefault(stay.user, UserOutcome(stay.user))
-    for stay, requests, work in missing(jobs, stays):
-        outcome = users[stay.user]
-        outcome.lost_jobs += requests
-        outcome.lost_work += work
-        outcome.mandatory += requests
-        if now > stay.deadline or stay.deadline == inf:
-            outcome.mandatory_failed += requests
+    for one in unsent:
+        outcome = users.setdefault(one.user, UserOutcome(one.user))
+        outcome.lost_jobs += one.jobs
+        outcome.lost_work += one.work
+        outcome.mandatory += one.jobs
+        if now > one.deadline or one.deadline == inf:
+            outcome.mandatory_failed += one.jobs
     # Work is counted at speed 1, so it is compared with what the speeds can do in the time.
     whole, unit = (capacity, 1.0) if allocated == "completed" else (float(slots), pace)
     stays = [replace(stay, deadline=min(stay.deadline, now)) for stay in stays]
@@ -200,7 +201,7 @@ def outcomes(
             for user, area in deserved_areas(left, whole, wants).items():
                 areas[user] = areas.get(user, 0.0) + area
     for user, outcome in users.items():
-        outcome.deserved = areas[user]
+        outcome.deserved = areas.get(user, 0.0)
     return users
 
 
