@@ -7,7 +7,7 @@ from gridtune.optimize.replication.compare import estimate_of
 from gridtune.optimize.replication.judgement import ENOUGH, judgement_of
 from gridtune.optimize.replication.posterior import TEMPER, Posterior, fit
 from gridtune.optimize.replication.reliability import reliability
-from gridtune.optimize.replication.response_surface import coordinates_of
+from gridtune.optimize.replication.response_surface import Surface, coordinates_of
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
@@ -227,13 +227,30 @@ def test_a_process_that_was_seen_has_the_precisions_of_both_added_up():
     rng = np.random.default_rng(23)
     root = rng.normal(0, 1, (5, 5))
     covariance, noise, off = root @ root.T + np.eye(5), rng.uniform(0.1, 2, 5), rng.normal(0, 1, 5)
-    mean, left = posterior._condition(covariance, off, noise)
+    mean, left = posterior._condition(covariance, off, np.diag(noise))
     precise = np.linalg.inv(np.linalg.inv(covariance) + np.diag(1 / noise))
     assert left == pytest.approx(precise)
     assert mean == pytest.approx(precise @ (off / noise))
-    assert covariance @ posterior._solved(covariance, off, noise) == pytest.approx(mean)
+    assert covariance @ posterior._solved(covariance, off, np.diag(noise)) == pytest.approx(mean)
     draws = posterior._sample(left, 0.0, 40_000, rng)
     assert np.cov(draws.T) == pytest.approx(left, abs=0.06)
+
+
+def test_luck_that_near_points_share_is_told_from_their_own():
+    rng = np.random.default_rng(31)
+    places = rng.uniform(0, 1, 40)
+    near = np.exp(-0.5 * ((places[:, None] - places) / 0.3) ** 2)
+    surface = Surface(np.zeros(1), 9.0 * near)
+    seen, factors = np.ones((40, 12), dtype=bool), np.ones(40)
+    root = np.linalg.cholesky(near + 1e-9 * np.eye(40))
+    for common, own in ((4.0, 0.25), (0.0, 1.0)):
+        found = []
+        for _ in range(30):
+            luck = common**0.5 * root @ rng.normal(size=(40, 12)) + own**0.5 * rng.normal(size=(40, 12))
+            rest = luck - luck.mean(axis=0) - luck.mean(axis=1)[:, None] + luck.mean()
+            found.append(posterior._luck(rest[:, None, :], seen, factors, surface))
+        expected = (common * near + own * np.eye(40)) / 12
+        assert np.mean(found, axis=0) == pytest.approx(expected, abs=0.06)
 
 
 def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():

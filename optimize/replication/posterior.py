@@ -3,10 +3,11 @@
 Run b of point i gives y_ib = theta_i + beta_b + epsilon_ib, with an entry per objective. beta_b is what
 stream b does to every point (the luck of its workload); it is estimated and drops out of every comparison.
 theta_i is what the point is worth; a priori it is a Gaussian process over the settings (`response_surface`),
-so that points learn from similar ones and err together with them. epsilon_ib ~ N(0, c_i S) is the point's own
-luck: S is pooled over all points that were run more than once, and c_i is shrunk towards 1, so that two runs
-do not claim to know a spread. Runs of the search and fresh ones count alike: what made a point be looked at
-again is no bias where the runs that did are part of the data and a point's worth has a prior.
+so that points learn from similar ones and err together with them. epsilon_ib ~ N(0, c_i S) is the point's
+luck, of which similar points share a part (`_luck`): S is pooled over all points that were run more than
+once, and c_i is shrunk towards 1, so that two runs do not claim to know a spread. Runs of the search and
+fresh ones count alike: what made a point be looked at again is no bias where the runs that did are part of
+the data and a point's worth has a prior.
 
 Sources: B. Ankenman, B. Nelson and J. Staum, Stochastic Kriging for Simulation Metamodeling, Operations
 Research 58(2), 2010; X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic
@@ -22,13 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import non_dominated, signs
-from gridtune.optimize.replication.response_surface import coordinates_of, learn
+from gridtune.optimize.replication.response_surface import Surface, coordinates_of, learn
 
 if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
+LEAST_OWN = 0.05  # of the variance of luck that similar points never share
 PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
 DRAWS = 1000
 LOSS_DRAWS = 400  # of these for expected losses
@@ -213,23 +215,84 @@ def fit(
     streams = _two_way(turned, seen)
     variance = factors / counts
     surface = learn(coordinates_of(points), _point_means(turned, seen, streams), variance, seed)
+    luck = _luck(_rest(turned, seen, streams, _point_means(turned, seen, streams)), seen, factors, surface)
     for _ in range(2):  # once more when it is known which points were lucky in which streams
         off = _point_means(turned, seen, streams) - surface.means
-        mean, covariance = _condition(surface.covariance, off.T.ravel(), np.tile(variance, off.shape[1]))
+        mean, covariance = _condition(surface.covariance, off.T.ravel(), luck)
         means = mean.reshape(off.T.shape).T + surface.means
         left = np.where(seen[:, None, :], turned - means[:, :, None], 0.0) / factors[:, None, None]
         streams = left.sum(axis=0).T / (seen / factors[:, None]).sum(axis=0)[:, None]
     least = 1e-9 * float(np.trace(surface.covariance)) / means.size
     rng = np.random.default_rng([seed, *means.shape])
     rest = np.moveaxis(_sample(covariance, least, draws, rng).reshape(draws, *means.T.shape), 1, 2)
-    luck = np.sqrt(variance)[:, None] * rng.normal(size=(REPLAYS, *means.shape))
-    seen_anew = np.moveaxis(means - surface.means + luck, 2, 1).reshape(REPLAYS, -1).T
-    found = surface.covariance @ _solved(surface.covariance, seen_anew, variance)
+    seen_anew = (means - surface.means).T.ravel() + _sample(luck, least, REPLAYS, rng)
+    found = surface.covariance @ _solved(surface.covariance, seen_anew.T, luck)
     anew = np.moveaxis(found.T.reshape(REPLAYS, *means.T.shape), 1, 2) + surface.means
     replays = rest[:REPLAYED] + anew[:, None]
     return Posterior(
         means @ root.T, (rest + means) @ root.T, streams @ root.T, _unit(plain), replays @ root.T
     )
+
+
+def _luck(rest: Array, seen: Array, factors: Array, surface: Surface) -> Array:
+    """Covariance of the luck in points' means, (quantities x points) squared.
+
+    A stream is kinder to some settings than to others, and alike to similar ones. So part of a point's luck
+    in a stream is shared with the points near it, as far as their worth is alike; how much is found from how
+    alike the residuals of near points are in each stream (method of moments). Luck that is shared does not
+    average out over points, only over streams.
+
+    Args:
+        rest: what neither points nor streams explain, points x quantities x streams, of variance `factors`.
+        seen: which point was run in which stream.
+        factors: of the variance of each point's luck.
+        surface: of what points are worth.
+
+    Source: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
+        Metamodels, ACM TOMACS 22(2), 2012 (there a constant correlation); J. Haseman and R. Elston, The
+        investigation of linkage between a quantitative trait and a marker locus, Behavior Genetics 2, 1972
+        (regression of products of residuals on relatedness).
+    """
+    import numpy as np
+
+    points, quantities, streams = rest.shape
+    counts = seen.sum(axis=1)
+    overlap = seen.astype(float) @ seen.T.astype(float) / np.outer(counts, counts)
+    sizes = np.sqrt(np.outer(factors, factors))
+    known = counts > 1
+    scaled = rest / np.sqrt(factors * (1 - 1 / np.maximum(counts, 2)))[:, None, None]
+    covariance = surface.covariance.reshape(quantities, points, quantities, points)
+    found = np.zeros((quantities, points, quantities, points))
+    for k in range(quantities):
+        spread = np.sqrt(np.diag(covariance[k, :, k]))
+        alike = covariance[k, :, k] / np.outer(spread, spread)
+        normal, right = np.zeros((2, 2)), np.zeros(2)
+        for b in range(streams):
+            here = np.flatnonzero(known & seen[:, b])
+            if len(here) > 2:
+                near = alike[np.ix_(here, here)]
+                near = near - near.mean(axis=0) - near.mean(axis=1)[:, None] + near.mean()
+                own = scaled[here, k, b] - scaled[here, k, b].mean()
+                normal += [[(near**2).sum(), np.trace(near)], [np.trace(near), len(here) - 1]]
+                right += [own @ near @ own, own @ own]
+        common, own = _parts(normal, right)
+        found[k, :, k] = sizes * (common * alike * overlap + own * np.diag(1 / counts))
+    return found.reshape(quantities * points, quantities * points)
+
+
+def _parts(normal: Array, right: Array) -> tuple[float, float]:
+    """Variances of luck that near points share and of each point's own, by their normal equations."""
+    import numpy as np
+
+    if abs(np.linalg.det(normal)) <= 1e-9 * normal[0, 0] * normal[1, 1]:
+        return 0.0, 1.0
+    common, own = np.linalg.solve(normal, right).tolist()
+    if common <= 0:
+        return 0.0, 1.0
+    if own < LEAST_OWN:
+        own = LEAST_OWN
+        common = max((right[1] - own * normal[1, 1]) / normal[0, 1], 0.0)
+    return float(common), float(own)
 
 
 def _missing_odds(said: Array, true: Array, draws: int) -> float:
@@ -270,13 +333,12 @@ def _unit(means: Array) -> Array:
     return np.where(span > 1e-9 * size, ALIKE * span, np.inf)
 
 
-def _solved(covariance: Array, off: Array, variance: Array) -> Array:
+def _solved(covariance: Array, off: Array, noise: Array) -> Array:
     """What was seen under noise, times the inverse of its covariance."""
     import numpy as np
     from scipy.linalg import cho_factor, cho_solve
 
-    noise = np.tile(variance, len(covariance) // len(variance))
-    return np.asarray(cho_solve(cho_factor(covariance + np.diag(noise), lower=True), off))
+    return np.asarray(cho_solve(cho_factor(covariance + noise, lower=True), off))
 
 
 def _condition(covariance: Array, off: Array, noise: Array) -> tuple[Array, Array]:
@@ -284,7 +346,7 @@ def _condition(covariance: Array, off: Array, noise: Array) -> tuple[Array, Arra
     import numpy as np
     from scipy.linalg import cho_factor, cho_solve
 
-    factor = cho_factor(covariance + np.diag(noise), lower=True)
+    factor = cho_factor(covariance + noise, lower=True)
     solved = cho_solve(factor, np.column_stack([off, covariance]))
     return covariance @ solved[:, 0], covariance - covariance @ solved[:, 1:]
 

@@ -33,7 +33,7 @@ class Arena:
         work: gives the metrics of a run.
         best, worst: corners of the box in which hypervolume is measured, in the units of the objectives.
         exact: gives the truth of a point at once; None where it takes runs.
-        known: means of fresh runs by point and number of runs.
+        known: fresh runs by point and number of runs, runs x objectives.
     """
 
     name: str
@@ -57,7 +57,9 @@ class Arena:
             points: no values at all for the scenario as it stands.
             runs: of each, under streams that no search has; not needed where the truth is exact.
         """
-        rows = [self._exactly(point) if self.exact else self._by_runs(point, runs) for point in points]
+        rows = [
+            self._exactly(point) if self.exact else self._runs(point, runs).mean(axis=0) for point in points
+        ]
         return np.array(rows, dtype=float).reshape(len(points), len(self.objectives)) * signs(self.goals)
 
     def volume(self, points: Array) -> float:
@@ -71,12 +73,18 @@ class Arena:
         assert self.exact is not None
         return self.exact(point or analytic.today())  # type: ignore[arg-type]
 
-    def _by_runs(self, point: Mapping[str, Value], runs: int) -> Array:
+    def error(self, to: Mapping[str, Value], start: Mapping[str, Value], runs: int) -> Array:
+        """Standard error of the true difference between two points, by objective; 0 where it is exact."""
+        if self.exact:
+            return np.zeros(len(self.objectives))
+        gaps = self._runs(to, runs) - self._runs(start, runs)
+        return np.asarray(gaps.std(axis=0, ddof=1) / np.sqrt(runs))
+
+    def _runs(self, point: Mapping[str, Value], runs: int) -> Array:
         name = (key(point), runs)
         if name not in self.known:
             made = [self.work(Task(self.scenario, dict(point), TRUTH_SEED, k)) for k in range(runs)]
-            rows = [[one[objective].value for objective in self.objectives] for one in made]
-            self.known[name] = np.mean(rows, axis=0)
+            self.known[name] = np.array([[one[goal].value for goal in self.objectives] for one in made])
         return self.known[name]
 
 

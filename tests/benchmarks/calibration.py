@@ -6,7 +6,7 @@
 
 It searches the analytic stand-in for `federation/small`, whose truths are exact, or a real scenario (see
 `sampler_cases`), where truths are means of 60 runs under streams that no search has, of the points that may
-be on the front and a sample of the others.
+be on the front and a sample of the others. Intervals are then widened by the error of the true difference.
 
 Each row is one search: for every point judged the probability that no other beats it and whether that is
 true; for pairs of points that may be on the front whether the 95 % interval of each difference holds the true
@@ -31,7 +31,7 @@ import numpy as np
 from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.front import Front, comparable, front
 from gridtune.optimize.front.recommendations import recommend
-from gridtune.optimize.records.evaluations import Archive, Evaluation
+from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.chances import probability_non_dominated
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.judgement import Judgement
@@ -64,12 +64,13 @@ def measure(where: Arena, seed: int, budget: int) -> dict[str, Any]:
     chances = {number: known.chances[number] for number in worth}
     likely = [number for number, chance in chances.items() if chance > 0.1]
     sides = signs(archive.objectives)
+    points = {evaluation.number: evaluation.values for evaluation in evaluations}
     covered = []
     for _ in range(PAIRS):
         to, start = draws.choice(likely, 2, replace=False).tolist()
         gap = (worth[to] - worth[start]) * sides
-        said = [known.difference(to, start, objective) for objective in archive.objectives]
-        covered.append([low <= one <= high for one, (low, high) in zip(gap, map(_ends, said), strict=True)])
+        ends = [_ends(known.difference(to, start, objective)) for objective in archive.objectives]
+        covered.append(_held(gap, np.array(ends), where.error(points[to], points[start], TRUTH_RUNS)))
     kept = [number for number, chance in chances.items() if chance >= 0.5]
     row = np.array([worth[number] for number in kept])
     expected = np.array([known.means(number) for number in kept])
@@ -86,7 +87,7 @@ def measure(where: Arena, seed: int, budget: int) -> dict[str, Any]:
         "covered": np.mean(covered, axis=0).tolist(),
         "claimed": claimed / moocore.hypervolume(row, ref=corner),
         **_kept(found, on_front),
-        **_against_today(archive, found, worth, true),
+        **_against_today(where, found, worth, true),
         **_bootstrap(found, on_front),
     }
 
@@ -107,6 +108,12 @@ def _judged(found: Front, known: Judgement, draws: np.random.Generator, *, exact
     return [made[number] for number in sorted(made)]
 
 
+def _held(gap: np.ndarray, ends: np.ndarray, error: np.ndarray) -> list[bool]:
+    """Whether intervals hold true differences, by objective; widened by the error of these, if any."""
+    half = np.hypot(np.ptp(ends, axis=1) / 2, 1.96 * error)
+    return (np.abs(gap - ends.mean(axis=1)) <= half * (1 + 1e-9)).tolist()
+
+
 def _ends(difference: Any) -> tuple[float, float]:
     return difference.low, difference.high
 
@@ -120,20 +127,22 @@ def _kept(found: Front, on_front: dict[int, bool]) -> dict[str, Any]:
 
 
 def _against_today(
-    archive: Archive, found: Front, worth: dict[int, np.ndarray], true: np.ndarray
+    where: Arena, found: Front, worth: dict[int, np.ndarray], true: np.ndarray
 ) -> dict[str, Any]:
     """How often differences to today's setting lie in their intervals, and what recommendations are worth."""
-    paired = replace(found, judgement=None)
+    archive, paired = found.archive, replace(found, judgement=None)
+    today = next(one.values for one in archive.evaluations if one.number == archive.today)
     sides = signs(archive.objectives)
     said: dict[str, list[Any]] = {"model": [], "paired": [], "narrower": []}
     for member in found.kept:
         number = member.evaluation.number
         gap = (worth[number] - worth[archive.today or 0]) * sides
+        error = where.error(member.evaluation.values, today, TRUTH_RUNS)
         known = [gains(one, member.evaluation) for one in (found, paired)]
         ends = [np.array([_ends(one.difference) for one in some], dtype=float) for some in known]
         for name, some in zip(("model", "paired"), ends, strict=True):
             if len(some):
-                said[name].append(((some[:, 0] <= gap) & (gap <= some[:, 1])).tolist())
+                said[name].append(_held(gap, some, error))
         if len(ends[0]):
             widths = [np.ptp(some, axis=1) for some in ends]
             said["narrower"] += (widths[0] / widths[1])[widths[1] > 0].tolist()
