@@ -100,7 +100,10 @@ def measure(seed: int, budget: Budget, which: str, pool: Pool, work: Path | None
     """One search, and what its front is worth on fresh streams."""
     sampler = "auto" if which == "search" else "random"
     out = None if work is None else work / f"{which}-{seed}"
-    archive = search(load(SCENARIO), budget=budget, sampler=sampler, seed=seed, pool=pool, out=out).archive
+    begun = out is not None and out.exists()
+    archive = search(
+        load(SCENARIO), budget=budget, sampler=sampler, seed=seed, pool=pool, out=out, resume=begun
+    ).archive
     made = front(archive)
     kept = [member.evaluation.values for member in made.kept]
     kinds = sorted({str(point["middleware.kind"]) for point in kept})
