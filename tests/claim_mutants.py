@@ -14,6 +14,8 @@ import pytest
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.best_effort import BestEffortQueue
 from gridtune.agents.deadline.monitor import Monitor
+from gridtune.agents.deadline.scheduler import SchedulingAgents
+from gridtune.agents.deadline.task_server import TaskServer
 from gridtune.agents.gridrpc.machine import Machine
 from gridtune.agents.gridrpc.sed import SeD
 from gridtune.agents.infrastructure.faults import Fault
@@ -33,7 +35,7 @@ from gridtune.model.job import Job
 from gridtune.model.middleware.routing import LeastDepth
 from gridtune.model.vres.processor_sharing import SharedProcessor
 from gridtune.scenarios.reproduction import Workbench, load_paper
-from gridtune.scenarios.reproduction.egee import claims as egee
+from gridtune.scenarios.reproduction.egee import reservations
 from gridtune.scenarios.workers.pool import Pool
 
 Patch = pytest.MonkeyPatch
@@ -353,7 +355,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "slots are dealt to the first processors",
-        _set(egee, "deal", lambda counts, processors: [[n] + [0] * (processors - 1) for n in counts]),
+        _set(reservations, "deal", lambda counts, processors: [[n] + [0] * (processors - 1) for n in counts]),
         ("egee/slots/R5a",),
     ),
     Mutant(
@@ -396,6 +398,32 @@ MUTANTS: tuple[Mutant, ...] = (
         "forecasts are never corrected",
         _set(Monitor, "factor", lambda self, server: 1.0),
         ("deadline/forecast-error/P6a", "deadline/forecast-error/P6c", "deadline/forecast-error/P6d"),
+    ),
+    Mutant(
+        "servers never report to agents",
+        _set(SchedulingAgents, "_look", lambda self, agent: None),
+        ("deadline/agents/P7a",),
+    ),
+    Mutant(
+        "servers find no task late",
+        _set(TaskServer, "hopeless", lambda self, counts: []),
+        ("deadline/agents/P7b",),
+    ),
+    Mutant(
+        "servers find every waiting task late",
+        _set(TaskServer, "hopeless", lambda self, counts: [job for job in self.queue.jobs() if counts(job)]),
+        ("deadline/agents/P7c",),
+    ),
+    Mutant(
+        "servers report to agents every second",
+        lambda patch: patch.setattr(
+            SchedulingAgents,
+            "__init__",
+            (lambda made: lambda self, agents, period, correcting: made(self, agents, 1.0, correcting))(
+                SchedulingAgents.__init__
+            ),
+        ),
+        ("deadline/agents/P7d",),
     ),
     Mutant(
         "first come, first served sites backfill",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gridtune.scenarios.reproduction.claims import contradiction, definition, hypothesis
-from gridtune.scenarios.reproduction.deadline.claims import settled_ratio
+from gridtune.scenarios.reproduction.deadline.forecasts import settled_ratio
 from gridtune.scenarios.reproduction.statistics import (
     Finding,
     always,

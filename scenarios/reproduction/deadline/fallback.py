@@ -1,0 +1,221 @@
+"""RR-5335, figures 3 and 4: priorities, fallback, and where both end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from statistics import fmean
+from typing import Any
+
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.reproduction.claims import (
+    Claim,
+    hypothesis,
+)
+from gridtune.scenarios.reproduction.deadline.figures import draw_counts
+from gridtune.scenarios.reproduction.statistics import (
+    Finding,
+    always,
+    difference,
+    ratio,
+)
+from gridtune.scenarios.reproduction.workbench import Workbench
+
+COUNTS = (100, 300, 500, 700, 1000, 1500, 2000)
+FEW = (100, 700, 1000)
+OVERLOAD = 700  # tasks; from here on 100 servers cannot meet all deadlines
+EXTREME = 10_000
+
+
+Counted = dict[str, dict[int, list[float]]]  # executed tasks in each replication, by setting and number
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Executed tasks over the number of tasks, under two settings, in the same replications.
+
+    Attributes:
+        first: values of one setting by number of tasks.
+        second: values of the other.
+    """
+
+    first: dict[int, list[float]]
+    second: dict[int, list[float]]
+
+    def gain(self, count: int, *, low: float = -inf, high: float = inf) -> Finding:
+        """Tasks that the second executes more, and in which range that is expected."""
+        return Finding(
+            f"tasks more at N = {count}",
+            difference(self.second[count], self.first[count]),
+            low,
+            high,
+            strict=True,
+        )
+
+    def growth(self, few: int, many: int) -> Finding:
+        """The gain with many tasks, less that with few."""
+        more, less = (
+            [b - a for a, b in zip(self.first[count], self.second[count], strict=True)]
+            for count in (many, few)
+        )
+        return Finding(f"gain at N = {many}, less that at {few}", difference(more, less), low=0, strict=True)
+
+
+def sweep(bench: Workbench, name: str, figure: str, path: str, settings: dict[str, Any]) -> Counted:
+    """Sweep the number of tasks under several settings of one value, and draw a curve of each."""
+    counts = bench.choose(COUNTS, FEW)
+    scenario = load(f"deadline/{name}")
+    points = [{"workload.count": count, path: value} for value in settings.values() for count in counts]
+    executed = iter([values["executed"] for values in bench.evaluate(scenario, points)])
+    made = {label: {count: next(executed) for count in counts} for label in settings}
+    draw_counts(bench.figure(figure), scenario.spec.title, made)
+    return made
+
+
+def compare(bench: Workbench, name: str, figure: str, path: str, settings: dict[str, Any]) -> Curves:
+    """A sweep under two settings."""
+    return Curves(*sweep(bench, name, figure, path, settings).values())
+
+
+FALLBACK = {"without fallback": "none", "with fallback": "displaced"}
+
+
+def overloaded(bench: Workbench) -> list[int]:
+    """The numbers of tasks that 100 servers cannot do in time."""
+    return [count for count in bench.choose(COUNTS, FEW) if count >= OVERLOAD]
+
+
+def priorities(bench: Workbench) -> list[Claim]:
+    """Figure 3: equal against random priorities, without fallback."""
+    settings = {"same priority": 5, "random priority": {"low": 1, "high": 10}}
+    made = compare(bench, "fig3", "figure-3", "workload.priority", settings)
+    return [
+        hypothesis(
+            "P2a",
+            "fig3",
+            "fewer tasks of equal priority are executed than of random priority",
+            "figure 3",
+            *(made.gain(count, low=0) for count in overloaded(bench)),
+        ),
+        hypothesis(
+            "P2b",
+            "fig3",
+            "with few tasks the impact of priorities is negligible",
+            "section 5",
+            Finding(
+                "executed with random priorities, over equal ones, N = 100",
+                ratio(made.second[100], made.first[100]),
+                0.98,
+                1.02,
+            ),
+        ),
+    ]
+
+
+def without_priority(bench: Workbench) -> list[Claim]:
+    """Figure 4(a): fallback among tasks of equal priority."""
+    made = compare(bench, "fig4a", "figure-4a", "agent.routing.fallback", FALLBACK)
+    same = [
+        all(made.first[count][k] == made.second[count][k] for count in made.first)
+        for k in range(bench.replications)
+    ]
+    return [
+        hypothesis(
+            "P3",
+            "fig4a",
+            "fallback has no effect if all priorities are equal",
+            "figure 4(a)",
+            always("as many tasks executed with and without", same),
+        )
+    ]
+
+
+READINGS = {
+    "without fallback": {"kind": "priority", "fallback": "none"},
+    "with fallback": {"kind": "priority", "fallback": "displaced", "unplaced": "stay"},
+    "with fallback that rejects": {"kind": "priority", "fallback": "displaced", "unplaced": "reject"},
+}
+
+
+def with_priority(bench: Workbench, name: str, part: str, tasks: str) -> list[Claim]:
+    """Figures 4(b) to 4(d): fallback among tasks of random priority, in two readings."""
+    without, stay, reject = sweep(bench, name, f"figure-4{part}", "agent.routing", READINGS).values()
+    source, counts = f"figure 4({part})", overloaded(bench)
+    late = 1 - fmean(without[OVERLOAD]) / OVERLOAD
+    claims = []
+    for ids, curves, reading in (
+        (("P4a", "P4b"), Curves(without, stay), ""),
+        (("P4c", "P4d"), Curves(without, reject), ", if a task that finds no other place is rejected"),
+    ):
+        claims += [
+            hypothesis(
+                ids[0],
+                name,
+                f"fallback executes more tasks ({tasks}){reading}",
+                source,
+                *(curves.gain(count, low=0) for count in counts),
+                reason=f"the paper states neither sizes nor N; with ours {late:.0%} of "
+                f"{OVERLOAD} tasks are late "
+                "late without fallback, which is all that it could gain there",
+            ),
+            hypothesis(
+                ids[1],
+                name,
+                f"its use grows with the number of tasks ({tasks}){reading}",
+                source,
+                curves.growth(OVERLOAD, counts[-1]),
+                Finding(
+                    "executed with fallback, over without, N = 100",
+                    ratio(curves.second[100], curves.first[100]),
+                    low=0.995,
+                ),
+            ),
+        ]
+    return claims
+
+
+def limits(bench: Workbench) -> list[Claim]:
+    """Where figure 4 ends: very unequal sizes, and far more tasks than servers can do."""
+    wide = compare(bench, "wide-sizes", "wide-sizes", "agent.routing.fallback", FALLBACK)
+    extreme = bench.choose(EXTREME, 4 * OVERLOAD)
+    points = [
+        {"workload.count": extreme, "agent.routing.fallback": fallback} for fallback in FALLBACK.values()
+    ]
+    without, with_ = (values["executed"] for values in bench.evaluate(load("deadline/fig4c"), points))
+    speeds = {"server.speed": {"law": "uniform", "low": 0.5, "high": 1.5}, "workload.count": 2 * OVERLOAD}
+    mixed = [speeds | {"agent.routing.fallback": fallback} for fallback in FALLBACK.values()]
+    kept, fallen = (values["executed"] for values in bench.evaluate(load("deadline/fig4b"), mixed))
+    source = "not in the paper, which states neither sizes nor N"
+    return [
+        hypothesis(
+            "P5a",
+            "limits",
+            "sizes over 3.5 decades reverse the gain of fallback",
+            source,
+            *(wide.gain(count, high=0) for count in overloaded(bench)[1:]),
+        ),
+        hypothesis(
+            "P5b",
+            "limits",
+            "extreme overload reverses the gain of fallback",
+            source,
+            Finding(
+                f"tasks more at N = {extreme} (tasks below 15 min)",
+                difference(with_, without),
+                high=0,
+                strict=True,
+            ),
+        ),
+        hypothesis(
+            "P5c",
+            "limits",
+            "fallback executes more tasks on servers of different speeds, too",
+            "section 5 (whose servers are not described)",
+            Finding(
+                f"tasks more at N = {2 * OVERLOAD}, speeds from 0.5 to 1.5",
+                difference(fallen, kept),
+                low=0,
+                strict=True,
+            ),
+        ),
+    ]

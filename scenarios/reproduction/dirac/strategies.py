@@ -1,0 +1,239 @@
+"""RR-5576, figure 9: push, pull and pilots side by side, and what they ask of the match-maker."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.reproduction.claims import (
+    Claim,
+    contradiction,
+    definition,
+    hypothesis,
+)
+from gridtune.scenarios.reproduction.dirac.figures import (
+    draw_strategies,
+)
+from gridtune.scenarios.reproduction.dirac.runs import (
+    DEDICATED,
+    PUSH,
+    SAMPLED,
+    SHARED,
+    STRATEGIES,
+    run_strategy,
+    settled,
+)
+from gridtune.scenarios.reproduction.statistics import (
+    Estimate,
+    Finding,
+    difference,
+    mean,
+    ratio,
+)
+from gridtune.scenarios.reproduction.workbench import Values, Workbench
+
+STATIC, DYNAMIC, ABORTED, TASKS = 872, 699, 299, 500  # queries, queries, pilots and tasks of section 8
+
+Made = dict[str, dict[str, Values]]  # metrics by context and strategy
+
+
+def strategies(bench: Workbench) -> list[Claim]:
+    """Figure 9: push without delay, pull, and both modes of pilots."""
+    made: Made = {}
+    for name in (DEDICATED, SHARED):
+        values = bench.measure(load(name), [chosen | SAMPLED for chosen in STRATEGIES.values()], settled)
+        made[name] = dict(zip(STRATEGIES, values, strict=True))
+    draw_strategies(
+        bench.figure("figure-9"),
+        made,
+        {
+            context: {name: run_strategy(context, name, bench.seed) for name in STRATEGIES if name != PUSH}
+            for context in made
+        },
+    )
+    return [*_times(made), *_queries(made)]
+
+
+def _least(made: Made, context: str, metric: str, name: str, others: list[str]) -> list[Finding]:
+    """Whether a strategy has the least of a metric, one finding for each other strategy."""
+    mine = made[context][name][metric]
+    return [
+        Finding(
+            f"{name} less {other} ({short(context)})",
+            difference(mine, made[context][other][metric]),
+            high=0,
+            strict=True,
+        )
+        for other in others
+    ]
+
+
+def _gain(made: Made, context: str, better: str, worse: str) -> Estimate:
+    """The share of the response time that a strategy saves against another."""
+    found = ratio(made[context][better]["meta_response_mean"], made[context][worse]["meta_response_mean"])
+    return Estimate("1 - ratio", 1 - found.value, 1 - found.high, 1 - found.low, found.runs)
+
+
+def _times(made: Made) -> list[Claim]:
+    """P5 to P7: what the strategies do to tasks."""
+    push, pull, once, filling = STRATEGIES
+    name, source = "strategies", "figure 9a, section 8"
+    executions = [values["meta_execution_mean"] for values in made[SHARED].values()]
+    return [
+        hypothesis(
+            "P5a",
+            name,
+            "the smallest response time is that of filling pilots (on shared sites)",
+            source,
+            *_least(made, SHARED, "meta_response_mean", filling, [push, pull, once]),
+        ),
+        definition(
+            "P5b",
+            name,
+            "execution times are of the same order for all strategies",
+            source,
+            *(
+                Finding("mean execution time, over that of push", ratio(values, executions[0]), 0.95, 1.05)
+                for values in executions[1:]
+            ),
+            reason="all nodes are as fast, and all strategies run the same tasks",
+        ),
+        hypothesis(
+            "P5c",
+            name,
+            "push without delay has the best makespan",
+            source,
+            *_least(made, SHARED, "meta_makespan", push, [pull, once, filling]),
+            reason="a response 50 % lower (same section) needs sites overloaded by local "
+            "users, where pilots that "
+            "keep their nodes finish first too",
+        ),
+        hypothesis(
+            "P6a",
+            name,
+            "the wait in a site's queue is longest for static pull",
+            source,
+            *(
+                Finding(
+                    f"{other} less {pull} (dedicated)",
+                    difference(
+                        made[DEDICATED][other]["local_wait_mean"], made[DEDICATED][pull]["local_wait_mean"]
+                    ),
+                    high=0,
+                    strict=True,
+                )
+                for other in (push, once, filling)
+            ),
+        ),
+        hypothesis(
+            "P6b",
+            name,
+            "the wait for a site is shortest for static pull",
+            source,
+            *_least(made, DEDICATED, "global_wait_mean", pull, [once, filling]),
+        ),
+        definition(
+            "P6c",
+            name,
+            "tasks that pilots run do not wait at the site",
+            "section 8",
+            *(
+                Finding(f"{pilot}, s", mean(made[DEDICATED][pilot]["local_wait_mean"]), high=0)
+                for pilot in (once, filling)
+            ),
+            reason="a pilot asks for a task when it holds a node",
+        ),
+        hypothesis(
+            "P7a",
+            name,
+            "filling pilots improve the response time by nearly 50 % over push",
+            "section 8",
+            Finding("saved on shared sites", _gain(made, SHARED, filling, push), 0.35, 0.55),
+        ),
+        hypothesis(
+            "P7b",
+            name,
+            "run-once pilots improve the response time by 10 % over static pull",
+            "section 8",
+            *(
+                Finding(f"saved on {short(context)} sites", _gain(made, context, once, pull), 0.05, 0.15)
+                for context in (DEDICATED, SHARED)
+            ),
+            reason="execution times are the same for all, and waiting is only a few per "
+            "cent of static pull's "
+            "response on dedicated sites; on shared sites both wait for local users",
+        ),
+    ]
+
+
+def _queries(made: Made) -> list[Claim]:
+    """P8: what the strategies ask of the match-maker."""
+    _, pull, once, filling = STRATEGIES
+    name, source = "strategies", "section 8, figure 9b"
+    static, dynamic = made[DEDICATED][pull], made[DEDICATED][once]
+    total = [a + b for a, b in zip(dynamic["site_probes"], dynamic["pilot_requests"], strict=True)]
+    return [
+        definition(
+            "P8a",
+            name,
+            f"static agents ask the match-maker about {STATIC} times",
+            source,
+            Finding("queries", mean(static["site_probes"]), 820, 930),
+            reason="the poll period of 90 s is calibrated on this number",
+        ),
+        hypothesis(
+            "P8b",
+            name,
+            f"with run-once pilots it is asked about {DYNAMIC} times",
+            source,
+            Finding("requests of pilots and probes of their site agents", mean(total), 560, 840),
+            reason=f"{DYNAMIC} within 20 %; requests of pilots alone are "
+            f"{fmean(dynamic['pilot_requests']):.0f}",
+        ),
+        hypothesis(
+            "P8c",
+            name,
+            "the load of the match-maker is more even with pilots",
+            source,
+            *(
+                Finding(
+                    f"variation over time, {pilot} less static ({short(context)})",
+                    difference(made[context][pilot]["unevenness"], made[context][pull]["unevenness"]),
+                    high=0,
+                    strict=True,
+                )
+                for context in made
+                for pilot in (once, filling)
+            ),
+            reason="coefficient of variation of all queries in 500 s",
+        ),
+        contradiction(
+            "P8d",
+            name,
+            "reservation loads the match-maker more",
+            "section 9",
+            Finding(
+                "queries with run-once pilots, over static agents'",
+                ratio(total, static["site_probes"]),
+                low=1,
+                strict=True,
+            ),
+            clash=DYNAMIC < STATIC,
+            arithmetic=f"section 8 counts {DYNAMIC} queries with pilots and {STATIC} without",
+        ),
+        contradiction(
+            "P8e",
+            name,
+            f"{ABORTED} pilots end without a task",
+            "section 9",
+            Finding("pilots", mean(dynamic["aborted_pilots"]), 0.9 * ABORTED, 1.1 * ABORTED),
+            clash=DYNAMIC - TASKS != ABORTED,
+            arithmetic=f"{DYNAMIC} queries (section 8), of which {TASKS} brought a task, "
+            f"leave {DYNAMIC - TASKS}",
+        ),
+    ]
+
+
+def short(context: str) -> str:
+    """The kind of sites that a scenario has, in a word."""
+    return context.removeprefix("dirac/")
