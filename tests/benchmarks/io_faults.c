@@ -60,7 +60,10 @@ static int fails_at(int file) {
     return fails(path);
 }
 
-static int fails_to_keep(int file) { return error_number != ENOSPC && fails_at(file); }
+/* Of calls on an open file that need no room and that signals do not interrupt: on file systems of Linux, syncing is one. */
+static int fails_to_keep(int file) { return error_number != ENOSPC && error_number != EINTR && fails_at(file); }
+
+static int fails_to_cut(int file) { return error_number != ENOSPC && fails_at(file); }
 
 /* Of a write up to this place: a full disk takes what lies within a file. A negative place is where the file is. */
 static int fails_up_to(int file, off64_t end, size_t length) {
@@ -102,8 +105,8 @@ ssize_t pwrite64(int f, const void *b, size_t n, off64_t o) WRITE(pwrite64, o + 
 ssize_t writev(int f, const struct iovec *v, int n) { REAL(ssize_t, "writev", int, const struct iovec *, int); return fails_at(f) ? -1 : real(f, v, n); }
 int fsync(int f) { REAL(int, "fsync", int); return fails_to_keep(f) ? -1 : real(f); }
 int fdatasync(int f) { REAL(int, "fdatasync", int); return fails_to_keep(f) ? -1 : real(f); }
-int ftruncate(int f, off_t n) { REAL(int, "ftruncate", int, off_t); return fails_to_keep(f) ? -1 : real(f, n); }
-int ftruncate64(int f, off64_t n) { REAL(int, "ftruncate64", int, off64_t); return fails_to_keep(f) ? -1 : real(f, n); }
+int ftruncate(int f, off_t n) { REAL(int, "ftruncate", int, off_t); return fails_to_cut(f) ? -1 : real(f, n); }
+int ftruncate64(int f, off64_t n) { REAL(int, "ftruncate64", int, off64_t); return fails_to_cut(f) ? -1 : real(f, n); }
 int unlink(const char *a) { REAL(int, "unlink", const char *); return fails_without_room(a) ? -1 : real(a); }
 int rename(const char *a, const char *b) { REAL(int, "rename", const char *, const char *); return fails_without_room(b) ? -1 : real(a, b); }
 int link(const char *a, const char *b) { REAL(int, "link", const char *, const char *); return fails_by_name(b) ? -1 : real(a, b); }

@@ -9,10 +9,11 @@ run with tables. In turn each call that opens, writes, syncs, cuts, links, renam
 folder fails: with ENOSPC from then on, once with EIO, once with EINTR. A full disk takes half of the first
 write that it has no room for, and then only what needs none: overwriting, cutting, renaming and removing.
 
-The command must end with exit code 2 and a line that says where, or, if it was only a picture, with a note;
-EINTR must make no difference. Nothing half-written may be left that has the name of a result. On a disk that
-works the same command with `--resume` must give the front of an undisturbed search, or the same files of a
-run, and leave no temporary file.
+The command must end with exit code 2 and a line that says where, or, if it was only a picture, with a note.
+EINTR must make no difference; syncs are left out there, as Linux does not interrupt them and SQLite would
+give up. Nothing half-written may be left that has the name of a result. On a disk that works the same command
+with `--resume` must give the front of an undisturbed search, or the same files of a run, and leave no
+temporary file.
 
 Calls are made to fail by a library that is loaded before libc (`io_faults.c`, compiled with `cc`).
 """
