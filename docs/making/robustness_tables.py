@@ -52,6 +52,19 @@ def io_faults_table(rows: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def full_disk_table(rows: dict[str, Any]) -> str:
+    """Commands on a full disk: how they ended with how much room, and the faults."""
+    lines = [
+        line("command", "needs (kB)", "amounts of room", "refused in a line", "done", "faults"),
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, row in rows.items():
+        ends = Counter(row["codes"].values())
+        cells = [row["needed"], ends.total(), ends[2], ends[0], len(row["faults"])]
+        lines.append(line(name, *map(str, cells)))
+    return "\n".join(lines)
+
+
 def mutants_table(rows: dict[str, Any]) -> str:
     """Mutants by room: how many alter nothing, survived, and were noticed, with a 95 % interval."""
     lines = [

@@ -89,6 +89,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "fuzz": robustness_tables.fuzz_table,
         "kills": robustness_tables.kills_table,
         "io_faults": robustness_tables.io_faults_table,
+        "full_disk": robustness_tables.full_disk_table,
         "mutants": robustness_tables.mutants_table,
     },
     "method.md": {"calibration": search_tables.calibration_table},

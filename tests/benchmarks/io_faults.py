@@ -88,17 +88,31 @@ CASES = {
 
 
 def called(
-    words: Sequence[str], folder: Path, before: Callable[[], object], *, draw: bool
+    words: Sequence[str],
+    folder: Path,
+    before: Callable[[], object],
+    *,
+    draw: bool,
+    beside: Path | None = None,
 ) -> tuple[int, str, int]:
-    """Exit code of a command in a process of its own, what was said, and how many calls could have failed."""
-    log, count = folder.with_suffix(".log"), folder.with_suffix(".count")
+    """Exit code of a command in a process of its own, what was said, and how many calls could have failed.
+
+    Args:
+        words: of the command, with `{}` for the folder.
+        folder: below which it writes.
+        before: what is done in that process first.
+        draw: whether pictures are drawn.
+        beside: folder for what it says and for temporary files; left out, that in which the folder lies.
+    """
+    beside = beside or folder.parent
+    log, count = beside / f"{folder.name}.log", beside / f"{folder.name}.count"
     log.write_bytes(b"")
     child = os.fork()
     if not child:
         code = 99
         try:
             os.setsid()
-            os.environ["TMPDIR"] = str(folder.parent)
+            os.environ["TMPDIR"] = str(beside)
             tempfile.tempdir = None
             if not draw:
                 from gridtune.optimize import visualization
@@ -107,7 +121,8 @@ def called(
             faulthandler.dump_traceback_later(WAITING - 5, file=log.open("a"))
             before()
             code = command([word.format(folder) for word in words], os.devnull, log)
-            count.write_text(str(library().io_faults_calls()))
+            if LIBRARY in os.environ:
+                count.write_text(str(library().io_faults_calls()))
         finally:
             os._exit(code)
     code, _ = waited(child)
