@@ -12,7 +12,7 @@ RARE = 300.0  # s between reports of the servers, in place of one minute
 
 def agents(bench: Workbench) -> list[Claim]:
     """Four agents over the same servers, with and without load correction and fallback."""
-    size = bench.choose({}, {"workload.task.count": 400, "workload.task.window": 11_520.0})
+    size = bench.choose({}, {"workload.task.count": 150, "workload.task.window": 4_320.0})
     uncorrected: dict[str, object] = {"agent.load_correction": False}
     rare: dict[str, object] = {"agent.probe_period": RARE}
     points: list[Point] = [{}, uncorrected, {"agent.routing.fallback": "slipped"}, rare, rare | uncorrected]
