@@ -44,6 +44,7 @@ FAMILIES: dict[str, str] = {
     "discipline": "queue discipline of a SeD: which request runs next",
     "dispatch": "client: what to submit where and when",
     "estimation": "SeD: what it says of itself when a client looks for servers",
+    "pool": "servers on lease: how many of a group have one",
     "reallocation": "client: whether a mandatory request that waits moves to another server",
     "aggregation": "agent of a hierarchy: which servers it hands up, the best first",
     "choice": "client: which of the servers found gets which request",

@@ -6,6 +6,7 @@ import pytest
 
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.document.scenario import Scenario
+from tests.meta_worlds import most_at_once
 
 
 def grid(lease, *, nodes=2, own=0, count=1, n_max=20, n_min=2, horizon=3500.0, sessions=1, **more):
@@ -23,7 +24,14 @@ def grid(lease, *, nodes=2, own=0, count=1, n_max=20, n_min=2, horizon=3500.0, s
     ]
     if own:
         workload.append(
-            {"name": "own", "kind": "generated", "count": own, "interval": 1e-3, "runtime": 500.0}
+            {
+                "name": "own",
+                "kind": "generated",
+                "count": own,
+                "site": "a",
+                "interval": 1e-3,
+                "runtime": 500.0,
+            }
         )
     return simulate(
         Scenario(
@@ -133,3 +141,67 @@ def test_a_lease_needs_a_site_with_a_batch_scheduler(site):
     }
     with pytest.raises(ScenarioError, match="site"):
         simulate(Scenario("t", document, Path()))
+
+
+def most_leases(run):
+    held = [job for job in run.record.placeholders if job.start == job.start]
+    return most_at_once((job.start, job.end if job.end == job.end else run.end, 1) for job in held)
+
+
+def test_a_pool_grows_and_shrinks_with_the_requests_that_wait():
+    def pooled(n_max, **pool):
+        lease = {"idle": 50.0, "pool": {"kind": "by-demand", **pool}}
+        return grid(lease, nodes=12, count=8, n_min=n_max, n_max=n_max)
+
+    few, many = pooled(8, least=1, requests=4), pooled(60, least=1, requests=4)
+    assert (most_leases(few), most_leases(many)) == (2, 8)  # one for every four; there are eight servers
+    assert most_leases(pooled(60, least=1, requests=1000)) == 1
+    assert most_leases(pooled(8, least=5, requests=1000)) == 5
+    for run in (few, many):
+        assert run.metrics["lost_jobs"].value == 0  # all is done though servers wait their turn
+    # Grown leases are given back 50 s after the last request, the least of them never.
+    open_at_the_end = [job for job in many.record.placeholders if job.state == "running"]
+    assert len(open_at_the_end) == 1
+
+
+def test_a_lease_that_idles_while_others_wait_for_one_is_handed_over():
+    # One lease for all, which no idle time takes away: each of four servers has its turn.
+    lease = {"pool": {"kind": "by-demand", "least": 1, "requests": 1000}}
+    run = grid(lease, count=4, n_min=8, n_max=8)
+    assert {job.site for job in run.record.jobs if job.state == "done"} == {f"sed-{k:03}" for k in range(4)}
+    assert most_leases(run) == 1
+    assert run.metrics["lost_jobs"].value == 0
+
+
+@pytest.mark.parametrize("head_node", [{}, {"time": 20.0}])
+def test_leases_overflow_to_further_sites_where_the_first_gives_no_node_in_time(head_node):
+    sites = [
+        {"name": "a", "nodes": 1, "policy": "fcfs", "head_node": head_node},
+        {"name": "b", "nodes": 3, "policy": "fcfs"},
+    ]
+
+    def overflowing(**lease):
+        return grid({"startup": 5.0, **lease}, own=4, count=2, site=sites)
+
+    def first_start(run, server):
+        return min(job.start for job in run.record.jobs if job.site == server and job.state == "done")
+
+    # The first server holds the only node of a; local jobs and the second server wait for that.
+    stuck = overflowing()
+    assert not [job for job in stuck.record.jobs if job.site == "sed-001" and job.state == "done"]
+    run = overflowing(overflow=["b"], patience=60.0)
+    assert first_start(run, "sed-000") == pytest.approx(5.0 + head_node.get("time", 0.0), abs=0.1)
+    assert first_start(run, "sed-001") == pytest.approx(65.0, abs=0.1)
+    assert run.metrics["leases_moved"].value == 1
+    assert [job.site for job in run.record.placeholders if job.start == job.start] == ["a", "b"]
+
+
+def test_what_cannot_overflow_is_refused():
+    for lease, words in (
+        ({"overflow": ["nowhere"], "patience": 9.0}, "lease.overflow: no"),
+        ({"overflow": ["a"], "patience": 9.0}, "twice"),
+        ({"patience": 9.0}, "needs overflow"),
+        ({"pool": {"kind": "by-demand", "requests": 0}}, "requests"),
+    ):
+        with pytest.raises(ScenarioError, match=words):
+            grid(lease)

@@ -146,16 +146,20 @@ def grids(draw: st.DrawFn) -> dict[str, Any]:
         }
         document["overlay"] = {key: value for key, value in document["overlay"].items() if value is not None}
     if draw(switch):
-        _serve(document)
+        pool = draw(one_of(["each", {"kind": "by-demand", "least": 0, "requests": 3}, "by-demand"]))
+        overflow = draw(one_of([{}, {"overflow": ["s0"], "patience": 20.0}]))
+        _serve(document, LEASE | {"pool": pool} | overflow)
+        document["sed"]["killed"] = draw(one_of(["requeue", "drop"]))
+        document["client"]["reallocation"] = draw(one_of(["never", "sooner"]))
     return document
 
 
-def _serve(document: dict[str, Any]) -> None:
+def _serve(document: dict[str, Any], lease: dict[str, Any]) -> None:
     """Add servers on leases, and what they execute."""
     document["client"] = {"dispatch": "ethic"}
     document["agent"] = {"routing": "mct"}
     for kind in ("sed", "server"):
-        document[kind] = {"count": 2, "site": "s1", "lease": LEASE}
+        document[kind] = {"count": 2, "site": "s1", "lease": lease}
     document["workload"] += [
         {
             "name": "rpc",

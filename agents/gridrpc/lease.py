@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -11,10 +12,12 @@ from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.gridrpc.sed import SeD
 from gridtune.model.agenda import DECISION
 from gridtune.model.grid import Grid
-from gridtune.model.job import RUNNING, Job
+from gridtune.model.gridrpc.pooling import Each, Pool
+from gridtune.model.job import CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 
 define("leases", "leases", "minimize", "leases of nodes that servers asked sites for")
+define("leases_moved", "leases", "minimize", "leases that were asked for at another site after a wait")
 define("lease_work", "s", "minimize", "slot-seconds of leases, start-up included", 1.0)
 define("lease_idle", "s", "minimize", "slot-seconds of leases in which their server executed nothing", 1.0)
 
@@ -26,11 +29,44 @@ class LeaseHabits(NamedTuple):
         length: s of a lease.
         startup: s from the start of a lease until its server works.
         idle: s without requests after which a lease is given back; a request makes the server ask again.
+        patience: s that a lease may wait at a site before another one is asked.
     """
 
     length: float = inf
     startup: float = 0.0
     idle: float = inf
+    patience: float = inf
+
+
+class LeasePool:
+    """The leases of a group of servers, of which a policy says how many there are.
+
+    Args:
+        policy: of the group.
+
+    Attributes:
+        leases: of all its servers.
+        short: whether requests wait at servers that are to have no lease yet.
+    """
+
+    def __init__(self, policy: Pool = Each()) -> None:  # noqa: B008 (immutable)
+        self.policy = policy
+        self.leases: list[Lease] = []
+        self.short = False
+
+    @property
+    def present(self) -> int:
+        """Leases that are held or asked for."""
+        return sum(lease.job is not None for lease in self.leases)
+
+    def review(self) -> None:
+        """Have servers ask for as many leases as there should be; where most requests wait first."""
+        waiting = sum(len(lease.server.queue) for lease in self.leases)
+        without = [lease for lease in self.leases if lease.job is None and lease.server.busy]
+        room = max(0, self.policy.wanted(waiting, len(self.leases)) - self.present)
+        self.short = len(without) > room
+        for lease in sorted(without, key=lambda lease: -len(lease.server.queue))[:room]:
+            lease.ask()
 
 
 class Lease(mesa.Agent):
@@ -42,20 +78,26 @@ class Lease(mesa.Agent):
     Args:
         grid: where it lives.
         server: that stands there.
-        site: whose nodes.
+        sites: whose nodes; the first is asked first, the next ones in turn where patience ends.
         habits: how long leases are, and when they are given back.
+        pool: to which it belongs.
 
     Attributes:
         up: whether the server can execute requests.
         job: the present placeholder, if any.
     """
 
-    def __init__(self, grid: Grid, server: SeD, site: BatchSite, habits: LeaseHabits) -> None:
+    def __init__(
+        self, grid: Grid, server: SeD, sites: Sequence[BatchSite], habits: LeaseHabits, pool: LeasePool
+    ) -> None:
         super().__init__(grid)
         self.grid = grid
         self.server = server
-        self.site = site
+        self.sites = sites
+        self.site = sites[0]
         self.habits = habits
+        self.pool = pool
+        pool.leases.append(self)
         self.up = False
         self.job: Job | None = None
         self._held = 0.0
@@ -63,8 +105,10 @@ class Lease(mesa.Agent):
         server.place = self
         grid.add_slots(-1, server.speed)  # the slot is the site's
         grid.record.counters["leases"] += 0
-        if habits.idle == inf:
-            grid.agenda.at(0.0, self._ask, None, DECISION)
+        if habits.patience < inf:
+            grid.record.counters["leases_moved"] += 0
+        if self._keeps:
+            grid.agenda.at(0.0, self._begin, None, DECISION)
 
     @property
     def held(self) -> float:
@@ -75,34 +119,62 @@ class Lease(mesa.Agent):
     def wanted(self) -> None:
         """There are requests for the server, which does not work."""
         if self.job is None:
-            self._ask(None)
+            self.pool.review()
 
     def used(self) -> None:
         """The server has something to do."""
         self._idle_since = None
+        if self.pool.short:
+            self.pool.review()
 
     def unused(self) -> None:
-        """The server has nothing to do: give the lease back if that lasts."""
-        if self._idle_since is None and self.habits.idle < inf:
+        """The server has nothing to do: give the lease back if that lasts, or at once if others want one."""
+        idle = 0.0 if self.pool.short else self.habits.idle
+        if idle < inf and (self._idle_since is None or idle == 0):
             self._idle_since = self.grid.now
-            self.grid.agenda.poll(
-                self.grid.now + self.habits.idle, self._give_back, self._idle_since, DECISION
-            )
+            self.grid.agenda.poll(self.grid.now + idle, self._give_back, self._idle_since, DECISION)
 
-    def _ask(self, _: object) -> None:
+    @property
+    def _keeps(self) -> bool:
+        """Whether leases are asked for though there is nothing to do."""
+        return self.habits.idle == inf or self.pool.policy.kept() > 0
+
+    def _begin(self, _: object) -> None:
+        if self.job is None and self.pool.present < self.pool.policy.wanted(0, len(self.pool.leases)):
+            self.ask()
+
+    def ask(self) -> None:
+        """Ask the site for a lease."""
         agenda = self.grid.agenda
         promised = min(self.habits.length, max(queue.max_runtime for queue in self.site.cluster.queues))
         self.job = self.grid.record.placeholder("lease", agenda.now, promised * self.site.pace, kind="lease")
         self.grid.record.counters["leases"] += 1
         self.site.submit(self.job, self._ended, self._started)
+        if self.habits.patience < inf and len(self.sites) > 1:
+            agenda.poll(agenda.now + self.habits.patience, self._move, self.job, DECISION)
+
+    def _move(self, job: Job) -> None:
+        """Ask the next site if a lease still waits."""
+        if job is self.job and job.state in (CREATED, QUEUED) and self.grid.agenda.busy:
+            self.grid.record.counters["leases_moved"] += 1
+            self.job = None
+            self.site.cancel(job)
+            self.site = self.sites[(self.sites.index(self.site) + 1) % len(self.sites)]
+            self.ask()
 
     def _started(self, job: Job, _: float) -> None:
+        if job is not self.job:
+            self._at(job).withdraw(job)  # the site has not heard yet that another one was asked
+            return
         if self.habits.length < inf:
             self.grid.agenda.poll(self.grid.now + self.habits.length, self._over, job, DECISION)
         if self.habits.startup > 0:
             self.grid.agenda.after(self.habits.startup, self._works, job, DECISION)
         else:
             self._works(job)
+
+    def _at(self, job: Job) -> BatchSite:
+        return next(site for site in self.sites if site.name == job.site)
 
     def _works(self, job: Job) -> None:
         if job is self.job and job.state is RUNNING:
@@ -115,22 +187,29 @@ class Lease(mesa.Agent):
             self.site.finish(job)
 
     def _give_back(self, since: float) -> None:
-        if since == self._idle_since and self.job is not None and self.job.state is RUNNING:
+        if since != self._idle_since or self.job is None or self.job.state is not RUNNING:
+            return
+        if self.pool.short or self.pool.present > self.pool.policy.kept():
             self.site.finish(self.job)
 
     def _ended(self, job: Job) -> None:
         """The site has the processor back: lease over, node lost, or never given."""
         if job.start == job.start:
             self._held += self.grid.now - job.start
+        if job is not self.job:
+            return
         self.job = None
+        self.site = self.sites[0]
         self._idle_since = None
         if self.up:
             self.up = False
             self.server.fall()
         # Leases keep no run from ending: without requests only what else happens is worth waiting for.
-        refused = job.start != job.start
-        if not refused and (self.server.busy or (self.habits.idle == inf and self.grid.agenda.busy)):
-            self._ask(None)
+        if job.start != job.start:
+            return
+        self.pool.review()
+        if self._keeps and self.grid.agenda.busy:
+            self._begin(None)
 
 
 def measure(grid: Grid, leases: list[Lease]) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from math import ceil
 from typing import Any
 
 from gridtune.scenarios.fields.table import Switchable
 from gridtune.scenarios.tables.batch import SiteSpec
+from gridtune.scenarios.tables.deadline import ServerSpec
+from gridtune.scenarios.tables.gridrpc import SedSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
 
@@ -42,12 +44,7 @@ def active(spec: ScenarioSpec) -> ScenarioSpec:
     changed["site"] = [_without(site, lent[site.name]) for site in changed.get("site", [])]
     standing = {site.name for site in changed["site"]}
     for field in ("sed", "server"):
-        changed[field] = [
-            group
-            if group.site is None or group.site in standing
-            else group.model_copy(update={"lease": None})
-            for group in changed.get(field, [])
-        ]
+        changed[field] = [_standing(group, standing) for group in changed.get(field, [])]
     present = spec.model_copy(update=changed)
     if not present.workload and not present.overlay and present.queue is None:
         switched = ", all parts that have one are switched off" if spec.workload else ""
@@ -71,17 +68,30 @@ def _tables(spec: ScenarioSpec) -> Iterator[tuple[str, Switchable]]:
                     yield f"{field}.{getattr(element, 'name', '')}", element
 
 
+def _standing(group: SedSpec | ServerSpec, sites: Set[str]) -> SedSpec | ServerSpec:
+    """A group of servers whose leases are asked for at sites that stand; without one it needs no lease."""
+    lease = group.lease
+    if lease is None or group.site is None:
+        return group
+    if group.site not in sites:
+        return group.model_copy(update={"lease": None})
+    left = [site for site in lease.overflow if site in sites]
+    return group.model_copy(update={"lease": lease.model_copy(update={"overflow": left})})
+
+
 def _lent(spec: ScenarioSpec) -> Counter[str]:
     """Nodes that each site lends to servers."""
     sites = {site.name: site for site in spec.site}
     lent: Counter[str] = Counter()
-    for kind, groups in (("sed", spec.sed), ("server", spec.server)):
+    groups_of: dict[str, Sequence[SedSpec | ServerSpec]] = {"sed": spec.sed, "server": spec.server}
+    for kind, groups in groups_of.items():
         for group in groups:
             if group.site is None:
                 continue
-            if group.site not in sites:
-                known = ", ".join(sites) or "none"
-                raise ValueError(f"{kind}.{group.name}: site: no [[site]] {group.site!r}; there are {known}")
+            for key, name in _asked(group):
+                if name not in sites:
+                    known = ", ".join(sites) or "none"
+                    raise ValueError(f"{kind}.{group.name}: {key}: no [[site]] {name!r}; there are {known}")
             if _on(spec, group) and group.lease is None:
                 lent[group.site] += ceil(group.count / sites[group.site].slots)
     for name, nodes in lent.items():
@@ -90,6 +100,14 @@ def _lent(spec: ScenarioSpec) -> Counter[str]:
                 f"site.{name}.nodes: servers borrow {nodes} of {sites[name].size} nodes; one must be left"
             )
     return lent
+
+
+def _asked(group: SedSpec | ServerSpec) -> Iterator[tuple[str, str]]:
+    """The sites that servers stand on, or ask for a node, and which key names them."""
+    if group.site is not None:
+        yield "site", group.site
+    if group.lease is not None:
+        yield from (("lease.overflow", name) for name in group.lease.overflow)
 
 
 def _without(site: SiteSpec, nodes: int) -> SiteSpec:

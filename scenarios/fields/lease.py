@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune.agents.gridrpc.lease import LeaseHabits
-from gridtune.scenarios.fields.table import Table
+from gridtune.model.gridrpc.pooling import Each
+from gridtune.scenarios.fields.policies import policy_of
+from gridtune.scenarios.fields.table import Table, one_or_more
 
 
 class LeaseSpec(Table):
@@ -23,15 +26,28 @@ class LeaseSpec(Table):
         description="s without requests after which a lease is given back, until there is one again",
     )
 
+    pool: policy_of("pool") = Field(  # type: ignore[valid-type]
+        default_factory=Each, description="how many of the servers have a lease"
+    )
+    overflow: Annotated[list[str], BeforeValidator(one_or_more)] = Field(
+        default_factory=list,
+        description="further [[site]]s, which are asked in turn where `patience` ends; then `site` again",
+    )
+    patience: float = Field(
+        default=inf, gt=0, description="s that a lease may wait at a site before the next one is asked"
+    )
+
     @model_validator(mode="after")
     def _works(self) -> LeaseSpec:
         if self.startup >= self.length:
             raise ValueError(
                 f"startup ({self.startup:g} s) must be less than length ({self.length:g} s): it never worked"
             )
+        if self.patience < inf and not self.overflow:
+            raise ValueError("patience: needs overflow, the sites that are asked then")
         return self
 
     @property
     def habits(self) -> LeaseHabits:
         """As agents know it."""
-        return LeaseHabits(self.length, self.startup, self.idle)
+        return LeaseHabits(self.length, self.startup, self.idle, self.patience)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gridtune.agents.batch.batch_site import BatchSite
-from gridtune.agents.gridrpc.lease import Lease, measure
+from gridtune.agents.gridrpc.lease import Lease, LeasePool, measure
 from gridtune.agents.gridrpc.sed import SeD
 from gridtune.model.grid import Grid
+from gridtune.scenarios.tables.deadline import ServerSpec
+from gridtune.scenarios.tables.gridrpc import SedSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 
 
@@ -18,26 +20,33 @@ def check(spec: ScenarioSpec) -> None:
     batch = {site.name for site in spec.site if site.vres is None}
     for kind, groups in (("sed", spec.sed), ("server", spec.server)):
         for group in groups:
-            if group.lease is not None and group.site not in batch:
+            if group.lease is None:
+                continue
+            asked = [group.site, *group.lease.overflow]
+            if not batch.issuperset(asked):
                 known = ", ".join(sorted(batch)) or "none"
                 raise ValueError(
                     f"{kind}.{group.name}: lease: name a site with a batch scheduler; there are {known}"
                 )
+            if len(set(asked)) < len(asked):
+                raise ValueError(f"{kind}.{group.name}: lease.overflow: names a site twice, or `site` itself")
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put servers on the sites that they have leases of."""
     sites = {agent.name: agent for agent in grid.agents if isinstance(agent, BatchSite)}
     servers = {agent.name: agent for agent in grid.agents if isinstance(agent, SeD)}
-    leases = [
-        Lease(grid, servers[name], sites[site], lease.habits)
-        for group, count, site, lease in (
-            *((one.name, one.count, one.site, one.lease) for one in spec.sed),
-            *((one.name, one.count, one.site, one.lease) for one in spec.server),
-        )
-        if lease is not None and site is not None
-        for name in (group, *(f"{group}-{k:03}" for k in range(count)))
-        if name in servers
-    ]
+    leases = []
+    groups: list[SedSpec | ServerSpec] = [*spec.sed, *spec.server]
+    for group in groups:
+        if group.lease is None or group.site is None:
+            continue
+        pool = LeasePool(group.lease.pool)
+        places = [sites[name] for name in (group.site, *group.lease.overflow)]
+        leases += [
+            Lease(grid, servers[name], places, group.lease.habits, pool)
+            for name in (group.name, *(f"{group.name}-{k:03}" for k in range(group.count)))
+            if name in servers
+        ]
     if leases:
         measure(grid, leases)

@@ -1,0 +1,54 @@
+"""How many leases a group of servers has: one for each with requests, or as demand grows and shrinks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from gridtune.model.policy import Policy, parameter, register
+
+
+class Pool(Policy):
+    """The contract of the family `pool`."""
+
+    def wanted(self, waiting: int, servers: int) -> int:
+        """Leases that the group should have now.
+
+        Args:
+            waiting: requests that wait at its servers.
+            servers: in the group, each of which stands on one lease at most.
+        """
+        raise NotImplementedError
+
+    def kept(self) -> int:
+        """Leases that the group has even if there is nothing to do."""
+        return 0
+
+
+@register("pool", "each")
+@dataclass(frozen=True)
+class Each(Pool):
+    """Every server asks for a lease as soon as it has a request, whatever the others do."""
+
+    def wanted(self, waiting: int, servers: int) -> int:
+        """As many as there are servers."""
+        return servers
+
+
+@register("pool", "by-demand")
+@dataclass(frozen=True)
+class ByDemand(Pool):
+    """The more requests wait, the more leases; servers with the most of them come first."""
+
+    least: int = parameter(1, help="leases that are kept though nothing waits", low=0, high=16, minimum=0)
+    requests: int = parameter(
+        4, help="requests that wait for each lease that is asked for", low=1, high=64, log=True, minimum=1
+    )
+
+    def wanted(self, waiting: int, servers: int) -> int:
+        """One for each so many requests."""
+        return min(servers, max(self.least, ceil(waiting / self.requests)))
+
+    def kept(self) -> int:
+        """See `least`."""
+        return self.least
