@@ -1,4 +1,4 @@
-"""How busy a search keeps its workers.
+"""How busy a search keeps its workers, and what it costs beside them.
 
 Run with `pytest tests/benchmarks/bench_search.py --benchmark-only -s`. Each evaluation burns 5 ms of CPU
 time; the busy share is the CPU time that evaluations burned over workers times wall time. It says something
@@ -26,10 +26,15 @@ SHARES = {
 
 
 def burn(task):
-    """Burn CPU time, then give three numbers that trade off."""
+    """Burn CPU time, then give numbers."""
     end = time.process_time() + SECONDS
     while time.process_time() < end:
         pass
+    return numbers(task)
+
+
+def numbers(task):
+    """Three numbers that trade off, at once."""
     speed, latency = task.values["sed.speed"], task.values["network.latency"]
     share = task.values.get("client.n_submit", 30) / 1000
     return {
@@ -63,3 +68,24 @@ def test_two_workers_are_busy_with_evaluations_of_5_ms(benchmark, tmp_path, samp
     benchmark.extra_info["busy share of two workers"] = round(busy, 3)
     print(f"\n{sampler}: two workers busy {busy:.0%} of the time")
     assert busy >= 0.7
+
+
+@pytest.mark.parametrize(
+    ("sampler", "once_each"), [("random", True), ("pymoo-nsga2", True), ("nsga2", True), ("nsga2", False)]
+)
+def test_a_point_costs_a_search_little_beside_its_runs(benchmark, tmp_path, sampler, once_each):
+    """CPU time of a search whose runs take none; with all defaults, the front on fresh seeds is in it."""
+    scenario = load("diet/day-regular").override({"search.space": SHARES})
+    plain = {"replications": 1, "validation_replications": 0} if once_each else {}
+
+    def searched():
+        begin = time.process_time()
+        with Pool(1) as pool:
+            search(scenario, budget=BUDGET, sampler=sampler, out=tmp_path, pool=pool, work=numbers, **plain)
+        return time.process_time() - begin
+
+    spent = 1000 * benchmark.pedantic(searched, rounds=1) / BUDGET
+    benchmark.extra_info["ms a point"] = round(spent, 2)
+    kind = "one run each" if once_each else "all defaults"
+    print(f"\n{sampler}, {kind}: {spent:.2f} ms of CPU a point")
+    assert spent < (5 if once_each else 10)
