@@ -14,9 +14,11 @@ def test_every_start_is_that_of_the_reference(configuration):
     assert differing_starts(configuration, 60, seed=0) == 0
 
 
-@pytest.mark.parametrize(("stride", "few", "deep"), [(1, 0, 1), (1, 0, 50), (3, 2, 2)])
-def test_it_does_not_matter_how_much_is_planned_at_once(monkeypatch, stride, few, deep):
-    for name, value in {"STRIDE": stride, "FEW": few, "DEEP": deep}.items():
+@pytest.mark.parametrize(
+    ("short", "stride", "few", "deep"), [(0, 1, 0, 1), (0, 1, 0, 50), (0, 3, 2, 2), (3, 8, 16, 20)]
+)
+def test_it_does_not_matter_how_much_is_planned_at_once(monkeypatch, short, stride, few, deep):
+    for name, value in {"SHORT": short, "STRIDE": stride, "FEW": few, "DEEP": deep}.items():
         monkeypatch.setattr(plan, name, value)
     assert differing_starts(CONFIGURATIONS[2], 150, seed=stride + deep) == 0
 

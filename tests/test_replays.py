@@ -10,6 +10,8 @@ from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.results.run import notes
 from gridtune.scenarios.trace_files import TraceError, find_trace
+from gridtune.scenarios.workloads.jobs import JobWorkload
+from gridtune.scenarios.workloads.trace_jobs import CHOICE, TraceJobs
 
 KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
 NASA = "NASA-iPSC-1993-3.1-cln.swf.gz"
@@ -256,3 +258,9 @@ def test_policies_differ_on_the_embedded_log():
     }
     assert min(abs(a - b) for a in waits.values() for b in waits.values() if a != b) > 100
     assert len(set(waits.values())) == 4
+
+
+def test_whatever_chooses_jobs_of_a_log_tells_replays_apart():
+    chooses = set(TraceJobs.model_fields) - set(JobWorkload.model_fields)
+    # The file, and what is read of it, tell by themselves; whoever resamples chooses anew in each run.
+    assert chooses - CHOICE == {"kind", "trace", "cancelled", "resample_from"}
