@@ -54,6 +54,7 @@ class Broker(Gateway):
         self.service: Service | None = None
         self.information: Service | None = None
         self.reports: dict[int, list[Report]] = {}
+        self._sizes = [(member.site.slots, member.site.pace) for member in members]
         self.views = [self.measure(k) for k in range(len(members))]
         self._eligible: dict[tuple[int, frozenset[str] | None, str], list[int]] = {}
         self._groups = any(member.groups for member in members)
@@ -90,8 +91,8 @@ class Broker(Gateway):
     def _match(self, task: Job) -> None:
         """Find the sites that accept a task, and what there is to know of them."""
         sites = self.sites_for(task)
-        # A task goes to a site that is shunned before it goes nowhere.
-        sites = [k for k in sites if not self.trouble.shuns(self.members[k].site.name)] or sites
+        if self.trouble.shunning:  # a task goes to a site that is shunned before it goes nowhere
+            sites = [k for k in sites if not self.trouble.shuns(self.members[k].site.name)] or sites
         if not sites:
             self.refuse(task)
         elif self.information is None:
@@ -155,7 +156,8 @@ class Broker(Gateway):
     def _report(self, _: object) -> None:
         """Every site sends its state; the news of those that are equally far arrives at once."""
         for sites in self._by_distance.values():
-            news = [self.measure(k) for k in sites if self._reported(k) != "old"]
+            heard = [k for k in sites if self._reported(k) != "old"] if self.reports else sites
+            news = [self.measure(k) for k in heard]
             if news:
                 self.channel.send("information", self.members[sites[0]], self._receive, news, len(news))
 
@@ -197,10 +199,11 @@ class Broker(Gateway):
 
     def measure(self, k: int) -> SiteView:
         """A site as it says that it is now."""
-        site = self.members[k].site
+        site, (slots, pace) = self.members[k].site, self._sizes[k]
         if self.reports and self._reported(k) == "idle":
-            return SiteView(k, 0, site.slots, site.slots, site.pace, 0, 0, 0)
-        return SiteView(k, site.depth, site.free, site.slots, site.pace, 0, site.wanted, 0)
+            return SiteView(k, 0, slots, slots, pace, 0, 0, 0)
+        depth = site.depth
+        return SiteView(k, depth, site.free, slots, pace, 0, site.wanted if depth else 0, 0)
 
 
 def _least_limit(member: MemberSite) -> float:

@@ -53,6 +53,11 @@ class Trouble:
         """Whether no site is ever shunned."""
         return isinstance(self.blacklist, Trusting)
 
+    @property
+    def shunning(self) -> bool:
+        """Whether any site has been shunned so far."""
+        return bool(self._shunned)
+
     def loses(self) -> bool:
         """Whether the task that is sent now is lost on its way."""
         if not self.loss or self._rng.random() >= self.loss:

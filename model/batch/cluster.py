@@ -88,6 +88,7 @@ class Cluster:
         queues: by index.
         lanes: waiting jobs by lane and id, first come first.
         depth: waiting jobs in all.
+        wanted: processors that they need.
         ends: planned ends of the running jobs and of the holds, soonest first.
         fresh: jobs queued since the last scheduling pass.
         left: jobs that have started or been withdrawn since then.
@@ -130,6 +131,7 @@ class Cluster:
         "planned_at",
         "queues",
         "shuffled",
+        "wanted",
         "windows",
     )
 
@@ -154,7 +156,7 @@ class Cluster:
         self._known: list[dict[str, Lane]] = [{} for _ in self.queues]  # by queue and owner
         # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
         self.lanes: dict[Lane, OrderedDict[int, Job]] = {}
-        self.depth = 0
+        self.depth = self.wanted = 0
         self.ends: list[PlannedEnd] = []
         self.fresh: list[Job] = []
         self.left: list[Job] = []
@@ -179,11 +181,6 @@ class Cluster:
     def waiting_in(self, queue: int) -> int:
         """Jobs that wait in a queue, by its index."""
         return sum(len(jobs) for lane, jobs in self.lanes.items() if lane.queue == queue)
-
-    @property
-    def wanted(self) -> int:
-        """Processors that waiting jobs need in all."""
-        return sum(width * count for width, count in self._widths.items())
 
     def wanted_in(self, queue: int) -> int:
         """Processors that the jobs that wait in a queue need, by its index."""
@@ -284,6 +281,7 @@ class Cluster:
             self.disturbed = self.shuffled = True
         waiting[job.id] = job
         self._widths[job.processors] = self._widths.get(job.processors, 0) + 1
+        self.wanted += job.processors
         self._lane_of[job.id] = lane
         self.depth += 1
         if job.estimate <= self.longest:
@@ -438,6 +436,7 @@ class Cluster:
             self.left.append(job)
         if self._limited:
             self.shuffled = True
+        self.wanted -= job.processors
         left = self._widths[job.processors] - 1
         if left:
             self._widths[job.processors] = left
