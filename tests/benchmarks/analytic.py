@@ -61,7 +61,7 @@ def truth(values: Mapping[str, object]) -> np.ndarray:
     share = number("site.orsay.vres.sdj")
     unhappy += 22 * max(0.0, 0.5 - share) ** 1.5 + 6 * max(0.0, share - 0.55)
     work -= 30_000 * share
-    wall = _on(number("site.orsay.classes.sdj.wall_limit"), 120, 1200)
+    wall = _on(600, 120, 1200)
     unhappy += 3 * (1 - wall) ** 2
     unfair += 0.05 * wall
     controller = values["harvester.controller"]
