@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
+from gridtune.optimize.replication import allocate
 from gridtune.optimize.replication.allocate import contested
 
 LINE = [(float(k), 10.0 - k) for k in range(11)]  # a front without noise: far apart, none beats another
@@ -146,3 +148,16 @@ def test_who_meets_a_bound_exactly_and_always_keeps_it():
     broken = breaking([-1.0] * 11, 3)
     broken[4] = 0.0
     assert contested(values, counts, 10, broken) == []
+
+
+def test_the_spread_is_pooled_over_all_pairs_and_points():
+    values, counts = noisy(LINE[:4], 5, seed=3)
+    race, limits = allocate._Race(values, counts, np.zeros(2), 0.9), allocate._Limits(values, counts, 0.9)
+    race.pool(np.arange(4))
+    pairs = [values[one] - values[other] for one in range(4) for other in range(one)]
+    assert race.pooled == pytest.approx(np.mean([pair.var(axis=1, ddof=1) for pair in pairs], axis=0))
+    limits.pool(np.arange(4))
+    own, pooled = values.var(axis=2, ddof=1), values.var(axis=2, ddof=1).mean(axis=0)
+    free = allocate.PRIOR + 4
+    spread = (allocate.PRIOR * pooled + 4 * own) / free
+    assert limits.margin == pytest.approx(t.ppf(0.9, free) * np.sqrt(spread / 5))

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
 from gridtune.optimize.commands.compare import compare_rows, run_compare
 from gridtune.optimize.front.comparison import compared, compared_fronts
@@ -35,6 +36,7 @@ def test_welchs_interval_is_that_of_scipy():
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
     assert 1 - found.confidence == pytest.approx(known.pvalue)
     assert unpaired_difference([1.0], [2.0, 3.0]).low is None
+    assert found.pairs == unpaired_difference([1.0], [2.0]).pairs == 0
 
 
 def test_common_streams_are_compared_in_pairs():
@@ -123,3 +125,13 @@ def test_runs_whose_metrics_are_not_as_they_were_written_are_refused(call, tmp_p
     code, out, err = call("compare", run, edited)
     assert (code, out) == (2, "")
     assert err.startswith(f"gridtune: {edited}: not what a run has written (")
+
+
+def test_an_interval_of_pairs_is_that_of_students_test():
+    draw = np.random.default_rng(4)
+    a, b = draw.normal(0, 1, 7).tolist(), draw.normal(0.5, 1, 7).tolist()
+    found, known = difference(b, a), ttest_rel(b, a)
+    interval = known.confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert 1 - found.confidence == pytest.approx(known.pvalue)
+    assert found.pairs == 7

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from gridtune.optimize.front.dominant_choice import dominant_choices
+from gridtune.optimize.front.dominant_choice import _nearest, dominant_choices
 from gridtune.optimize.front.export import summary, to_dict
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive, Constraint
-from tests.fronts import COMPLETED, UNHAPPY, evaluation
+from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, archive, evaluation
 
 GOALS = (UNHAPPY, COMPLETED)
 PUSH = {"middleware.kind": "push", "site.a.policy": "easy", "middleware.update_period": 30.0}
@@ -114,3 +114,11 @@ def test_a_kind_that_breaks_constraints_is_said_to_do_so():
 
 def test_equal_points_of_another_kind_are_on_the_front():
     assert dominant_choices(front(study((PUSH, (1, 10)), (PULL, (1, 10))))) == []
+
+
+def test_the_nearest_loser_is_so_as_a_share_of_each_objectives_span():
+    costs = {1: (0.2, 0.1), 2: (0.9, 0.04), 3: (0.0, 0.0)}
+    known = archive((UNFAIR, UNHAPPY), *costs.values())
+    first, second, rival = known.evaluations
+    # Of spans 0.9 and 0.1 the first is beaten by 2/9 and all, the second by all and 4/10.
+    assert _nearest(front(known), [first, second], [rival], fresh=False) == (first, rival)

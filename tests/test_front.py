@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from operator import add
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,11 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.optimize.front.against_today import gains
+from gridtune.optimize.front.breakdown import sentences
 from gridtune.optimize.front.export import header, rows, summary, to_csv, to_dict, to_latex, to_text
 from gridtune.optimize.front.front import front, history, probability_non_dominated, reference_point
 from gridtune.optimize.front.number_format import measured, plain
-from gridtune.optimize.front.terminal import table
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.front.tables import evaluations_frame, front_frame
+from gridtune.optimize.front.terminal import merged, table
+from gridtune.optimize.front.worth import worth_of
+from gridtune.optimize.records.evaluations import Failed, Objective
+from gridtune.optimize.replication.compare import costs
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)
@@ -356,3 +361,86 @@ def test_a_today_without_finite_objectives_is_told_of_all_the_same():
     found = front(archive(TWO, (float("inf"), 5), (0.1, 6), (0.2, 7), today=0))
     assert found.value(0, UNFAIR) == float("inf")
     assert "inf" in table(found, 120)
+
+
+def test_chances_are_drawn_with_the_seed_of_the_search():
+    study = search(15, fresh=0)  # too few points for a model of all runs
+    found = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=5)).members}
+    other = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=6)).members}
+    assert found != other
+
+
+def test_a_front_and_its_members_say_what_they_are():
+    found = front(archive(TWO, (0.5, 100), (0.1, 10)))
+    assert repr(found) == "Front('study', 2 of 2 points for unfairness, completed)"
+    assert repr(found.members[0]).startswith("Member(1, on the front: ")
+
+
+@pytest.mark.parametrize(
+    ("cases", "infeasible", "kept", "said"),
+    [
+        ((), [], [True], ["No evaluation breaks a constraint (lost <= 0)."]),
+        ((), [1], [True, True], ["1 breaks a constraint (lost <= 0)."]),
+        (
+            ("a", "b"),
+            [1, 2],
+            [True, False],
+            [
+                "Each point was run in 2 scenarios; an objective is the worst of them.",
+                "2 break a constraint (lost <= 0).",
+                "1 member breaks one on fresh seeds only, and leaves the front.",
+            ],
+        ),
+        (
+            (),
+            [],
+            [False, False],
+            [
+                "No evaluation breaks a constraint (lost <= 0).",
+                "2 members break one on fresh seeds only, and leave the front.",
+            ],
+        ),
+    ],
+)
+def test_what_breaks_constraints_is_counted_in_words(cases, infeasible, kept, said):
+    known = SimpleNamespace(cases=cases, robust="worst", constraints=["lost <= 0"])
+    members = [SimpleNamespace(feasible=one) for one in kept]
+    assert sentences(SimpleNamespace(archive=known, infeasible=infeasible, members=members)) == said
+
+
+def test_points_near_each_other_share_a_row_where_an_objective_never_varies():
+    study = archive(
+        THREE,
+        ((0, 0), (0.1, 0.3), (100, 104)),
+        ((0, 0), (0.3, 0.102), (104, 100.4)),
+        ((0, 0), (0.9, 0.9), (300, 300)),
+    )  # fmt: skip
+    groups = [[member.evaluation.number for member in group.members] for group in merged(front(study))]
+    assert sorted(map(sorted, groups)) == [[0, 1], [2]]
+
+
+def test_the_tables_of_a_study_have_a_row_for_each_evaluation_and_each_member():
+    found = front(search(30, objectives=2))
+    every, best = evaluations_frame(found, [Failed(99, {"sed.strict": True}, "broke")]), front_frame(found)
+    assert list(every.index) == [*range(30), 99]
+    assert every.loc[99, "failure"] == "broke"
+    assert not every.loc[99, "on_front"]
+    assert np.isnan(every.loc[99, "unfairness"])
+    for member in found.members:
+        number, row = member.evaluation.number, every.loc[member.evaluation.number]
+        assert row["unfairness_validated"] == member.evaluation.validated["unfairness"].mean
+        assert row["unfairness"] == member.evaluation.objectives["unfairness"].mean
+        assert row["fresh_replications"] == 8
+        assert number in best.index
+    assert list(best.index) == numbers(found.members)
+    assert front_frame(front(archive(TWO, (float("nan"), 1)))).empty
+
+
+def test_what_points_are_worth_is_on_the_level_of_the_members_own_means():
+    study = search(40, objectives=2)
+    found = front(study)
+    points = [member.evaluation for member in found.members]
+    worth = worth_of(points, list(study.evaluations), [], study.objectives, found.judgement)
+    means = costs([point.validated for point in points], study.objectives)
+    assert np.mean([worth[point.number] for point in points], axis=0) == pytest.approx(means.mean(axis=0))
+    assert set(worth) == set(range(40))

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import f
 
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication import posterior
@@ -203,6 +204,10 @@ def test_what_streams_and_points_add_is_that_of_least_squares():
         assert np.diff(found[:, column]) == pytest.approx(np.diff(effects[7:]))
         means = posterior._point_means(values, seen, found)[:, column]
         assert np.diff(means) == pytest.approx(np.diff(effects[:7]))
+    left = posterior._rest(values, seen, found, posterior._point_means(values, seen, found))
+    assert not left[np.broadcast_to(~seen[:, None, :], left.shape)].any(), "where there is no run"
+    assert left.sum(axis=2) == pytest.approx(0.0, abs=1e-12)
+    assert left.sum(axis=0) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_size_of_luck_is_that_of_the_analysis_of_variance():
@@ -262,6 +267,28 @@ def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():
         assert posterior._missing_odds(said, happened, 1000) == pytest.approx(-np.log(factor), abs=0.1)
     # All of ten never said: the prior keeps it finite.
     assert 1.0 < posterior._missing_odds(np.full(10, 0.001), np.ones(10), 1000) < 5.0
+    # Nor is anything raised or lowered out of all proportion.
+    assert posterior._missing_odds(np.full(4000, 0.001), np.ones(4000), 1000) == pytest.approx(5.0, abs=0.01)
+    assert posterior._missing_odds(np.full(4000, 0.999), np.zeros(4000), 1000) == pytest.approx(-5, abs=0.01)
+
+
+def test_an_objective_that_is_nothing_everywhere_ties():
+    unit = posterior._unit(np.array([[0.0, 1.0], [0.0, 3.0]]))
+    assert unit == pytest.approx([np.inf, 2 * posterior.ALIKE])
+
+
+def test_what_points_explain_is_judged_by_the_f_test():
+    table = [[1.0, 2.0, 4.0], [2.0, 2.5, 4.5], [1.5, 3.5, 4.0], [3.0, 3.0, 6.0]]
+    points, streams = np.mean(table, axis=1), np.mean(table, axis=0)
+    rest = np.array(table) - points[:, None] - streams + np.mean(table)
+    ratio = 3 * points.var(ddof=1) / ((rest**2).sum() / 6)
+    found = reliability(table)
+    assert found.share == pytest.approx(1 - 1 / ratio)
+    assert found.doubt == pytest.approx(f.sf(ratio, 3, 6))
+    same = reliability([[1.0, 2.0], [2.0, 1.0]])
+    assert (same.share, same.doubt) == (0.0, 1.0)
+    worse = reliability([[1.0, 2.0], [2.0, 1.5]])  # they differ by less than chance would have it
+    assert worse.share == 0.0
 
 
 def test_what_never_or_always_happens_stays_so_and_odds_are_tempered():

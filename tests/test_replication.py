@@ -1,10 +1,17 @@
 """Probabilities from few replications, worked out by hand: two of them have four equally likely samples."""
 
+from math import inf
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 from fronts import estimate
-from gridtune.optimize.records.evaluations import Constraint, Objective
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.records.evaluations import Constraint, Failed, Objective
 from gridtune.optimize.replication.chances import chances, probability_non_dominated
+from gridtune.optimize.replication.compare import common_scale
+from gridtune.optimize.replication.evaluate import evaluated
 
 COST = Objective("cost", "minimize")
 GAIN = Objective("gain", "maximize")
@@ -93,3 +100,25 @@ def test_equal_seeds_draw_equal_samples():
     rows = [{"cost": estimate(0.0, 4.0, 1.0)}, {"cost": estimate(2.0, 1.0, 1.5)}]
     assert probability_non_dominated(rows, [COST]) == probability_non_dominated(rows, [COST])
     assert probability_non_dominated(rows, [COST]) != probability_non_dominated(rows, [COST], seed=2)
+
+
+def test_the_same_samples_are_drawn_whether_or_not_anything_is_constrained():
+    draw = np.random.default_rng(4)
+    rows = [{"cost": estimate(*draw.normal(0, 1, 5))} for _ in range(4)]
+    free = [one.non_dominated for one in chances(rows, [COST], (), [{}] * 4)]
+    assert probability_non_dominated(rows, [COST]) == free
+    assert probability_non_dominated(rows, [COST], seed=2) != free
+
+
+def test_means_of_fewer_replications_are_moved_by_what_the_further_streams_did_to_each_objective():
+    values = np.array([[[1.0, 2.0, 6.0], [0.0, 0.0, 0.0]], [[3.0, 4.0, 0.0], [5.0, 7.0, 0.0]]])
+    # The third stream moved the first point's mean from 1.5 to 3, and its other objective not at all.
+    assert common_scale(values, np.array([3, 2])) == pytest.approx(np.array([[3.0, 0.0], [3.5 + 1.5, 6.0]]))
+
+
+def test_the_replication_that_gives_no_finite_value_is_named_by_its_number():
+    settings = SimpleNamespace(run_in=[SimpleNamespace(name="a")], watched=("cost",))
+    runs = [[{"cost": Metric(1.0, "")}, {"cost": Metric(inf, "")}]]
+    reason = "cost is infinite in replication 1: work was lost or left over"
+    assert evaluated(5, {}, runs, settings) == Failed(5, {}, reason)
+    assert "replication 8" in evaluated(5, {}, runs, settings, first=7).reason

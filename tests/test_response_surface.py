@@ -85,3 +85,24 @@ def test_a_parameter_that_changes_nothing_is_found_to():
     _, (matters, idle), _, noise = response_surface._sizes(surface.sizes, 2)
     assert idle < matters / 20
     assert noise == pytest.approx(0.05**2, rel=0.5)
+
+
+def test_a_point_that_is_asked_for_twice_is_drawn_alike():
+    draws = Fitted(0.0, LOGARITHMS).draws(COLUMNS, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
+    assert draws[:, 0] == pytest.approx(draws[:, 1], abs=0.01)
+    assert draws.std() > 0.1
+
+
+def test_the_sizes_that_are_found_fit_best():
+    rng = np.random.default_rng(5)
+    columns = [rng.uniform(0, 1, (40, 1)), rng.uniform(0, 1, (40, 1))]
+    values = (np.sin(4 * columns[0]) + columns[1] ** 2)[:, 0] + rng.normal(0, 0.1, 40)
+    found = response_surface.fitted(columns, values, 1)
+    squares = np.stack([(column - column.T) ** 2 for column in columns])
+    start = response_surface._start(2, values.var())
+    shapes, noise = np.exp(-squares / (2 * REACH**2)), np.full(40, 1e-9 * values.var())
+    given = (squares, shapes, values - found.mean, noise, start)
+    _, slope = response_surface._misfit(found.sizes, *given)
+    free = (found.sizes > start - 8.9) & (found.sizes < start + 4.9)
+    assert free.sum() >= 4
+    assert abs(slope[free]).max() < 0.05

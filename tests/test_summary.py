@@ -90,6 +90,7 @@ def test_classes_have_their_own_and_one_without_jobs_has_lost_nothing(found):
         "waiting_mean.batch": (2 + 2 + 25) / 3, "waiting_p95.batch": 2 + 0.9 * 23, "waiting_max.batch": 25,
         "response_mean.batch": (6 + 8 + 33) / 3, "response_p95.batch": 8 + 0.9 * 25,
         "slowdown_mean.batch": (6 / 4 + 8 / 6 + 33 / 8) / 3,
+        "owed_lost_fraction.batch": 32 / 60, "owed_lost_fraction.none": 0.0,
         "lost_fraction.sdj": 1.0, "satisfaction_mean.batch": (1 + 20 / 32) / 2,
         "users.none": 0, "jobs.none": 0, "lost_fraction.none": 0.0,
     }  # fmt: skip

@@ -1,13 +1,23 @@
 """Tables keep the terminal's width and say numbers as people do."""
 
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 
 from gridtune.model.metrics.registry import ALWAYS
 from gridtune.optimize.commands.front import front_text
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front.terminal import laid_out, merged, short_names, table, varying, wrapped
+from gridtune.optimize.front.terminal import (
+    laid_out,
+    merged,
+    short_names,
+    table,
+    terminal_width,
+    varying,
+    wrapped,
+)
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.results.amounts import human, human_difference
 from gridtune.scenarios.results.headline import HEADLINE, OTHERS, grouped, part_of
@@ -30,6 +40,21 @@ def test_a_table_that_is_too_wide_has_a_column_for_each_point():
     narrow = laid_out(rows, 15).split("\n\n")
     assert [block.splitlines()[0].split() for block in narrow] == [["point", "10", "20"], ["point", "30"]]
     assert narrow[0].splitlines()[2].split() == ["betas", "1b", "2b"]
+    # What fits nowhere has a block for each point all the same.
+    assert [block.split()[1] for block in laid_out(rows, 3).split("\n\n")] == ["10", "20", "30"]
+
+
+def test_where_nothing_says_how_wide_it_is_a_page_is_120_columns_wide(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr("sys.stdout", StringIO())
+    assert terminal_width() == 120
+
+
+def test_titles_have_units_but_for_times_which_have_their_own():
+    found = front(archive((Objective("waiting_mean", "minimize", "s"), COMPLETED), (60.0, 5), (30.0, 4)))
+    title = table(found, 200).splitlines()[0]
+    assert "[s]" not in title
+    assert "[GB]" in table(front(archive((Objective("used", "minimize", "GB"),), (6.0,))), 200)
 
 
 def test_only_parameters_that_vary_are_shown():

@@ -8,10 +8,19 @@ import pytest
 
 from gridtune.optimize.commands.front import front_text
 from gridtune.optimize.commands.search import settings_of
-from gridtune.optimize.front.against_today import NOTHING, gains, settings_changed, worth_it
+from gridtune.optimize.front.against_today import (
+    NOTHING,
+    between,
+    gains,
+    in_words,
+    settings_changed,
+    worth_it,
+)
+from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.export import summary, to_dict, to_frame
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.recommendations import recommend
+from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.search_space.today import starting_points, today_of
@@ -20,6 +29,7 @@ from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, Interrupting, toy, toy_with_today
 from tests.contents import content
 from tests.fronts import COMPLETED, UNFAIR, archive
+from tests.fronts import search as noisy_search
 
 TODAY = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1}
 
@@ -208,3 +218,35 @@ def test_settings_of_papers_that_a_scenario_ships_are_points_of_its_space():
     found = list(starting_points(given, space, today_of(scenario, space), scenario.name))
     assert [one["middleware.kind"] for one in found] == ["pull", "pilot", "pilot", "push"]
     assert len({key(one) for one in found}) == len(given)
+
+
+def test_a_change_in_words_has_its_interval_from_the_smaller_to_the_larger():
+    less = Change(UNFAIR, 0.5, 0.4, Difference(-0.1, 0.02, -0.14, -0.06, 0.99, 5))
+    more = Change(COMPLETED, 50.0, 60.0, Difference(10.0, 2.0, 6.0, 14.0, 0.99, 5))
+    assert in_words(less) == "unfairness lower by 0.1 (0.06 to 0.14)"
+    assert in_words(more).endswith("higher by 10 jobs (6 to 14)")
+    assert (less.better, more.better) == (True, True)
+
+
+def test_what_changes_is_told_by_all_runs_where_these_can_tell():
+    found = front(noisy_search())
+    one, other = (member.evaluation for member in found.members[:2])
+    told = [change for change in between(found, one, other) if change.difference.verdict != "equal"]
+    assert told
+    for change in told:
+        known = found.judgement.difference(other.number, one.number, change.metric)
+        assert change.difference.mean == known.mean
+
+
+def without_today(task):
+    if not task.values:
+        raise RuntimeError("no nodes")
+    return toy_with_today(task)
+
+
+def test_where_the_scenario_as_it_stands_cannot_be_run_that_is_its_failure_and_nobody_elses(scenario):
+    result = run(scenario, budget=6, sampler="random", work=without_today)
+    (failed,) = result.failures
+    assert failed.number == 0
+    assert "no nodes" in failed.reason
+    assert [one.number for one in result.archive.evaluations] == [1, 2, 3, 4, 5]

@@ -7,13 +7,17 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.explanation import transplants as room
+from gridtune.optimize.front import kind_test
+from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import front
+from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.replication.validation import FRESH, FreshRuns
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, toy
+from tests.fronts import UNFAIR
 
 SEEN = []
 
@@ -147,3 +151,30 @@ def test_a_resumed_search_makes_the_same_transplants(tmp_path):
     more = go(64, resume=True)
     assert sum(one.host is None for one in more.archive.evaluations) == 64
     assert not any("not proposed again" in note for note in more.notes)
+
+
+def test_a_kind_is_worse_if_it_is_wherever_it_could_be_run():
+    def tested(*verdicts):
+        changes = {
+            verdict: (Change(UNFAIR, 0.0, mean, Difference(mean, 0.1, mean - 0.2, mean + 0.2, 1.0, 9)),)
+            for verdict, mean in (("worse", 1.0), ("better", -1.0))
+        }
+        made = [
+            kind_test.Transplant(0, {"x": 1}, changes.get(one, ()), "x" * (one == "failed"))
+            for one in verdicts
+        ]
+        return kind_test.Tested("kind", "a", "b", tuple(made), 9).verdict
+
+    assert tested("worse", "failed", "worse") == "worse"
+    assert tested("failed", "failed") == "undecided"
+    assert tested("worse", "level") == "undecided"
+    assert tested("worse", "better") == "better"
+
+
+def test_fresh_runs_give_every_metric_that_is_a_number_in_all_of_them():
+    found = search(load("diet/day-regular"), budget=6, vary=VARY, sampler="random", work=toy)
+    with Pool(1) as pool:
+        fresh = FreshRuns(found.settings, 2, pool, work=toy, first=3)
+        (known,) = fresh.run([found.archive.evaluations[0].values])
+    assert known.values["seen_replication"] == (3.0, 4.0)
+    assert "waiting_mean" not in known.values, "no number but in replication 0"

@@ -216,6 +216,30 @@ def test_optional_requests_are_owed_to_nobody_and_all_other_work_is():
     assert classes["spare"].waitings == [28.0]
     assert [part.lost_jobs for part in classes.values()] == [1, 0, 1]
     assert [part.lost_work for part in classes.values()] == [4.0, 0.0, 4.0]
+    assert [part.owed_lost for part in classes.values()] == [4.0, 0.0, 0.0]
+
+
+def test_the_work_of_optional_requests_counts_in_no_class_even_if_it_is_done():
+    jobs = [
+        done(1, "u", 0, 4, mandatory=False, data=Stay("u", 0.0, 20.0), kind="optional"),
+        done(2, "u", 4, 8, mandatory=False, kind="spare"),
+        done(3, "u", 8, 12, deadline=10.0, kind="late"),
+        done(4, "u", 12, 16, deadline=10.0, kind="late"),
+    ]
+    user = fared(jobs)["u"]
+    assert {kind: part.work for kind, part in user.classes.items()} == {"optional": 0, "spare": 4, "late": 8}
+    assert [part.owed_lost for part in user.classes.values()] == [0.0, 0.0, 0.0]
+    assert user.mandatory_failed == user.classes["late"].mandatory_failed == 2
+
+
+def test_who_runs_at_the_end_has_held_slots_since_the_start_and_before():
+    job = Job(1, "u", 0.0, 100.0, processors=3)
+    job.queue(0.0)
+    job.begin(5.0)
+    job.wasted = 2.0
+    waiting = Job(2, "v", 0.0, 100.0)
+    users = fared([job, waiting], slots=4, allocated="occupied")
+    assert {name: user.allocated for name, user in users.items()} == {"u": 2 + 15 * 3, "v": 0.0}
 
 
 def test_what_runs_has_been_given_what_its_nodes_did_so_far():

@@ -91,6 +91,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "io_faults": robustness_tables.io_faults_table,
         "full_disk": robustness_tables.full_disk_table,
         "mutants": robustness_tables.mutants_table,
+        "fresh-mutants": robustness_tables.mutants_table,
     },
     "method.md": {"calibration": search_tables.calibration_table},
     "samplers.md": {"allocations": search_tables.allocations_table},

@@ -11,8 +11,8 @@ product, constant, condition, `return`, `break` or keyword argument is another o
 the changed line are run until one fails, the fast ones that run little else first, and no more of them than
 take `MOST` seconds; a change that only fails to end counts as noticed. The tests are collected once; each
 mutant is a process forked from there, in which the changed function's code takes the place of the function's.
-Changes outside of functions are tried in a new process. Texts, annotations, decorators and what a policy's
-parameters say of themselves are left as they are.
+Changes outside of functions are tried in a new process. Texts, annotations, decorators, assertions and what a
+policy's parameters say of themselves are left alone.
 
 A change that alters nothing that anybody can see is listed with a reason in `equivalent_mutants.toml`, and
 does not count. The code on disk is never changed.
@@ -399,10 +399,11 @@ def traced(item: pytest.Item, room: str, say: Any) -> int:
     return code
 
 
-def equivalents() -> dict[tuple[str, str, str, str], str]:
-    """Why a change alters nothing, by module, line, what was and what is."""
+def equivalents() -> dict[tuple[str, ...], str]:
+    """Why a change alters nothing, by module, function where that is named, line, what was and what is."""
     rows = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"] if EQUIVALENT.exists() else []
-    return {(row["module"], row["text"], row["before"], row["after"]): row["reason"] for row in rows}
+    names = ("module", "function", "text", "before", "after")
+    return {tuple(row.get(name, "") for name in names): row["reason"] for row in rows}
 
 
 def classified(rows: Mapping[str, Any], current: Collection[str]) -> dict[str, Any]:
@@ -410,8 +411,9 @@ def classified(rows: Mapping[str, Any], current: Collection[str]) -> dict[str, A
     same, made = equivalents(), {}
     for key, row in rows.items():
         if key in current:
-            why = same.get((row["module"], row["text"], row["before"], row["after"]), "")
-            made[key] = {**row, "alters_nothing": why}
+            change = row["text"], row["before"], row["after"]
+            why = [same.get((row["module"], where, *change), "") for where in (row["function"], "")]
+            made[key] = {**row, "alters_nothing": max(why)}
     return made
 
 
