@@ -111,7 +111,7 @@ def _fresh_views(patch: Patch) -> None:
     submit = Broker.submit
 
     def looking(self: Broker, task: Job) -> None:
-        self.views = [self._measure(k) for k in range(len(self.members))]
+        self.views = [self.measure(k) for k in range(len(self.members))]
         submit(self, task)
 
     patch.setattr(Broker, "submit", looking)
@@ -202,6 +202,17 @@ def _few_workers(patch: Patch) -> None:
         begin(self, _)
 
     patch.setattr(Master, "begin", halved)
+
+
+def _slow_masters(patch: Patch) -> None:
+    """A master needs 3 s to dispatch a task."""
+    begin = Master.begin
+
+    def slowed(self: Master, _: object) -> None:
+        self.habits = self.habits._replace(dispatch_time=3.0)
+        begin(self, _)
+
+    patch.setattr(Master, "begin", slowed)
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -350,7 +361,6 @@ MUTANTS: tuple[Mutant, ...] = (
             "egee/vres-site/R4",
             "egee/vres-site/R5",
             "egee/gptm3d/R8a",
-            "egee/gptm3d/R8c",
         ),
     ),
     Mutant(
@@ -388,6 +398,11 @@ MUTANTS: tuple[Mutant, ...] = (
         "masters ask for half of their workers",
         _few_workers,
         ("egee/itu/R7c", "egee/gptm3d/R8b"),
+    ),
+    Mutant(
+        "a master needs 3 s to dispatch a task",
+        _slow_masters,
+        ("egee/gptm3d/R8c",),
     ),
     Mutant(
         "later tasks go first",

@@ -3,7 +3,8 @@
     python docs/making/claims.py
 
 The tables of a paper stand between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->` of some
-page; the counts of all papers between `<!-- counts of claims -->` and `<!-- end of counts -->`.
+page; the counts of all papers between `<!-- counts of claims -->` and `<!-- end of counts -->`; what loses
+them between `<!-- changes and claims -->` and `<!-- end of changes -->`.
 `python -m tests.benchmarks.claims` makes the data.
 """
 
@@ -84,12 +85,34 @@ def counts() -> str:
     return "\n".join([*rows, ""]) + "\n"
 
 
+def lost() -> str:
+    """A row for each change of the model that was tried: claims that it loses, and claims that it keeps."""
+    path = DATA.parent / "claim_mutants.json"
+    made = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    rows = ["", "| change of the model | claims lost | no longer met | kept |", "|---|---|---|---|"]
+    for change, claims in made.items():
+        cells: dict[str, list[str]] = {"lost": [], "open": [], "kept": []}
+        for claim, (before, after) in claims.items():
+            if before == "met":
+                kind = {"met": "kept", "not met": "lost"}.get(after, "open")
+                cells[kind].append(claim)
+        if any(cells.values()):
+            rows.append(f"| {change} | {' | '.join(', '.join(names) or '–' for names in cells.values())} |")
+    return "\n".join([*rows, ""]) + "\n"
+
+
 def written(page: str) -> str:
     """A page with its tables as the data say."""
 
     def table(found: re.Match[str]) -> str:
         return f"<!-- claims {found[1]} -->\n{claims(outcome(found[1]))}<!-- end of claims -->"
 
+    page = re.sub(
+        r"<!-- changes and claims -->\n.*?<!-- end of changes -->",
+        lambda _: f"<!-- changes and claims -->\n{lost()}<!-- end of changes -->",
+        page,
+        flags=re.DOTALL,
+    )
     page = re.sub(r"<!-- claims (\w+) -->\n.*?<!-- end of claims -->", table, page, flags=re.DOTALL)
     return re.sub(
         r"<!-- counts of claims -->\n.*?<!-- end of counts -->",
