@@ -134,7 +134,6 @@ def federation_table(data: dict[str, Any]) -> str:
         return float(moocore.hypervolume(scaled, ref=[0.0] * len(worst)))
 
     alone = {name: volume([point]) for name, point in papers.items()}
-    best = max(alone, key=lambda name: alone[name])
     lines = [
         "| seed | search | runs | kept | of these not beaten on 30 streams | middleware | hypervolume |",
         "|---|---|---:|---:|---:|---|---:|",
@@ -145,8 +144,10 @@ def federation_table(data: dict[str, Any]) -> str:
             f"| {row['seed']} | {row['sampler']} | {row['runs']} | {len(right)} | {sum(right)} "
             f"| {', '.join(row['kinds'])} | {volume(row['points']):.3f} |"
         )
-    lines.append(f"| | papers: best ({best}) | | | | | {alone[best]:.3f} |")
-    lines.append(f"| | papers: all {len(papers)} | | | | | {volume(papers.values()):.3f} |")
+    if alone:
+        best = max(alone, key=lambda name: alone[name])
+        lines.append(f"| | papers: best ({best}) | | | | | {alone[best]:.3f} |")
+        lines.append(f"| | papers: all {len(papers)} | | | | | {volume(papers.values()):.3f} |")
     said = [f"- Seed {row['seed']}, {row['sampler']}: {text}" for row in rows for text in row["said"]]
     return "\n".join([*lines, "", *said])
 
