@@ -218,10 +218,10 @@ class Cluster:
                 yield job
             room[lane.queue] = left
 
-    def in_order(self) -> Iterable[Job]:
+    def in_order(self) -> Iterator[Job]:
         """Waiting jobs by priority of their queues, first come first."""
         if len(self.lanes) == 1 and not self._limited and self.longest == inf:
-            return next(iter(self.lanes.values())).values()
+            return iter(next(iter(self.lanes.values())).values())
         return self.jobs(sorted(self.lanes) if len(self.lanes) > 1 else self.lanes)
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
