@@ -107,6 +107,7 @@ class Grid(mesa.Model):
     def close(self) -> None:
         """Let go of all agents, so that the grid can be freed; it cannot be used afterwards."""
         self.remove_all_agents()
+        self.record.let_go()
         # Mesa before 3.4.2 keeps every model for ever in a class dictionary.
         counters: dict[mesa.Model, Any] | None = getattr(mesa.Agent, "_ids", None)
         if counters is not None:

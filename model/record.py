@@ -169,6 +169,12 @@ class Record:
             known[what] = work_out()
         return known[what]
 
+    def let_go(self) -> None:
+        """Forget who can be asked, and with them the grid; what was recorded stays."""
+        self.measures.clear()
+        self.probes.clear()
+        self.held_back.clear()
+
     def sample(self, now: float) -> None:
         """Append the present value of every probe to the signals."""
         self.signals.extend((now, name, float(value())) for name, value in self.probes)

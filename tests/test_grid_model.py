@@ -8,6 +8,7 @@ import mesa
 import pytest
 
 import gridtune as gt
+from gridtune.model.grid import Grid
 from gridtune.scenarios import load, shipped_text, simulate
 from gridtune.scenarios.errors import ScenarioError
 
@@ -116,6 +117,16 @@ def test_models_that_nobody_closes_are_freed():
     del model
     gc.collect()
     assert [ref() for ref in kept] == [None] * 3
+
+
+def test_what_a_run_leaves_behind_does_not_hold_its_grid():
+    gc.collect()
+    before = len([one for one in gc.get_objects() if isinstance(one, Grid)])
+    run = simulate(load("federation/small").override({"horizon": 600.0}))
+    gc.collect()
+    assert len([one for one in gc.get_objects() if isinstance(one, Grid)]) <= before
+    assert run.metrics
+    assert run.record.jobs
 
 
 def test_the_seed_goes_by_both_names_and_may_be_left_out():
