@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gridtune.model.metrics.registry import METRICS
+from gridtune.model.metrics.registry import CLASS_METRICS, METRICS
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.simulation.simulate import simulate
 from tests.benchmarks.rows import file_of, rows_of
@@ -92,6 +92,12 @@ def measure(work: Path, seconds: float, only: Sequence[str], every: int) -> None
                     file.flush()
 
 
+def sign_of(metric: str) -> float:
+    """1 if less of a metric is better, else -1; metrics by class are called NAME.CLASS."""
+    name, _, kind = metric.partition(".")
+    return 1.0 if (CLASS_METRICS if kind else METRICS)[name].direction == "minimize" else -1.0
+
+
 def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """Mean of first minus second, run by run, and its standard error."""
     differences = [a - b for a, b in zip(first, second, strict=True)]
@@ -101,8 +107,7 @@ def difference(first: Sequence[float], second: Sequence[float]) -> tuple[float, 
 def better(metric: str, first: Sequence[float], second: Sequence[float]) -> float:
     """By how many standard errors the first values of a metric are better than the second."""
     mean, error = difference(first, second)
-    sign = -1.0 if METRICS[metric].direction == "minimize" else 1.0
-    return sign * mean / error if error else 0.0
+    return -sign_of(metric) * mean / error if error else 0.0
 
 
 def judged(knob: Knob, runs: dict[str, dict[str, list[float]]]) -> dict[str, Any]:
@@ -118,7 +123,7 @@ def judged(knob: Knob, runs: dict[str, dict[str, list[float]]]) -> dict[str, Any
         made = {value: runs[value][metric] for value in values}
         if not all(isfinite(x) for column in made.values() for x in column):
             continue
-        sign = 1.0 if METRICS[metric].direction == "minimize" else -1.0
+        sign = sign_of(metric)
         best = min(values, key=lambda value: sign * fmean(made[value]))
         ends = values[0], values[-1]
         if knob.ordered and best not in ends:
