@@ -71,19 +71,19 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["optimize/replication/*.py"],
         ["test_replication", "test_allocate", "test_posterior", "test_search_adaptive", "test_compare",
          "test_search_constraints", "test_search_robust", "test_loss", "test_today", "test_transplants",
-         "test_search", "test_explain", "test_response_surface"],
+         "test_search", "test_explain", "test_response_surface", "test_reliability", "test_model_of_runs"],
     ),
     "front": (
         ["optimize/front/*.py"],
         ["test_front", "test_recommendations", "test_dominant_choice", "test_search_robust", "test_today",
          "test_search_constraints", "test_compare", "test_export", "test_preference", "test_terminal",
-         "test_page", "test_transplants"],
+         "test_page", "test_transplants", "test_changes", "test_breakdown", "test_front_choices"],
     ),
     "batch": (
         ["model/batch/*.py"],
         ["test_batch", "test_batch_priority", "test_batch_conformance", "test_batch_scenarios",
          "test_fair_share", "test_quotas", "test_queueing", "test_gangs", "test_parallel_tasks",
-         "test_file_system", "test_prime_time", "test_outages", "test_harvesting"],
+         "test_file_system", "test_prime_time", "test_outages", "test_harvesting", "test_cluster"],
     ),
 }  # fmt: skip
 

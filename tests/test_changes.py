@@ -1,0 +1,200 @@
+"""What changes from one point to another, told with what is sure of it, and how many are called better by luck."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from gridtune.optimize.front.against_today import (
+    Setting,
+    between,
+    gains,
+    in_words,
+    settings_changed,
+    told_changes,
+    worth_it,
+)
+from gridtune.optimize.front.changes import Change, change, changes, other_changes
+from gridtune.optimize.front.front import front
+from gridtune.optimize.front import kind_test
+from gridtune.optimize.replication.paired import Difference, difference
+from tests.fronts import COMPLETED, UNFAIR, archive
+
+BASE = (99.0, 101.0, 100.0, 102.0, 98.0)  # mean 100
+LESS = Difference(-2.0, 0.5, -3.0, -1.0, 0.99, 5)
+MORE = Difference(2.0, 0.5, 1.0, 3.0, 0.99, 5)
+UNSURE = Difference(-2.0, 2.0, -6.0, 2.0, 0.6, 5)
+SAME = Difference(0.0, 0.0, 0.0, 0.0, 0.0, 5)
+ALWAYS = Difference(-2.0, 0.0, -2.0, -2.0, 1.0, 5)
+ONCE = Difference(-2.0, None, None, None, None, 1)
+
+
+def of(gap, metric=UNFAIR):
+    return Change(metric, 10.0, 10.0 + gap.mean, gap)
+
+
+def times(factor):
+    return tuple(factor * value for value in BASE)
+
+
+def test_other_metrics_are_told_that_surely_change_the_relatively_largest_first():
+    factors = {"a": 1.1, "c": 2.0, "b": 0.5, "d": 1.3, "e": 1.2, "f": 1.05, "events": 9.0, "unfairness": 5.0}
+    start = dict.fromkeys((*factors, "gone", "noisy"), BASE)
+    to = {name: times(factor) for name, factor in factors.items()} | {"noisy": BASE[::-1], "new": BASE}
+    found = other_changes((UNFAIR,), start, to, {"b": "jobs"})
+    assert [one.metric.name for one in found] == ["b", "c", "d", "e", "a"], "f is the sixth"
+    assert [one.relative for one in found[:3]] == pytest.approx([0.5, 0.5, 0.3 / 1.3])
+    assert [one.metric.unit for one in found[:2]] == ["jobs", ""]
+    assert [one.better for one in found[:2]] == [True, False], "of unknown metrics less is better"
+
+
+def test_the_more_metrics_are_looked_at_the_surer_each_must_be():
+    zeros, risen = (0.0,) * 5, (1.0, 2.0, 1.5, 2.5, 0.9)
+    doubt = 1 - difference(risen, zeros).confidence
+    assert 0.01 / 2 < doubt <= 0.01
+    assert len(other_changes((), {"a": zeros}, {"a": risen}, {})) == 1
+    assert other_changes((), {"a": zeros, "b": zeros}, {"a": risen, "b": zeros}, {}) == ()
+
+
+def test_means_are_over_the_replications_that_both_have():
+    found = change(COMPLETED, (1.0, 2.0, 90.0), (4.0, 6.0))
+    assert (found.start, found.to, found.difference.mean, found.better) == (1.5, 5.0, 3.5, True)
+    assert found.as_json()["better"] is True
+    assert found.as_json()["difference"]["pairs"] == 2
+    assert repr(found) == "Change('completed', 1.5 to 5: probably)"
+    level = change(COMPLETED, (1.0, 2.0), (1.0, 2.0))
+    assert (level.better, level.as_json()["better"], level.relative) == (False, None, 0.0)
+    assert change(COMPLETED, (0.0,), (0.0,)).relative == 0.0
+    assert change(COMPLETED, (-4.0,), (-1.0,)).relative == 0.75
+
+
+def test_only_objectives_that_both_points_have_change():
+    both = {"unfairness": (1.0,), "completed": (5.0,)}
+    assert [one.metric for one in changes((UNFAIR, COMPLETED), both, both)] == [UNFAIR, COMPLETED]
+    assert [one.metric for one in changes((UNFAIR, COMPLETED), {"unfairness": (1.0,)}, both)] == [UNFAIR]
+    assert [one.metric for one in changes((UNFAIR, COMPLETED), both, {"completed": (1.0,)})] == [COMPLETED]
+
+
+@pytest.mark.parametrize(
+    ("gap", "said"),
+    [
+        (LESS, "unfairness lower by 2 (1 to 3)"),
+        (MORE, "unfairness higher by 2 (1 to 3)"),
+        (UNSURE, "unfairness lower by 2 (-2 to 6)"),
+        (SAME, "unfairness the same"),
+        (ALWAYS, "unfairness lower by 2 in every run"),
+        (ONCE, "unfairness lower by 2 (one run: how surely is unknown)"),
+    ],
+)
+def test_a_change_in_words(gap, said):
+    assert in_words(of(gap)) == said
+
+
+def test_gains_costs_what_cannot_be_told_and_what_stays_have_a_line_each():
+    told = list(told_changes([of(LESS), of(LESS, COMPLETED), of(UNSURE), of(SAME)]))
+    assert [line.partition(":")[0] for line in told[:3]] == ["gains", "costs", "not told apart"]
+    assert [line.count("unfairness") for line in told[:3]] == [1, 0, 1]
+    assert "unfairness" in told[3]
+    assert [line.partition(":")[0] for line in told_changes([of(ONCE), of(ALWAYS), of(MORE)])] == [
+        "gains", "costs",
+    ]  # fmt: skip
+    assert next(told_changes([of(ONCE), of(ALWAYS)])).count(";") == 1
+    edge = replace(LESS, high=0.0)
+    assert next(told_changes([of(edge)])).startswith("not told apart"), "the interval holds 0"
+    assert next(told_changes([of(replace(MORE, low=0.0))])).startswith("not told apart")
+
+
+def test_what_a_point_sets_otherwise_is_listed_in_its_order():
+    study = archive((UNFAIR,), (1,), (2,), today=0, present={"a": 1, "b": 2, "gone": 3, "same": 4})
+    point = replace(study.evaluations[1], values={"new": 5, "b": 7, "a": True, "same": 4})
+    found = settings_changed(front(study), point)
+    assert found == [Setting("new", None, 5), Setting("b", 2, 7), Setting("a", 1, True)]
+    assert [str(one) for one in found] == ["new = 5", "b from 2 to 7", "a from 1 to true"]
+    assert settings_changed(front(study), study.evaluations[0]) == []
+    assert gains(front(study), study.evaluations[0]) == ()
+    assert gains(front(archive((UNFAIR,), (1,), (2,))), study.evaluations[1]) == ()
+
+
+def better_by_luck(*chances):
+    """Members that are ahead of today's setting as a t-test gives these one-sided probabilities for."""
+    pattern = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+    error = pattern.std(ddof=1) / 5**0.5
+    ahead = [tuple(pattern - t.isf(chance, 4) * error) for chance in chances]
+    study = archive((UNFAIR,), *[(1.0,)] * (1 + len(chances)), fresh=[((0.0,) * 5,), *([a] for a in ahead)])
+    return front(replace(study, today=0))
+
+
+@pytest.mark.parametrize(
+    ("chances", "better"),
+    [
+        ((0.024,), [1]),
+        ((0.026,), []),
+        ((0.012, 0.9), [1]),
+        ((0.013, 0.9), []),  # the luckier of two
+        ((0.020, 0.024), [1, 2]),  # two that are ahead vouch for each other
+        ((0.020, 0.026), []),
+        ((0.008, 0.016, 0.03), [1, 2]),
+        ((0.009, 0.0165, 0.0245), [1, 2, 3]),
+    ],
+)
+def test_of_what_is_called_better_than_today_a_fortieth_is_so_by_luck(chances, better):
+    found = better_by_luck(*chances)
+    everybody = [SimpleNamespace(evaluation=one) for one in found.archive.evaluations[1:]]
+    assert sorted(one.evaluation.number for one in worth_it(found, everybody)) == better
+
+
+def test_one_run_counts_as_it_is_and_worse_is_never_better():
+    found = front(archive((UNFAIR, COMPLETED), (1.0, 5.0), (0.9, 5.0), (1.0, 5.0), (1.1, 4.0), today=0))
+    everybody = [SimpleNamespace(evaluation=one) for one in found.archive.evaluations[1:]]
+    assert [one.evaluation.number for one in worth_it(found, everybody)] == [1]
+    assert worth_it(front(archive((UNFAIR,), (1.0,))), everybody) == everybody
+
+
+def test_points_are_compared_on_fresh_seeds_only_where_both_have_them():
+    study = archive((UNFAIR,), (1.0,), (3.0,), (4.0,), fresh=[((10.0, 11.0),), ((15.0, 16.0),), None])
+    found, (a, b, c) = front(study), study.evaluations
+    assert between(found, a, b)[0].difference.mean == 5.0
+    assert between(found, a, c)[0].difference.mean == 3.0
+    assert between(found, c, a)[0].difference.mean == -3.0
+
+
+def put(*gaps, failure="", tests=1):
+    return kind_test.Transplant(3, {"k": "b"}, tuple(of(gap) for gap in gaps), failure, tests)
+
+
+def test_a_transplant_is_better_if_in_anything_and_worse_if_surely_in_something():
+    assert [put(*gaps).verdict for gaps in [(LESS, MORE), (MORE, SAME), (SAME, SAME), (UNSURE, SAME)]] == [
+        "better", "worse", "level", "undecided",
+    ]  # fmt: skip
+    assert put(ONCE).verdict == "undecided"
+    assert put(LESS, failure="no nodes").verdict == "failed"
+    assert [put(LESS, tests=n).verdict for n in (4, 6)] == ["better", "undecided"]
+
+
+def test_a_kind_is_worse_only_if_every_variant_of_it_is():
+    def tested(*variants):
+        return kind_test.Tested("k", "a", "b", variants, 5)
+
+    worse, better, open_, failed = put(MORE), put(LESS), put(UNSURE), put(failure="no nodes")
+    assert tested(worse, worse).verdict == "worse"
+    assert tested(worse, failed).verdict == "worse"
+    assert tested(worse, open_).verdict == "undecided"
+    assert tested(worse, better).verdict == "better"
+    assert tested(failed).verdict == tested().verdict == "undecided"
+    assert tested(worse, open_, worse).count == {"worse": 2, "undecided": 1}
+    text = str(tested(worse, replace(worse, host=4)))
+    assert text == (
+        "k b in the place of a, 2 variants in 2 points of the front, 5 paired runs each: worse in 2. "
+        "a is better than b on this front."
+    )
+    assert "in 1 point of" in str(tested(worse, open_))
+    assert str(tested(worse, open_)).endswith("Undecided.")
+    assert str(tested(worse, better)).endswith(
+        "b beats a in some objective there: for one, k=b (from point 3)."
+    )
+    made = tested(failed, better).as_json()
+    assert [one["failure"] for one in made["transplants"]] == ["no nodes", None]
+    assert made["verdict"] == "better"
+    assert made["runs"] == 5

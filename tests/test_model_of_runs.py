@@ -1,0 +1,267 @@
+"""What is learned from all runs of a search: scales, streams, spreads and shortlists, worked out by hand."""
+
+from math import inf, log
+
+import numpy as np
+import pytest
+
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.records.evaluations import Constraint
+from gridtune.optimize.replication.allocate import contested
+from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
+from gridtune.optimize.replication.judgement import ENOUGH, Loss, judgement_of
+from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE, excess_loss
+from gridtune.optimize.replication.paired import Difference, difference, unpaired_difference
+from gridtune.optimize.replication.posterior import best_layers, runs_of
+from gridtune.optimize.replication.posterior import worth_of as expected
+from gridtune.optimize.replication.refine import Refinement
+from gridtune.optimize.replication.response_surface import WIDE, _start, coordinates_of
+from gridtune.optimize.replication.shortlist import promising, shortlist, to_minimise
+from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
+
+TWO = (UNFAIR, COMPLETED)
+
+
+def places(*values):
+    (column,) = coordinates_of([{} if value is None else {"a": value} for value in values])
+    return column[:, 0].tolist() if column.shape[1] == 1 else column.tolist()
+
+
+def test_a_number_has_its_place_between_the_least_and_the_largest():
+    assert places(2.0, 4.0, 3.0) == [0.0, 1.0, 0.5]
+    assert places(-10.0, 10.0, 5.0) == [0.0, 1.0, 0.75]
+    assert places(0.0, 100.0, 1.0) == [0.0, 1.0, 0.01], "there is no logarithm of 0"
+    assert places(3.0, 3.0) == [0.0, 0.0]
+    assert places(2.0, None, 4.0) == [0.0, 0.5, 1.0], "who has none is in the middle"
+    assert places(2.0, inf, 4.0) == [0.0, 1.0, 1.0], "no limit is as the largest"
+    assert places(inf, inf) == [0.0, 0.0]
+
+
+def test_a_wide_range_is_taken_by_its_logarithm():
+    assert places(1.0, 100.0, 10.0) == pytest.approx([0.0, 1.0, 0.5])
+    assert places(1.0, WIDE, 2.0) == pytest.approx([0.0, 1.0, 1 / (WIDE - 1)])
+    assert places(1.0, WIDE + 1, 2.0)[2] == pytest.approx(log(2) / log(WIDE + 1))
+
+
+def test_two_choices_are_as_far_from_each_other_as_the_ends_of_a_range():
+    for some in (("a", "b", "c"), (True, False), ("a", None)):
+        rows = np.array(places(*some))
+        assert ((rows[0] - rows[1]) ** 2).sum() == pytest.approx(1.0)
+        assert rows.shape[1] == len(some)
+    assert [column.shape for column in coordinates_of([{"b": 1, "a": "x"}, {"b": 2}])] == [(2, 2), (2, 1)]
+    assert coordinates_of([{}, {}])[0].tolist() == [[0.0], [0.0]]
+
+
+def test_the_model_starts_from_half_of_what_differs_for_all_together_and_half_apart():
+    sizes = np.exp(_start(4, 8.0))
+    assert sizes == pytest.approx([4.0, 1.0, 1.0, 1.0, 1.0, *[1.0] * 4, 0.008])
+
+
+def test_values_are_level_that_differ_by_less_than_rounding_or_their_resolution():
+    values = np.array([[1000.0, 2.26], [1000.0 + 1e-11, 2.24], [1000.1, 0.0]])
+    found = level(values, (0.0, 0.1))
+    assert found[0, 0] == found[1, 0] == pytest.approx(1000.0)
+    assert found[2, 0] == pytest.approx(1000.1)
+    assert found[:, 1] == pytest.approx([2.3, 2.2, 0.0])
+    assert level(np.zeros((2, 1))).tolist() == [[0.0], [0.0]]
+    assert level(np.empty((0, 2))).shape == (0, 2)
+
+
+def test_costs_are_turned_and_on_the_streams_that_all_have():
+    rows = [{"unfairness": estimate(1.0, 3.0), "completed": estimate(5.0, 7.0)},
+            {"unfairness": estimate(2.0), "completed": estimate(6.0)}]  # fmt: skip
+    assert costs(rows, TWO).tolist() == [[2.0, -6.0], [3.0, -7.0]]
+    assert costs([], TWO).shape == (0, 2)
+    assert signs(TWO).tolist() == [1.0, -1.0]
+    few = common_scale(
+        np.array([[[1.0, 3.0, 8.0]], [[2.0, 4.0, -99.0]], [[5.0, -99.0, -99.0]]]), np.array([3, 2, 1])
+    )
+    assert few[:, 0] == pytest.approx([4.0, 3.0 + 2.0, 5.0 + 1.0 + 2.0])
+
+
+def test_equal_rows_are_all_non_dominated():
+    assert non_dominated(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [0.0, 9.0]])) == [0, 1, 3]
+    assert non_dominated(np.empty((0, 2))) == []
+
+
+def test_layers_of_the_front_are_taken_until_there_are_enough(monkeypatch):
+    runs = np.array([[[k], [k]] for k in (3.0, 1.0, 2.0, 0.0)])
+    monkeypatch.setattr("gridtune.optimize.replication.posterior.JOINT", 2)
+    assert best_layers(runs) == [1, 3]
+    assert best_layers(runs, always=[0]) == [0, 3]
+    monkeypatch.setattr("gridtune.optimize.replication.posterior.JOINT", 3)
+    assert best_layers(runs) == [1, 2, 3]
+
+
+def test_runs_are_listed_those_of_the_search_first():
+    points = [
+        evaluation(0, TWO, ((1.0, 2.0), (3.0, 4.0)), fresh=((5.0,), (6.0,))),
+        evaluation(1, TWO, ((7.0,), (8.0,))),
+    ]
+    found = runs_of(points, TWO)
+    assert found[0].tolist() == [[1, 2, 5], [-3, -4, -6]]
+    assert found[1, :, 0].tolist() == [7, -8]
+    assert np.isnan(found[1, :, 1:]).all()
+
+
+def test_what_is_expected_lies_between_the_points_own_mean_and_that_of_similar_ones():
+    draw = np.random.default_rng(1)
+    points = [
+        evaluation(k, (UNFAIR,), (tuple(0.5 * k + draw.normal(0, 1, 3)),), values={"a": k}) for k in range(30)
+    ]
+    means = np.array([one.objectives["unfairness"].mean for one in points])
+    found = expected(points, (UNFAIR,))[:, 0]
+    truth = 0.5 * np.arange(30)
+    assert abs(found - truth).mean() < 0.8 * abs(means - truth).mean()
+    once = [evaluation(k, (UNFAIR,), (float(k),), values={"a": k}) for k in range(3)]
+    assert expected(once, (UNFAIR,))[:, 0] == pytest.approx([0, 1, 2])
+
+
+def test_a_judgement_takes_enough_points():
+    points = list(search(ENOUGH, objectives=2, fresh=0).evaluations)
+    goals = search(1, objectives=2, fresh=0).objectives
+    assert judgement_of(points[:-1], goals) is None
+    found = judgement_of(points, goals, rivals=range(5))
+    assert set(found.chances) == set(range(ENOUGH))
+    assert all(found.chances[k] == 0 for k in range(5, ENOUGH))
+    assert all(0 <= found.chances[k] <= 1 for k in range(5))
+    gap = found.difference(1, 0, goals[0], 4)
+    back = found.difference(0, 1, goals[0], 4)
+    assert (gap.mean, gap.low, gap.high) == pytest.approx((-back.mean, -back.high, -back.low))
+    assert gap.high - gap.low == pytest.approx(2 * 1.959964 * gap.standard_error)
+    assert gap.pairs == 4
+    same = found.difference(0, 0, goals[0])
+    assert (same.verdict, same.low, same.high) == ("equal", 0.0, 0.0)
+    assert len(found.promising(2)) == 2
+    assert found.losses([0, 99]).keys() == {0}
+    assert 3 in found
+    assert 99 not in found
+
+
+def test_losses_are_said_in_words():
+    assert str(Loss(0.0005, 0.005)).startswith(
+        "expected loss 0.1% of the front's span; with a probability of 0.01 "
+    )
+    assert str(Loss(0.0004, 0.004)).startswith(
+        "expected loss below 0.1% of the front's span; with a probability of below 0.01 "
+    )
+
+
+def test_the_shortlist_of_one_objective_is_its_ties_and_of_two_what_adds_volume():
+    ties = [evaluation(k, (UNFAIR,), (1.0 if k % 2 else 2.0,)) for k in range(8)]
+    assert [one.number for one in shortlist(ties, (UNFAIR,), 3)] == [1, 3, 5]
+    points = [
+        evaluation(k, TWO, one) for k, one in enumerate([(0, 0), (0.5, 52), (0.51, 53), (1, 100), (2, 50)])
+    ]
+    assert [one.number for one in shortlist(points, TWO)] == [0, 1, 2, 3]
+    assert len(shortlist(points, TWO, 3)) == 3
+    assert {0, 3} <= {one.number for one in shortlist(points, TWO, 3)}
+    assert shortlist([], TWO) == []
+    assert to_minimise(points[1], TWO) == [0.5, -52.0]
+
+
+def test_the_most_promising_adds_most_to_the_volume_of_what_is_there():
+    draws = np.array([[[0.0, 10.0], [10.0, 0.0], [1.0, 1.0], [1.1, 1.1], [0.5, 9.0]]])
+    assert promising(draws, [0, 1, 2, 3, 4], 1) == [2]
+    assert promising(draws, [3, 4], 1, base=[0, 1]) == [3]
+    assert promising(draws, [3, 4], 5, base=[0, 1, 2]) == [4, 3], "what is near the base adds nothing"
+    assert promising(draws, [], 3, base=[0, 1]) == []
+
+
+def test_without_two_runs_the_best_are_probed_first():
+    values = np.array([[[float(k)], [10.0 - k]] for k in range(4)] + [[[9.0], [9.5]], [[9.5], [9.9]]])
+    ones = np.ones(6, dtype=int)
+    assert contested(values, ones, 1) == []
+    assert set(contested(values, ones, 5)) >= {0, 1, 2, 3}
+    assert contested(values[:1], ones[:1], 5) == []
+
+
+def test_spreads_are_learned_from_the_best_that_were_run_twice_alone():
+    draw = np.random.default_rng(5)
+    near = [(float(k), 10.0 - k) for k in range(6)]
+    values = np.array([[a + draw.normal(0, 0.01, 3), b + draw.normal(0, 0.01, 3)] for a, b in near])
+    wild = np.array([[50 + draw.normal(0, 30, 3), 50 + draw.normal(0, 30, 3)] for _ in range(6)])
+    counts = np.full(12, 3)
+    assert contested(np.concatenate([values, wild]), counts, 10) == [], (
+        "far points are wild, which is nobody's concern"
+    )
+
+
+def test_a_refinement_doubles_the_runs_of_the_contested_up_to_the_most():
+    draw = np.random.default_rng(2)
+    known = {
+        f"p{k}": {
+            "unfairness": estimate(*(5 + draw.normal(0, 1, 8))),
+            "completed": estimate(*(5 + draw.normal(0, 1, 8))),
+        }
+        for k in range(6)
+    }
+    limit = Constraint("unfairness", "<=", 100.0)
+    made = Refinement(TWO, 6, known.__getitem__, (limit,), lambda name: {"": known[name]})
+    made.counts = dict.fromkeys(known, 2)
+    wanted = made.wanted()
+    assert wanted
+    assert set(wanted.values()) == {4}
+    made.counts = dict.fromkeys(known, 4)
+    assert set(made.wanted().values()) <= {6}
+    assert (made.had("p0"), made.usable("p0")) == (8, True)
+    made.counts["p0"] = 9
+    assert not made.usable("p0")
+    made.counts["p0"] = 1
+    first = known["p0"]["unfairness"].values[0]
+    assert made.excesses("p0") == {str(limit): pytest.approx((first - 100) / 100)}
+    assert made.means()["p0"][0] != known["p0"]["unfairness"].mean
+    made.counts = {"p0": 8, "p1": 9}
+    assert made.means()["p1"] == made.means()["p0"], "what failed later counts as the worst"
+    made.counts = {}
+    assert made.means() == {}
+
+
+def measured(**values):
+    return {name.replace("__", "."): Metric(value, "") for name, value in values.items()}
+
+
+def test_work_that_the_end_cuts_off_is_no_loss_up_to_half_a_percent():
+    today = measured(lost_fraction=0.1, cut_off_fraction=0.0)
+    assert excess_loss(measured(lost_fraction=0.104, cut_off_fraction=0.004), today) == 0.0
+    assert excess_loss(measured(lost_fraction=0.11, cut_off_fraction=0.01), today) == pytest.approx(
+        0.01 - TOLERANCE
+    )
+    assert excess_loss(measured(lost_fraction=0.104, cut_off_fraction=0.0), today) == pytest.approx(0.004)
+    assert excess_loss(measured(lost_fraction=0.05), today) == pytest.approx(-0.05)
+    assert excess_loss(measured(lost_fraction=0.1, dropped=2.0), today) == pytest.approx(2 * TOLERANCE)
+    assert excess_loss(measured(lost_fraction=0.1, dropped=2.0), today | measured(dropped=2.0)) == 0.0
+
+
+def test_a_class_may_lose_a_job_or_a_twentieth_of_its_work_more():
+    today = measured(lost_fraction=0.0, owed_lost_fraction__a=0.1, lost_jobs__a=1.0)
+
+    def lost(share, jobs):
+        return excess_loss(measured(lost_fraction=0.0, owed_lost_fraction__a=share, lost_jobs__a=jobs), today)
+
+    assert lost(0.1 + OF_CLASS + 0.02, 3.0) == pytest.approx(0.02)
+    assert lost(0.9, 2.0) == 0.0, "a single job"
+    assert lost(0.1 + OF_CLASS - 0.01, 9.0) == 0.0
+
+
+def test_how_sure_a_difference_is_has_names():
+    def said(confidence, tests=1):
+        return Difference(1.0, 0.5, 0.0, 2.0, confidence, 5).judged(tests)
+
+    assert [said(0.995), said(0.985), said(0.92), said(0.85)] == ["clearly", "probably", "probably", "unsure"]
+    assert [said(0.995, 2), said(0.995, 3), said(0.995, 30)] == ["clearly", "probably", "unsure"]
+    assert Difference(0.0, 1.0, -2.0, 2.0, 0.0, 5).verdict == "unsure"
+    assert difference((1.0,), (1.0,)).verdict == "equal"
+    assert difference((2.0,), (1.0,)).verdict == "unknown"
+    assert difference((2.0, 3.0), (1.0, 2.0)).confidence == 1.0
+    assert difference((1.0, 2.0), (1.0, 2.0)).confidence == 0.0
+    assert difference((1.0, 1.004), (1.0, 1.0), 0.01).verdict == "equal"
+    assert difference((1.0, 1.02), (1.0, 1.0), 0.01).mean == pytest.approx(0.01)
+    assert unpaired_difference((2.0, 2.0), (1.0, 1.0)).confidence == 1.0
+    assert unpaired_difference((2.0, 2.0), (2.0, 2.0)).confidence == 0.0
+    assert unpaired_difference((2.0, 4.0), (1.0,)).mean == 2.0
+    for some in ((), (1.0,)), ((1.0,), ()):
+        with pytest.raises(ValueError, match="compared"):
+            unpaired_difference(*some)
+        with pytest.raises(ValueError, match="compared"):
+            difference(*some)
