@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from gridtune.optimize.front import kind_test
 from gridtune.optimize.front.against_today import (
     Setting,
     between,
@@ -18,7 +19,6 @@ from gridtune.optimize.front.against_today import (
 )
 from gridtune.optimize.front.changes import Change, change, changes, other_changes
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front import kind_test
 from gridtune.optimize.replication.paired import Difference, difference
 from tests.fronts import COMPLETED, UNFAIR, archive
 
