@@ -1,4 +1,4 @@
-"""What changes from one point to another, told with what is sure of it, and how many are called better by luck."""
+"""What changes from one point to another, how surely, and how many are called better by luck."""
 
 from dataclasses import replace
 from types import SimpleNamespace

