@@ -10,7 +10,6 @@ from gridtune.optimize.front.comparison import Row, _interval, compared, compare
 from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.export import reliabilities, summary, to_dict, to_latex
 from gridtune.optimize.front.front import (
-    KEPT,
     Member,
     _certain,
     _judged,
@@ -24,9 +23,18 @@ from gridtune.optimize.front.front import (
 from gridtune.optimize.front.number_format import amount, cell, measured, plain, with_unit
 from gridtune.optimize.front.preference import Preference
 from gridtune.optimize.front.recommendations import _unbeaten, compromise, grouped, ordered, recommend
-from gridtune.optimize.front.terminal import chance, laid_out, merged, setting, short_names, table, wrapped
+from gridtune.optimize.front.terminal import (
+    chance,
+    laid_out,
+    merged,
+    setting,
+    short_names,
+    table,
+    terminal_width,
+    wrapped,
+)
 from gridtune.optimize.front.worth import worth_of
-from gridtune.optimize.records.evaluations import Archive, Objective
+from gridtune.optimize.records.evaluations import Archive, Constraint, Objective
 from gridtune.optimize.replication.judgement import Loss
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
@@ -45,7 +53,7 @@ def noisy(centre, seed, size=0.01, count=6):
 
 def test_who_is_as_likely_on_the_front_as_not_is_kept():
     points = [evaluation(k, (UNFAIR,), (k,)) for k in range(4)]
-    members = [Member(one, True, share) for one, share in zip(points, (0.2, KEPT, 0.49, None), strict=True)]
+    members = [Member(one, True, share) for one, share in zip(points, (0.2, 0.5, 0.49, None), strict=True)]
     worth = {k: np.array([float(k)]) for k in range(4)}
     made = _kept(members, worth)
     assert [(m.evaluation.number, m.non_dominated) for m in made] == [
@@ -161,9 +169,7 @@ def test_recommendations_of_one_point_stand_together():
 def test_reasons_say_what_decided():
     points = (0, 0.5, 10), (0, 0.1, 5), (2, 0.0, 20)
     advice = {item.name: item.reason for item in recommend(front(archive(THREE, *points)))}
-    decided = (
-        "First the lowest unhappy users (0, 2 of 3 points level with the best), then the"
-    )
+    decided = "First the lowest unhappy users (0, 2 of 3 points level with the best), then the"
     assert advice["lexicographic"].startswith(decided)
     assert "less than every other point." in advice["compromise"]
     assert (
@@ -445,3 +451,105 @@ def test_latex_sets_numbers_in_mathematics_and_escapes_the_rest():
     assert r"a\_b" in text
     assert r"50\%" in text
     assert "$1e-07$" in text
+
+
+# Bounds and rare cases
+
+
+def test_chances_follow_the_seed_and_a_setting_outside_of_the_space_is_known_by_what_stands_there(
+    monkeypatch,
+):
+    draw = np.random.default_rng(9)
+    points = [(tuple(draw.normal(5, 1, 4)), tuple(draw.normal(5, 1, 4))) for _ in range(5)]
+    made = [
+        [m.probability_non_dominated for m in front(archive(TWO, *points, seed=k)).members] for k in (5, 6)
+    ]
+    assert made[0] != made[1]
+    asked = []
+
+    def noted(evaluations, objectives, seed, **facts):
+        asked.append((seed, facts))
+
+    monkeypatch.setattr("gridtune.optimize.front.front.judgement_of", noted)
+    study = archive(TWO, *points, seed=5, today=1, present={"a": 7})
+    front(study)
+    outside = [replace(one, values={}) if one.number == 1 else one for one in study.evaluations]
+    front(replace(study, evaluations=tuple(outside)))
+    front(study, resamples=0)
+    assert asked == [
+        (5, {"rivals": set(range(5)), "values": {}}), (5, {"rivals": set(range(5)), "values": {1: {"a": 7}}}),
+    ]  # fmt: skip
+
+
+def test_a_validated_point_is_listed_even_if_nothing_kept_the_constraints_as_searched():
+    limit = Constraint("unfairness", "<=", 0.3)
+    point = evaluation(0, TWO, (0.5, 5), fresh=(0.2, 5))
+    known, again = ({"": row} for row in (point.objectives, point.validated))
+    point = replace(point, cases=known, validated_cases=again)
+    found = front(Archive("s", "x", TWO, (point,), constraints=(limit,)))
+    assert [(m.evaluation.number, m.feasible, m.non_dominated) for m in found.members] == [(0, True, True)]
+    assert (found.validated, found.unvalidated) == (True, 0)
+    fallen = replace(point, cases=again, validated_cases=known)
+    found = front(Archive("s", "x", TWO, (fallen,), constraints=(limit,)))
+    assert [(m.feasible, m.non_dominated) for m in found.members] == [(False, False)]
+    assert (found.hypervolume, found.hypervolume_searched, found.hypervolume_levelled) == (0, 0, 0)
+
+
+def test_luck_is_told_of_small_volumes_and_from_half_a_percent_on():
+    base = front(archive((UNFAIR,), (1,), fresh=[((2, 2),)]))
+
+    def said(searched, levelled, now=0.5):
+        return summary(
+            replace(base, hypervolume=now, hypervolume_searched=searched, hypervolume_levelled=levelled)
+        )[2]
+
+    assert said(1.0, 0.5).endswith("2.00 times as much: luck that all points share.")
+    assert "times as much" in said(1.005, 1.0, 1.0)
+    assert "times as much" not in said(1.004, 1.0, 1.0)
+    assert "beyond what all points share" in said(2.0, 1.005, 1.0)
+
+
+def test_what_an_order_does_not_name_breaks_ties_strictly():
+    found = front(archive(THREE, (0, 0.5, 9), (0, 0.0, 5), (0, 0.25, 7)))
+    ranked = Preference.of("unhappy_users", THREE).ranked(found)
+    assert [m.evaluation.number for m in ranked] == [1, 2, 0]
+
+
+def test_a_reason_contrasts_with_the_most_different_choice_by_shares_of_the_spans():
+    points = (0, 0.0, 5000), (0, 0.9, 9000), (0, 1.0, 9100), (0, 0.35, 8000)
+    advice = {item.name: item for item in recommend(front(archive(THREE, *points)))}
+    assert advice["compromise"].member.evaluation.number == 3
+    assert "Against number 0 (lexicographic): completed higher by 3000 jobs" in advice["compromise"].reason
+    assert "Against number 2 (best completed)" in advice["lexicographic"].reason
+
+
+def test_equal_means_in_the_only_objective_need_no_contrast():
+    found = front(archive((UNFAIR,), ((1.0, 2.0),), ((2.0, 1.0),)))
+    assert len(found.kept) == 2
+    (only,) = recommend(found)
+    assert only.reason == "The lowest unfairness of the front: 1.5. "
+
+
+def test_titles_and_lines_of_the_terminal(monkeypatch):
+    found = front(
+        archive(TWO, ((0.1, 0.2), (5, 5)), ((0.3, 0.2), (9, 9)), fresh=[((0.1,) * 3, (5,) * 3)] * 2)
+    )
+    title, first, *_ = table(found, 200).splitlines()
+    assert title.split()[:4] == ["point", "unfairness", "completed", "[jobs]"]
+    assert first.split()[4] == "3", "its runs on fresh seeds"
+    searched = front(archive(TWO, ((0.1, 0.2), (5, 5)), ((0.3, 0.2), (9, 9))))
+    assert "2" in table(searched, 200).splitlines()[1].split()[4:8]
+    assert table(front(archive((UNHAPPY,), (1,))), 200).splitlines()[0].split()[:4] == [
+        "point", "unhappy", "users", "P",
+    ]  # fmt: skip
+    for given, width in (("10", 40), ("40", 40), ("41", 41)):
+        monkeypatch.setenv("COLUMNS", given)
+        assert terminal_width() == width
+    assert wrapped(["a well-known fact"], 10) == ["a", "  well-known", "  fact"]
+
+
+def test_todays_setting_shares_its_row_with_nobody():
+    same = ((0.0, 1.0, 2.0), (5.0, 6.0, 7.0)), ((2.0, 0.0, 1.0), (7.0, 5.0, 6.0)), ((99.0,) * 3, (500.0,) * 3)
+    alone = merged(front(archive(TWO, *same, today=0)))
+    assert [len(group.members) for group in alone] == [1, 1, 1]
+    assert sorted(len(group.members) for group in merged(front(archive(TWO, *same)))) == [1, 2]
