@@ -531,14 +531,14 @@ def test_equal_means_in_the_only_objective_need_no_contrast():
 
 
 def test_titles_and_lines_of_the_terminal(monkeypatch):
-    found = front(
-        archive(TWO, ((0.1, 0.2), (5, 5)), ((0.3, 0.2), (9, 9)), fresh=[((0.1,) * 3, (5,) * 3)] * 2)
-    )
-    title, first, *_ = table(found, 200).splitlines()
-    assert title.split()[:4] == ["point", "unfairness", "completed", "[jobs]"]
-    assert first.split()[4] == "3", "its runs on fresh seeds"
-    searched = front(archive(TWO, ((0.1, 0.2), (5, 5)), ((0.3, 0.2), (9, 9))))
-    assert "2" in table(searched, 200).splitlines()[1].split()[4:8]
+    def runs_of(fresh=None):
+        points = ((0.1, 0.2), (5, 5)), ((0.3, 0.2), (9, 9))
+        title, first, *_ = table(front(archive(TWO, *points, fresh=fresh)), 200).splitlines()
+        assert title.split()[:4] == ["point", "unfairness", "completed", "[jobs]"]
+        return first[title.index("runs") :].split()[0]
+
+    assert runs_of() == "2"
+    assert runs_of([((0.25,) * 3, (5,) * 3), ((0.5,) * 3, (8,) * 3)]) == "3"
     assert table(front(archive((UNHAPPY,), (1,))), 200).splitlines()[0].split()[:4] == [
         "point", "unhappy", "users", "P",
     ]  # fmt: skip
