@@ -198,3 +198,9 @@ def test_a_kind_is_worse_only_if_every_variant_of_it_is():
     assert [one["failure"] for one in made["transplants"]] == ["no nodes", None]
     assert made["verdict"] == "better"
     assert made["runs"] == 5
+
+
+def test_a_transplant_by_itself_is_one_test():
+    surely = of(replace(MORE, confidence=0.96))
+    assert kind_test.Transplant(3, {}, (surely,)).verdict == "worse"
+    assert kind_test.Transplant(3, {}, (surely,), tests=2).verdict == "undecided"

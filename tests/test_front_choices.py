@@ -8,7 +8,7 @@ import pytest
 
 from gridtune.optimize.front.comparison import Row, _interval, compared, compared_fronts
 from gridtune.optimize.front.dominant_choice import dominant_choices
-from gridtune.optimize.front.export import reliabilities, summary, to_dict, to_latex
+from gridtune.optimize.front.export import reliabilities, summary, to_csv, to_dict, to_latex
 from gridtune.optimize.front.front import (
     Member,
     _certain,
@@ -24,6 +24,8 @@ from gridtune.optimize.front.number_format import amount, cell, measured, plain,
 from gridtune.optimize.front.preference import Preference
 from gridtune.optimize.front.recommendations import _unbeaten, compromise, grouped, ordered, recommend
 from gridtune.optimize.front.terminal import (
+    Group,
+    _range,
     chance,
     laid_out,
     merged,
@@ -553,3 +555,18 @@ def test_todays_setting_shares_its_row_with_nobody():
     alone = merged(front(archive(TWO, *same, today=0)))
     assert [len(group.members) for group in alone] == [1, 1, 1]
     assert sorted(len(group.members) for group in merged(front(archive(TWO, *same)))) == [1, 2]
+
+
+def test_members_that_share_a_row_have_a_range_of_numbers_and_a_list_of_anything_else():
+    def said(*values):
+        points = (evaluation(k, (UNFAIR,), (k,), values={"a": one}) for k, one in enumerate(values))
+        return _range(Group(tuple(Member(point, True, None) for point in points)), "a")
+
+    assert (said(3, 1, 2.5), said(2, 2)) == ("1 to 3", "2")
+    assert (said(True, False), said("fcfs", "easy", "fcfs")) == ("true, false", "fcfs, easy")
+
+
+def test_without_scenarios_there_is_one_table_and_the_first_column_is_the_number():
+    found = front(archive(TWO, (0.1, 5), (0.2, 9)))
+    assert to_latex(found).count(r"\begin{tabular}") == 1
+    assert [line.split(",")[0] for line in to_csv(found).splitlines()] == ["number", "0", "1"]
