@@ -6,8 +6,7 @@ makes every setting lose cancels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import inf
+from collections.abc import Callable, Iterator, Sequence
 
 from gridtune.model.metrics.registry import Metric, define
 from gridtune.optimize.records.evaluations import Constraint
@@ -47,20 +46,20 @@ def excess_loss(point: Metrics, today: Metrics) -> float:
     excess = more - min(TOLERANCE, max(0.0, cut_off))
     if abs(excess) < ROUNDING:
         excess = 0.0
-    excess = max([excess, *(_of_class(point, today, name) for name in today if name.startswith(_CLASS))])
+    excess = max([excess, *_given_up(point, today)])
     withheld = max(_of(point, name) - _of(today, name) for name in WITHHELD)
     return max(excess, TOLERANCE * withheld) if withheld > 0 else excess
 
 
-_CLASS = "owed_lost_fraction."
-
-
-def _of_class(point: Metrics, today: Metrics, name: str) -> float:
-    jobs = "lost_jobs." + name.removeprefix(_CLASS)
-    if _of(point, jobs) - _of(today, jobs) <= 1:
-        return -inf
-    more = _of(point, name) - _of(today, name) - OF_CLASS
-    return more if more > 0 else -inf
+def _given_up(point: Metrics, today: Metrics) -> Iterator[float]:
+    """By how much classes lose more than they may, those that do."""
+    for name in today:
+        metric, _, kind = name.partition(".")
+        if metric == "owed_lost_fraction":
+            jobs = f"lost_jobs.{kind}"
+            more = _of(point, name) - _of(today, name) - OF_CLASS
+            if more > 0 and _of(point, jobs) - _of(today, jobs) > 1:
+                yield more
 
 
 def _of(metrics: Metrics, name: str) -> float:
