@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.model.batch.cluster import Cluster
-from gridtune.model.batch.fair_share import Accounts, classic, fair_tree
+from gridtune.model.batch.fair_share import Accounts, classic, classic_alone, fair_tree
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.job import Job
 from gridtune.model.policy import PolicyError, make
@@ -23,6 +23,25 @@ def test_classic_shares_by_hand():
     factors = classic(accounts.tree(uses, {}), 1.0)
     # x: S = 3/4, U = 0.4; y: S = 1/8, U = 0.6 + (0.6 - 0.6)/2; z: S = 1/8, U = 0 + (0.6 - 0)/2 = 0.3
     assert factors == pytest.approx({"x": 2 ** -(0.4 / 0.75), "y": 2**-4.8, "z": 2**-2.4})
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdef"), st.tuples(st.integers(0, 9), st.floats(0.0, 1e6)), max_size=6),
+    st.dictionaries(st.sampled_from("abcdef"), st.floats(0.1, 9.0)),
+    st.sets(st.sampled_from("abcdefgh"), min_size=1),
+    st.sampled_from((0.5, 1.0, 3.0)),
+    st.sampled_from((inf, 100.0)),
+)
+def test_without_accounts_shares_are_those_of_the_tree_to_the_last_bit(held, shares, waiting, damping, half):
+    ledger = Ledger(half)
+    for name, (processors, since) in held.items():
+        ledger.hold(name, processors, since)
+    now = 1e6 + 1.0
+    owners = sorted(waiting | set(held))
+    tree = Accounts({}, {}).tree([(name, None, name, ledger.used(name, now)) for name in owners], shares)
+    there = classic(tree, damping)
+    found = classic_alone(waiting, ledger.all_used(now), shares, damping)
+    assert found == {name: there[name] for name in waiting}
 
 
 def test_an_account_that_used_nothing_has_shares_all_the_same():

@@ -100,6 +100,30 @@ def classic(root: Member, damping: float) -> Factors:
     return factors
 
 
+def classic_alone(
+    owners: Iterable[str], uses: Mapping[str, float], shares: Mapping[str, float], damping: float
+) -> Factors:
+    """What `classic` gives some owners who are all members of the root, to the last bit, without a tree.
+
+    Args:
+        owners: whose factors.
+        uses: faded processor-seconds of all who have used any, in the order of names.
+        shares: of owners by name; 1 for all others.
+        damping: as of `classic`.
+    """
+    owners = set(owners)
+    members = uses.keys() | owners
+    together = sum(shares.get(name, 1.0) for name in sorted(members)) if shares else float(len(members))
+    total = 0.0
+    for used in uses.values():
+        total += used  # not by `sum`, which rounds otherwise since Python 3.12
+    factors: Factors = {}
+    for owner in owners:
+        part = uses.get(owner, 0.0) / total if total > 0 else 0.0
+        factors[owner] = 2.0 ** (-(part / (shares.get(owner, 1.0) / together)) / damping)
+    return factors
+
+
 def fair_tree(root: Member, damping: float) -> Factors:
     """Rank of each owner over the number of owners, the best one having 1; `damping` does not matter.
 

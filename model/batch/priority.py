@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, Literal
 
 from gridtune.model.batch.cluster import Cluster
-from gridtune.model.batch.fair_share import ALGORITHMS, Accounts
+from gridtune.model.batch.fair_share import ALGORITHMS, Accounts, classic_alone
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.plan import fresh_starts, reserved_starts, turn_starts
 from gridtune.model.batch.policies import BatchPolicy, backfill
@@ -220,6 +220,8 @@ class Priority(BatchPolicy):
 
     def order(self, cluster: Cluster, now: float) -> list[Job]:
         """All that wait, the first to be served first."""
+        if cluster.depth == 1:
+            return [job for waiting in cluster.lanes.values() for job in waiting.values()]
         tiers = self.rule != "multifactor" or self.weight_queue == 0
         keys: list[tuple[float, float, float, int, Job]] = []
         best = max((queue.priority for queue in cluster.queues), default=0.0)
@@ -250,7 +252,10 @@ class Priority(BatchPolicy):
         """The fair-share factor of every owner who waits."""
         ledger = cluster.ledger
         assert ledger is not None
-        owners = sorted({lane.owner for lane in cluster.lanes} | set(ledger.owners))
+        waiting = {lane.owner for lane in cluster.lanes}
+        if self.algorithm == "classic" and self.by != "account":
+            return classic_alone(waiting, ledger.all_used(now), self.shares, self.damping)
+        owners = sorted(waiting | set(ledger.owners))
         uses: list[tuple[str, str | None, str, float]] = []
         for owner in owners:
             account, _, user = owner.rpartition("\n") if self.by == "account" else ("", "", owner)
