@@ -67,3 +67,10 @@ def test_a_change_is_known_by_what_it_changes_wherever_it_stands(monkeypatch, tm
     after = mutation.mutants_of("room", "box.py")
     assert [one.key for one in before] == [one.key for one in after]
     assert [one.line + 1 for one in before] == [one.line for one in after]
+
+
+def test_tests_are_taken_as_long_as_they_take_no_more_than_the_limit_together() -> None:
+    known = {name: {"seconds": seconds} for name, seconds in (("a", 3.0), ("b", 2.0), ("c", 4.0))}
+    taken = [mutants.within(list(known), known, limit) for limit in (1.0, 4.9, 5.0, 9.0)]
+    assert taken == [["a"], ["a"], ["a", "b"], ["a", "b", "c"]]
+    assert mutants.within([], known, 5.0) == []

@@ -136,13 +136,12 @@ def in_words(one: Change) -> str:
     gap = one.difference
     if gap.verdict == "equal":
         return f"{spoken(one.metric)} the same"
-    way = "higher" if gap.mean > 0 else "lower"
+    way, sign = ("higher", 1) if gap.mean > 0 else ("lower", -1)
     text = f"{spoken(one.metric)} {way} by {amount(abs(gap.mean), one.metric)}"
     if gap.low is None or gap.high is None:
         return f"{text} (one run: how surely is unknown)"
     if gap.low == gap.high:
         return f"{text} in every run"
-    sign = 1 if gap.mean > 0 else -1
     low, high = sorted((sign * gap.low, sign * gap.high))
     return f"{text} ({human(low, one.metric.unit)} to {human(high, one.metric.unit)})"
 
@@ -150,9 +149,9 @@ def in_words(one: Change) -> str:
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:
     """What a point gains, what it costs, and what cannot be told, a line each."""
     kinds = {
-        "gains": [one for one in changes if _told(one) and one.better],
-        "costs": [one for one in changes if _told(one) and not one.better],
-        "not told apart": [one for one in changes if not _told(one) and one.difference.verdict != "equal"],
+        "gains": [one for one in changes if one.told and one.better],
+        "costs": [one for one in changes if one.told and not one.better],
+        "not told apart": [one for one in changes if not one.told and one.difference.verdict != "equal"],
     }
     for kind, some in kinds.items():
         if some:
@@ -160,12 +159,6 @@ def told_changes(changes: Sequence[Change]) -> Iterator[str]:
     same = [spoken(one.metric) for one in changes if one.difference.verdict == "equal"]
     if same:
         yield f"the same in every run: {', '.join(same)}"
-
-
-def _told(one: Change) -> bool:
-    """Whether the interval of a change leaves 0 out, or nothing speaks of noise."""
-    gap = one.difference
-    return gap.verdict != "equal" and (gap.low is None or gap.high is None or gap.low > 0 or gap.high < 0)
 
 
 def _same(before: Value | None, after: Value | None) -> bool:

@@ -40,6 +40,12 @@ class Change:
         return self.difference.mean * (1 if self.metric.direction == "maximize" else -1) > 0
 
     @property
+    def told(self) -> bool:
+        """Whether the mean is not 0 and its interval leaves 0 out; a single pair has no interval."""
+        low, high = self.difference.low, self.difference.high
+        return bool(self.difference.mean) and (low is None or high is None or low > 0 or high < 0)
+
+    @property
     def relative(self) -> float:
         """Size of the difference as a share of the larger of the two means."""
         size = max(abs(self.start), abs(self.to))

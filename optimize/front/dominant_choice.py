@@ -18,7 +18,7 @@ from gridtune.optimize.front.front import Front, comparable
 from gridtune.optimize.front.kind_test import Tested, Transplant
 from gridtune.optimize.front.recommendations import balance
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
-from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.replication.compare import costs, shares
 from gridtune.optimize.search_space.constraints import feasible
 
 
@@ -217,8 +217,7 @@ def _nearest(
     import numpy as np
 
     values = costs([_seen(e, fresh) for e in (*losers, *rivals)], front.objectives)
-    span = np.ptp(values, axis=0)
-    scaled = values / np.where(span > 0, span, 1.0)
+    scaled = shares(values, values)
     ahead = scaled[: len(losers), None, :] - scaled[None, len(losers) :, :]
     beats = np.all(ahead >= 0, axis=2) & np.any(ahead > 0, axis=2)
     margin = np.where(beats, ahead.min(axis=2) + 1e-3 * ahead.mean(axis=2), -np.inf)

@@ -208,9 +208,10 @@ def _luck(front: Front) -> str:
     """The volume as it is and as the search believed it, and how much of that all members share."""
     volumes = plain(front.hypervolume), plain(front.hypervolume_searched)
     text = "Hypervolume {} on fresh seeds, {} as searched".format(*volumes)
+    if not front.hypervolume:
+        return f"{text}."
     believed, alone = (
-        volume / front.hypervolume if front.hypervolume > 0 else 0.0
-        for volume in (front.hypervolume_searched, front.hypervolume_levelled)
+        volume / front.hypervolume for volume in (front.hypervolume_searched, front.hypervolume_levelled)
     )
     if believed < 1.005:
         return f"{text}."

@@ -40,9 +40,8 @@ def measured(mean: float, error: float | None) -> str:
     decimals = 1 - floor(log10(error))
     if not -15 <= decimals <= 9:
         return f"{mean:.4g} ± {error:.2g}"
-    if decimals < 0:
-        return f"{round(mean, decimals):.0f} ± {round(error, decimals):.0f}"
-    return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
+    shown = max(decimals, 0)
+    return f"{round(mean, decimals):.{shown}f} ± {round(error, decimals):.{shown}f}"
 
 
 def estimated(estimate: Estimate) -> str:

@@ -18,6 +18,7 @@ from math import isfinite
 
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import shares
 from gridtune.scenarios.errors import ScenarioError
 
 PART = re.compile(r"^(?P<name>[^\s<>=~]+)\s*(?:(?P<sign><=|>=|=|~)\s*(?P<number>\S+))?$")
@@ -98,9 +99,8 @@ class Preference:
         every = front.costs(front.kept)
         if not left:
             return []
-        span = np.ptp(every, axis=0)
         weights = np.array([self.weights.get(o.name, 0.0 if self.weights else 1.0) for o in front.objectives])
-        losses = (every - every.min(axis=0)) / np.where(span > 0, span, 1.0) @ weights
+        losses = shares(every, every) @ weights
         score = {member.evaluation.number: loss for member, loss in zip(front.kept, losses, strict=True)}
         return sorted(left, key=lambda member: score[member.evaluation.number])
 

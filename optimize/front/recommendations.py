@@ -10,6 +10,7 @@ from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import amount, measured, spoken, with_unit
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import shares
 from gridtune.optimize.replication.judgement import Loss
 from gridtune.scenarios.errors import ScenarioError
 
@@ -185,9 +186,7 @@ def compromise(
     import numpy as np
     from pymoo.decomposition.aasf import AASF
 
-    values, all_values = (front.costs(some, objectives) for some in (candidates, front.kept))
-    span = np.ptp(all_values, axis=0)
-    losses = (values - all_values.min(axis=0)) / np.where(span > 0, span, 1.0)
+    losses = shares(front.costs(candidates, objectives), front.costs(front.kept, objectives))
     scores = AASF(eps=0.0, rho=1e-3).do(losses, np.ones(len(objectives)), _type="many_to_one")
     chosen = int(np.argmin(scores))
     return candidates[chosen], float(losses[chosen].max())
@@ -247,17 +246,14 @@ def _contrast(
     objectives: Sequence[Objective],
 ) -> str:
     """What the choice gains and loses against the most different of the other choices."""
-    import numpy as np
-
     rivals = [other for other in choices if other.member is not choice.member]
     if not rivals:
         return "All other choices agree with it." if len(candidates) > 1 and len(choices) > 1 else ""
-    span = np.ptp(front.costs(candidates, objectives), axis=0)
-    span[span == 0] = 1.0
-    mine = front.costs([choice.member], objectives)[0]
+    every = front.costs(candidates, objectives)
 
     def loss(rival: _Choice) -> float:
-        return float(((mine - front.costs([rival.member], objectives)[0]) / span).max())
+        mine, other = shares(front.costs([choice.member, rival.member], objectives), every)
+        return float((mine - other).max())
 
     rival = max(rivals, key=loss)
     changes = between(front, rival.member.evaluation, choice.member.evaluation)

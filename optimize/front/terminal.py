@@ -78,12 +78,7 @@ def merged(front: Front) -> list[Group]:
 def _alike(front: Front, one: Member, other: Member) -> bool:
     if front.archive.today in (one.evaluation.number, other.evaluation.number):
         return False
-    for gap in (one.difference for one in between(front, one.evaluation, other.evaluation)):
-        if gap.verdict == "equal":
-            continue
-        if gap.low is None or gap.high is None or not gap.low <= 0 <= gap.high:
-            return False
-    return True
+    return not any(change.told for change in between(front, one.evaluation, other.evaluation))
 
 
 def table(front: Front, width: int) -> str:
@@ -96,15 +91,20 @@ def laid_out(rows: Sequence[Sequence[str]], width: int) -> str:
     """Rows below their titles as aligned columns; turned on its side, in blocks, where that is too wide."""
     if _width(rows) <= width:
         return _aligned(rows)
-    turned = [list(column) for column in zip(*rows, strict=True)]
-    blocks, at = [], 1
-    while at < len(turned[0]):
-        end = at + 1
-        while end < len(turned[0]) and _width([[row[0], *row[at : end + 1]] for row in turned]) <= width:
-            end += 1
-        blocks.append(_aligned([[row[0], *row[at:end]] for row in turned]))
-        at = end
+    titles, *left = rows
+    blocks = []
+    while left:
+        sides = (_turned([titles, *left[:count]]) for count in range(len(left), 0, -1))
+        count, side = next(
+            (len(side[0]) - 1, side) for side in sides if len(side[0]) == 2 or _width(side) <= width
+        )
+        blocks.append(_aligned(side))
+        left = left[count:]
     return "\n".join(blocks)
+
+
+def _turned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def wrapped(lines: Iterable[str], width: int) -> list[str]:
@@ -174,7 +174,7 @@ def _cells(front: Front) -> tuple[list[str], list[list[str]]]:
         for objective in objectives:
             shown = _value(front, first.evaluation.number, objective)
             row.append(shown if today else estimated(first.estimates[objective.name]))
-            row += [against(changes.get(objective.name))] if today else []
+            row += [against(changes[objective.name])] if today else []
         row += [text for text, kept in zip(constraint_cells(first, front), bound, strict=True) if kept]
         row += [chance(first), str(first.evaluation.fresh_replications or first.evaluation.replications)]
         rows.append([*row, *(_range(group, path) for path in paths)])
@@ -211,10 +211,8 @@ def _value(front: Front, number: int, objective: Objective) -> str:
     return human(front.value(number, objective), objective.unit)
 
 
-def against(one: Change | None) -> str:
-    """The difference of an objective to today's setting, and half its interval; empty without one."""
-    if one is None:
-        return ""
+def against(one: Change) -> str:
+    """The difference of an objective to today's setting, and half its interval."""
     gap = one.difference
     half = None if gap.low is None or gap.high is None else (gap.high - gap.low) / 2
     return human_difference(gap.mean, half, one.metric.unit)

@@ -107,6 +107,20 @@ def non_dominated(values: Array) -> list[int]:
     return [int(k) for k in np.flatnonzero(moocore.is_nondominated(values, keep_weakly=True))]
 
 
+def shares(values: Array, among: Array) -> Array:
+    """How far values are from the best of some points, as shares of the span of these in each objective.
+
+    Args:
+        values: to be minimised, points x objectives.
+        among: points that say what is the best and what is the span, likewise; where all are equal in an
+            objective, the distance is as it is.
+    """
+    import numpy as np
+
+    span = np.ptp(among, axis=0)
+    return np.asarray((values - among.min(axis=0)) / np.where(span > 0, span, 1.0))
+
+
 def signs(objectives: Sequence[Objective]) -> Array:
     """1 for each objective to be minimised, -1 for each to be maximised."""
     import numpy as np

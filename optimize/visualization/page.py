@@ -12,7 +12,6 @@ from typing import Any
 from gridtune import limits
 from gridtune.optimize.front.against_today import KEEP, NOTHING, gains, in_words, settings_changed, todays
 from gridtune.optimize.front.breakdown import number, scenario_header, scenario_rows
-from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.export import summary
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import amount, cell, spoken
@@ -82,7 +81,7 @@ def _card(front: Front, items: Sequence[Recommendation]) -> dict[str, Any]:
     member = items[0].member
     evaluation = member.evaluation
     changes = gains(front, evaluation)
-    told = [one for one in changes if _told(one)]
+    told = [one for one in changes if one.told]
     changed = settings_changed(front, evaluation)
     if todays(front) is None:
         settings = [(path, "", cell(value)) for path, value in evaluation.values.items()]
@@ -115,11 +114,6 @@ def _sure(front: Front, item: Recommendation) -> list[str]:
         return [counted]
     said = [f"on the front with probability {chance(item.member)}; {counted}"]
     return said if item.loss is None else [*said, str(item.loss)]
-
-
-def _told(one: Change) -> bool:
-    gap = one.difference
-    return bool(gap.mean) and (gap.low is None or gap.high is None or gap.low > 0 or gap.high < 0)
 
 
 def _header(front: Front) -> list[dict[str, Any]]:
@@ -157,7 +151,7 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
         cells = [number(member)]
         for objective in front.objectives:
             cells.append(human(front.value(evaluation.number, objective), objective.unit))
-            cells += [against(changes.get(objective.name))] if today is not None else []
+            cells += [against(changes[objective.name])] if today is not None else []
         cells += [chance(member), str(evaluation.fresh_replications or evaluation.replications)]
         values: Mapping[str, Value] = evaluation.values
         if today is not None:

@@ -8,11 +8,11 @@
 
 Of every room a random sample of all small changes is taken, each module by its size: a comparison, sum,
 product, constant, condition, `return`, `break` or keyword argument is another one. Tests of the room that run
-the changed line are run until one fails, the fast ones that run little else first, and no more of them than
-take `MOST` seconds; a change that only fails to end counts as noticed. The tests are collected once; each
-mutant is a process forked from there, in which the changed function's code takes the place of the function's.
-Changes outside of functions are tried in a new process. Texts, annotations, decorators, assertions and what a
-policy's parameters say of themselves are left alone.
+the changed line are run until one fails, the fast ones that run little else first: at first no more of them
+than take `MOST` seconds, and of what is left then up to `ALL` seconds. A change that only fails to end counts
+as noticed. The tests are collected once; each mutant is a process forked from there, in which the changed
+function's code takes the place of the function's. Changes outside of functions are tried in a new process.
+Texts, annotations, decorators, assertions and what a policy's parameters say of themselves are left alone.
 
 A change that alters nothing that anybody can see is listed with a reason in `equivalent_mutants.toml`, and
 does not count. The code on disk is never changed.
@@ -27,6 +27,7 @@ import gc
 import hashlib
 import importlib.abc
 import importlib.util
+import itertools
 import json
 import os
 import resource
@@ -48,8 +49,8 @@ EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 VARIABLE = "GRIDTUNE_MUTANT"  # for a new process: the module's path and the place of the change in it
 SAMPLE = 65  # of each room
 SEED = 2026
-LONG = 2.0  # s of a test that is too long to be run for every mutant, and is left out
-MOST = 6.0  # s of tests for one mutant; what no test notices until then has survived
+LONG = 20.0  # s of a test that is too long to be run for a mutant, and is left out
+MOST, ALL = 6.0, 60.0  # s of tests for one mutant at first; and of all, after which it has survived
 SLACK = 5.0  # times as long as usual may a test take, and as many seconds, before it counts as not ending
 MEMORY = 4 << 30  # bytes that a mutant may ask for
 
@@ -77,7 +78,8 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["optimize/front/*.py"],
         ["test_front", "test_recommendations", "test_dominant_choice", "test_search_robust", "test_today",
          "test_search_constraints", "test_compare", "test_export", "test_preference", "test_terminal",
-         "test_page", "test_transplants", "test_changes", "test_breakdown", "test_front_choices"],
+         "test_page", "test_transplants", "test_changes", "test_breakdown", "test_front_choices",
+         "test_front_bounds"],
     ),
     "batch": (
         ["model/batch/*.py"],
@@ -225,22 +227,34 @@ class Trials:
         if not inside:
             hit = [name for name in items if mutant.module in known[name]["lines"]] or list(items)
         hit.sort(key=lambda name: known[name]["seconds"] * sum(map(len, known[name]["lines"].values())))
-        chosen, total = [], 0.0
-        for name in hit:
-            total += known[name]["seconds"]
-            if total > MOST and chosen:
+        first = within(hit, known, MOST)
+        then = within(hit[len(first) :], known, ALL)
+        for chosen in filter(None, (first, then)):
+            code, last = self._run(mutant, chosen, items, known)
+            if code:
                 break
-            chosen.append(name)
+        outcome = "survived" if code == 0 else "killed" if code > 0 else "timeout"
+        return outcome, last, time.monotonic() - start
+
+    def _run(
+        self, mutant: Mutant, chosen: Sequence[str], items: dict[str, pytest.Item], known: dict[str, Any]
+    ) -> tuple[int, str]:
+        """Exit code of some tests with a mutant, and which of them failed as far as that is known."""
         code, last = REPLACED_NOWHERE, ""
         timed = {items[name]: known[name]["seconds"] for name in chosen}
-        if inside:
+        if mutant.inside:
             code, last = in_fork(lambda say: run_items(timed, mutant, say))
         if code in (REPLACED_NOWHERE, BROKEN):
             code = in_new_process(mutant.module, mutant.place, chosen, SLACK * (10 + sum(timed.values())))
             if code == pytest.ExitCode.NO_TESTS_COLLECTED:
                 raise RuntimeError(f"no test was run for {mutant}")
-        outcome = "survived" if code == 0 else "killed" if code > 0 else "timeout"
-        return outcome, last, time.monotonic() - start
+        return code, last
+
+
+def within(names: Sequence[str], known: Mapping[str, Any], limit: float) -> list[str]:
+    """The first of some tests, as many as take no longer than the limit in s together; one at least."""
+    ends = itertools.accumulate(known[name]["seconds"] for name in names)
+    return [name for at, (name, end) in enumerate(zip(names, ends, strict=True)) if end <= limit or not at]
 
 
 def check(mutants: Sequence[Mutant], items: dict[str, pytest.Item], known: dict[str, Any]) -> None:

@@ -1,0 +1,276 @@
+"""Fronts at the bounds of their rules: ties, spans of nothing, numbers below 1, nothing to choose from."""
+
+import os
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gridtune.optimize.front.against_today import NOTHING, in_words
+from gridtune.optimize.front.breakdown import nothing_feasible, totals
+from gridtune.optimize.front.changes import Change
+from gridtune.optimize.front.dominant_choice import Alternative, DominantChoice, _nearest
+from gridtune.optimize.front.export import summary, to_dict
+from gridtune.optimize.front.front import front
+from gridtune.optimize.front.number_format import measured
+from gridtune.optimize.front.preference import Preference
+from gridtune.optimize.front.recommendations import compromise, recommend
+from gridtune.optimize.front.terminal import against, laid_out, merged, terminal_width
+from gridtune.optimize.front.worth import worth_of
+from gridtune.optimize.records.evaluations import Archive, Constraint
+from gridtune.optimize.replication.compare import shares
+from gridtune.optimize.replication.paired import Difference
+from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation
+
+TWO = (UNFAIR, COMPLETED)
+
+
+def numbers(members):
+    return [member.evaluation.number for member in members]
+
+
+def test_distances_are_shares_of_the_span_and_nothing_where_all_are_equal():
+    among = np.array([[1.0, 5.0, 0.25], [3.0, 5.0, 0.75]])
+    assert shares(among, among).tolist() == [[0, 0, 0], [1, 0, 1]]
+    assert shares(np.array([[2.0, 5.5, 0.5], [0.0, 4.0, 1.0]]), among).tolist() == [
+        [0.5, 0.5, 0.5],
+        [-0.5, -1, 1.5],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "said"),
+    [
+        (0.5, 0.25, 0.75, "higher by 0.5 (0.25 to 0.75)"),
+        (-0.5, -0.75, 0.25, "lower by 0.5 (-0.25 to 0.75)"),
+        (0.0, -1.0, 2.0, "lower by 0 (-2 to 1)"),
+    ],
+)
+def test_small_changes_in_words(mean, low, high, said):
+    change = Change(UNFAIR, 1.0, 1.0 + mean, Difference(mean, 0.1, low, high, 0.9, 5))
+    assert in_words(change) == f"unfairness {said}"
+
+
+def test_errors_of_a_whole_unit_and_of_very_much():
+    assert [measured(12345.0, error) for error in (2.0, 20.0, 200.0)] == [
+        "12345.0 ± 2.0", "12345 ± 20", "12340 ± 200",
+    ]  # fmt: skip
+    assert measured(1e18, 2e16) == "1000000000000000000 ± 20000000000000000"
+    assert measured(1e18, 2e17) == "1e+18 ± 2e+17"
+
+
+# Nothing to choose from
+
+
+def broken(*lost):
+    """Points that lose that much, where no more than 3 may be lost; the nearest are 3, 1, 0, 2."""
+    points = [evaluation(k, TWO, (0.1 * k, 5.0), values={"a": k}) for k in range(len(lost))]
+    known = [replace(one, cases={"": {"lost": evaluation(0, [LOST], (x,)).objectives["lost"]}})
+             for one, x in zip(points, lost, strict=True)]  # fmt: skip
+    return Archive("s", "x", TWO, tuple(known), constraints=(Constraint("lost", "<=", 3.0, "jobs"),), today=0)
+
+
+LOST = replace(COMPLETED, name="lost", direction="minimize")
+
+
+def test_where_nothing_keeps_the_constraints_the_three_nearest_are_named_and_today_is_known():
+    found = front(broken(9.0, 8.0, 10.0, 7.0))
+    assert nothing_feasible(found) == [
+        "4 evaluations, none of which keeps lost<=3: there is no front.",
+        "Nearest: point 3 (a=3) with lost 7 jobs.",
+        "Nearest: point 1 (a=1) with lost 8 jobs.",
+        "Nearest: point 0 (a=0) with lost 9 jobs.",
+    ]
+    assert [one["number"] for one in totals(found)["least_violating"]] == [3, 1, 0]
+    assert totals(found)["infeasible"] == 4
+    assert (found.members, found.validated, found.unvalidated) == ((), False, 0)
+    assert (found.hypervolume, found.hypervolume_searched, found.hypervolume_levelled) == (0, 0, 0)
+    assert {number: row.tolist() for number, row in found.worth.items()} == {0: [0.0, -5.0]}
+    assert summary(found) == nothing_feasible(found)
+    assert summary(front(archive(TWO))) == ["0 evaluations, none with finite objectives: there is no front."]
+
+
+def test_only_what_is_no_better_than_today_is_said_to_be_nothing():
+    better = archive(TWO, ((0.5, 0.5), (5, 5)), ((0.1, 0.1), (5, 5)), today=0)
+    worse = archive(TWO, ((0.5, 0.5), (5, 5)), ((0.6, 0.6), (5, 5)), today=0)
+    fallen = front(archive(TWO, ((0.5, 0.5), (5, 5))))
+    fallen = replace(fallen, members=tuple(replace(one, non_dominated=False) for one in fallen.members))
+    assert recommend(fallen) == []
+    assert [NOTHING in summary(one) for one in (front(better), front(worse), fallen)] == [False, True, False]
+
+
+def test_the_order_of_the_objectives_reaches_what_json_recommends_and_changes_are_against_today():
+    study = archive(TWO, (0.5, 5.0), (0.1, 6.0), (0.3, 9.0), today=0, present={"client.n_submit": 7})
+    found = front(study)
+
+    def first(order):
+        return to_dict(found, order=order)["recommendations"][0]
+
+    assert [first(order)["number"] for order in (None, ["completed"])] == [1, 2]
+    assert first(None)["changes"] == [{"path": "client.n_submit", "from": 7, "to": 1}]
+    assert "changes" not in to_dict(front(replace(study, today=None)))["recommendations"][0]
+
+
+def test_an_alternative_that_nothing_beats_is_not_so_on_fresh_seeds():
+    choice = DominantChoice("kind", "push", (Alternative("pull", 3),))
+    assert choice.as_json()["others"] == [
+        {
+            "value": "pull", "evaluations": 3, "nearest": None, "beaten_by": None, "fresh": False,
+            "tested": False, "verdict": "undecided", "transplants": [],
+        }
+    ]  # fmt: skip
+
+
+# Choices
+
+
+def test_the_nearest_loser_and_its_rival_are_those_of_a_plain_count():
+    draw = np.random.default_rng(6)
+    for _ in range(30):
+        outcomes = draw.integers(0, 4, (7, 3)) * np.array([0.125, 1.0, 0.0])
+        known = archive(THREE, *(tuple(row) for row in outcomes.tolist()))
+        points = known.evaluations
+        rows = outcomes * [1, 1, -1] / np.where(np.ptp(outcomes, axis=0) > 0, np.ptp(outcomes, axis=0), 1.0)
+
+        def margin(loser, rival):
+            gaps = rows[loser] - rows[rival]  # noqa: B023
+            return min(gaps) + 0.001 * sum(gaps) / 3 if all(gaps >= 0) and any(gaps > 0) else -np.inf
+
+        most = [max(margin(loser, rival) for rival in range(3, 7)) for loser in range(3)]
+        loser, rival = _nearest(front(known), points[:3], points[3:], fresh=False)
+        assert most[loser.number] == pytest.approx(min(most))
+        if np.isfinite(min(most)):
+            assert margin(loser.number, rival.number) == pytest.approx(most[loser.number])
+        else:
+            assert rival is None
+
+
+def test_weights_count_losses_as_shares_of_spans_below_one_and_of_none():
+    found = front(archive(THREE, (3, 0.0, 0.5), (3, 0.1, 0.75), (3, 0.5, 1.0)))
+    ranked = [numbers(Preference.of(text, THREE).ranked(found)) for text in (
+        "unhappy_users=5,unfairness=1,completed=1",  # losses of 0 + 1, 0.2 + 0.5 and 1 + 0
+        "unfairness=1,completed=3",  # 3, 0.2 + 1.5, 1
+        "unfairness<=0.5",
+    )]  # fmt: skip
+    assert [one[0] for one in ranked] == [1, 2, 1]
+    assert ranked[1] == [2, 1, 0]
+
+
+def test_the_sum_of_losses_only_breaks_ties_of_the_compromise():
+    corners = (0.0, 1.0, 1.0), (1.0, 0.0, 0.9), (0.0, 0.9, 0.0)
+    found = front(archive(THREE, (0.5, 0.1, 0.9), (0.45, 0.45, 0.55), *corners))
+    assert len(found.kept) == 5
+    member, loss = compromise(found, [one for one in found.kept if one.evaluation.number < 2], THREE)
+    assert (member.evaluation.number, loss) == (1, pytest.approx(0.45))
+
+
+def test_the_best_of_an_objective_is_so_by_its_plain_mean():
+    study = archive((UNHAPPY, UNFAIR), ((0, 0, 0, 0), (0.9,) * 4), ((0, 0, 1, 0), (0.1,) * 4))
+    chosen = {item.name: item.member.evaluation.number for item in recommend(front(study))}
+    assert chosen == {"lexicographic": 1, "compromise": 0, "best unhappy_users": 0, "best unfairness": 1}
+
+
+def test_where_all_rules_agree_on_one_of_two_they_say_so():
+    found = front(archive(TWO, ((1.0, 2.0), (5.0, 6.0)), ((2.0, 1.0), (6.0, 5.0))))
+    assert len(found.kept) == 2
+    reasons = [item.reason for item in recommend(found)]
+    assert len(reasons) == 4
+    assert all(one.endswith(". All other choices agree with it.") for one in reasons)
+
+
+def test_a_choice_that_is_no_worse_in_any_run_that_both_have_is_said_to_be_so():
+    # What the third stream did to 0 and 2 moves the mean of 1, to (0.5, 3.5) against (2, 4) of 0.
+    def said(unfair):
+        far = (9.0, 9.0, 3.0), (103.0, 103.0, 97.0)
+        runs = ((1.0, 1.0, 4.0), (5.0, 5.0, 2.0)), ((unfair, unfair), (5.0, 5.0)), far
+        found = front(archive(TWO, *runs))
+        two = tuple(one for one in found.members if one.evaluation.number < 2)
+        advice = {item.name: item.reason for item in recommend(replace(found, members=two))}
+        return [advice[name].partition("Against ")[2] for name in ("lexicographic", "best completed")]
+
+    assert said(1.0) == ["number 0 (best completed) it is level.", "number 1 (lexicographic) it is level."]
+    assert said(0.5) == [
+        "number 0 (best completed): unfairness lower by 0.5, and nothing worse.",
+        "number 1 (lexicographic): nothing better, at the price of unfairness higher by 0.5.",
+    ]
+
+
+# What points are worth
+
+
+class Model:
+    """A judgement of some points, by what it expects of them."""
+
+    def __init__(self, **expected):
+        self.expected = {int(name[1:]): np.array(row) for name, row in expected.items()}
+
+    def __contains__(self, number):
+        return number in self.expected
+
+    def means(self, number):
+        return self.expected[number]
+
+
+def test_worth_is_what_the_model_expects_on_the_level_of_the_members():
+    members = [evaluation(k, TWO, (one, (9.0, 9.5)), fresh=((a, b), (9.0, 8.0)))
+               for k, one, a, b in ((0, 0.5, 5.0, 7.0), (1, 0.5, 1.0, 3.0), (2, 8.0, 8.0, 8.0))]  # fmt: skip
+    today, beyond, unknown = (evaluation(k, TWO, ((4.0, 5.0), (7.0, 7.0))) for k in (9, 5, 6))
+    found = worth_of(
+        members, [today, members[0]], [beyond, unknown], TWO,
+        Model(p0=[1.0, -2.0], p1=[3.5, -4.0], p9=[2.0, -1.0], p5=[7.0, -3.0]),
+    )  # fmt: skip
+    # The members that the model knows are worth (6, -8.5) and (2, -8.5): 1.75 and -5.5 more than it says.
+    assert {number: row.tolist() for number, row in found.items()} == {
+        0: [2.75, -7.5], 1: [5.25, -9.5], 9: [3.75, -7.0], 5: [8.75, -7.0], 2: [8.0, -8.5],
+    }  # fmt: skip
+    assert worth_of(members, [today], [], TWO, Model(p9=[0.0, 0.0]))[0].tolist() == [6.0, -8.5]
+    assert worth_of(members, [today], [], TWO, None)[9].tolist() == [4.5, -7.0]
+    alone = worth_of(members[:1], [], [], TWO, Model(p0=[1.0, -2.0]))
+    assert [row.tolist() for row in alone.values()] == [[6.0, -8.5]]
+
+
+# The terminal
+
+
+def test_the_width_is_that_of_a_terminal_or_what_the_environment_says(monkeypatch):
+    monkeypatch.setattr("shutil.get_terminal_size", lambda fallback: os.terminal_size((77, 24)))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for terminal, columns, width in ((False, None, 120), (True, None, 77), (False, "77", 77)):
+        monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: terminal))  # noqa: B023
+        if columns:
+            monkeypatch.setenv("COLUMNS", columns)
+        assert terminal_width() == width
+
+
+def test_blocks_of_a_table_hold_as_many_points_as_fit():
+    rows = [["point", "alpha", "b", "c"], ["1", "22", "", ""], ["333", "4", "", ""], ["5", "6", "", ""]]
+    rows.append(["7", "8", "", ""])
+    wide = laid_out(rows, 17).split("\n\n")
+    assert [one.splitlines()[0].split() for one in wide] == [["point", "1", "333", "5"], ["point", "7"]]
+    assert wide[0].splitlines()[1] == "alpha  22  4    6"
+    narrow = laid_out(rows, 16).split("\n\n")
+    assert [one.splitlines()[0].split() for one in narrow] == [["point", "1", "333"], ["point", "5", "7"]]
+
+
+def level(unfair, completed, fresh_unfair, fresh_completed):
+    """Two points with these outcomes as searched and on fresh seeds, and one far off."""
+    far = ((9.0,) * len(fresh_unfair[0]), (99.0,) * len(fresh_unfair[0]))
+    runs = [*zip(unfair, completed, strict=True), (0.9, 90.0)]
+    fresh = [*zip(fresh_unfair, fresh_completed, strict=True), far]
+    return [len(group.members) for group in merged(front(archive(TWO, *runs, fresh=fresh)))]
+
+
+def test_what_tells_two_points_apart_gives_them_rows_of_their_own():
+    same = (1.0,), (1.0,)
+    assert level((0.1, 0.2), (5, 6), same, ((5,), (5,))) == [2, 1], "equal in the only fresh run"
+    assert level((0.1, 0.2), (5, 6), same, ((5,), (6,))) == [1, 1, 1], "one run each, and they differ"
+    assert level((0.1, 0.2), (5, 6), ((1.0, 1.0), (1.0, 1.0)), ((5, 6), (6, 5))) == [2, 1]
+    assert level((0.1, 0.2), (5, 6), ((1.0, 1.0), (1.0, 1.0)), ((5, 5), (6, 6))) == [1, 1, 1]
+
+
+def test_a_difference_to_today_stands_beside_half_its_interval():
+    def said(mean, *interval):
+        return against(Change(COMPLETED, 1.0, 1.0 + mean, Difference(mean, 0.1, *interval, 0.9, 5)))
+
+    assert [said(2.0, 1.5, 2.5), said(-2.0, None, None), said(0.0, 0.0, 0.0)] == ["+2.00 ± 0.50", "-2.0", "="]
