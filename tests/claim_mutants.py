@@ -5,10 +5,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from time import process_time
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gridtune.agents.batch.batch_site import BatchSite
@@ -18,6 +20,7 @@ from gridtune.agents.deadline.scheduler import SchedulingAgents
 from gridtune.agents.deadline.task_server import TaskServer
 from gridtune.agents.gridrpc.machine import Machine
 from gridtune.agents.gridrpc.sed import SeD
+from gridtune.agents.harvest.bags import Bags
 from gridtune.agents.infrastructure.faults import Fault
 from gridtune.agents.middleware.broker import Broker
 from gridtune.agents.middleware.pilot import Pilot
@@ -35,7 +38,10 @@ from gridtune.model.job import Job
 from gridtune.model.middleware.routing import LeastDepth
 from gridtune.model.vres.processor_sharing import SharedProcessor
 from gridtune.scenarios.reproduction import Workbench, load_paper
-from gridtune.scenarios.reproduction.egee import reservations
+from gridtune.scenarios.reproduction.batcigri import claims as batcigri
+from gridtune.scenarios.reproduction.batcigri.log import Log
+from gridtune.scenarios.reproduction.egee import reservations, usage
+from gridtune.scenarios.trace_files.records import Trace
 from gridtune.scenarios.workers.pool import Pool
 
 Patch = pytest.MonkeyPatch
@@ -129,8 +135,8 @@ def _slow_processor(patch: Patch) -> None:
 
 
 def _long_jobs(patch: Patch) -> None:
-    """Every job holds its processors 47 s longer."""
-    made = BatchSite.__init__
+    """Every job holds its processors 47 s longer, best-effort ones, too."""
+    made, add = BatchSite.__init__, Bags.add
 
     def init(self: BatchSite, *given: Any, **named: Any) -> None:
         made(self, *given, **named)
@@ -138,6 +144,7 @@ def _long_jobs(patch: Patch) -> None:
         self.services = self.services._replace(overhead=lambda: overhead() + 47.0)
 
     patch.setattr(BatchSite, "__init__", init)
+    patch.setattr(Bags, "add", lambda self, bag, job, overhead: add(self, bag, job, overhead + 47.0))
 
 
 def _no_rounds(patch: Patch) -> None:
@@ -213,6 +220,28 @@ def _slow_masters(patch: Patch) -> None:
         begin(self, _)
 
     patch.setattr(Master, "begin", slowed)
+
+
+def _long_logs(patch: Patch) -> None:
+    """Run times of logs are a hundred times what they are."""
+    read = usage.read_trace
+
+    def longer(path: Path) -> Trace:
+        trace = read(path)
+        return replace(trace, jobs=[job._replace(runtime=100 * job.runtime) for job in trace.jobs])
+
+    patch.setattr(usage, "read_trace", longer)
+
+
+def _late_load(patch: Patch) -> None:
+    """The log of CiGri has each load three cycles late."""
+    read = batcigri.read_log
+
+    def late() -> Log | None:
+        log = read()
+        return log and log._replace(load=np.roll(log.load, 3))
+
+    patch.setattr(batcigri, "read_log", late)
 
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -449,6 +478,21 @@ MUTANTS: tuple[Mutant, ...] = (
         "sites plan first come, first served",
         _set(Conservative, "starts", FirstCome.starts),
         ("oar/schedules/O1", "oar/schedules/O2"),
+    ),
+    Mutant(
+        "the processor needs a thousand times as long",
+        lambda patch: patch.setattr(batcigri, "process_time", lambda: 1000 * process_time()),
+        ("batcigri/scenario/G6",),
+    ),
+    Mutant(
+        "run times of logs are a hundred times what they are",
+        _long_logs,
+        ("egee/usage/R6a",),
+    ),
+    Mutant(
+        "the log of CiGri has each load three cycles late",
+        _late_load,
+        ("batcigri/log/G10a",),
     ),
     Mutant(
         "a kill takes two victims too many",

@@ -27,8 +27,6 @@ from tests.claim_mutants import MUTANTS, verdicts
 TEN = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
 DATA = Path("docs/data/claims")
 SAMPLE = ("deadline/example", "egee/slots", "batcigri/controllers")
-NO_MODEL = {"egee/usage/R6a", "batcigri/log/G10a"}  # about logs alone
-MACHINE = {"batcigri/scenario/G6"}  # about the time that this machine takes
 
 
 def test_intervals_are_those_of_the_textbooks():
@@ -121,4 +119,4 @@ def test_every_claim_that_is_met_has_a_change_that_loses_it(path):
     assert len(names) == len(set(names))
     met = {name for name, claim in zip(names, made["claims"], strict=True) if claim["verdict"] == "met"}
     covered = {claim for mutant in MUTANTS for claim in mutant.claims}
-    assert met - covered - NO_MODEL - MACHINE == set()
+    assert met <= covered

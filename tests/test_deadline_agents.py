@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from gridtune.agents.deadline.monitor import Monitor
 from gridtune.agents.deadline.task_server import TaskServer
-from gridtune.model.deadline.platform import Machine, Task
+from gridtune.model.deadline.platform import Link, Machine, Steps, Task
 from gridtune.model.deadline.regression import fitted, polynomial
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Fcfs
+from gridtune.model.policy import make
 from gridtune.model.streams import Streams
 from gridtune.scenarios import ScenarioError, load, simulate
 from tests.test_deadline import scenario
@@ -104,3 +106,39 @@ def test_memory_by_regression_and_disk_space_decide_where_a_routine_can_run():
 def test_a_regression_needs_more_sizes_than_its_degree():
     with pytest.raises(ScenarioError, match="a polynomial of degree 6 needs 7 of them"):
         simulate(load("deadline/fast").override({"workload.dgemm.benchmark.degree": 6}))
+
+
+def test_every_client_sends_by_its_own_link():
+    # 400 B to the near server take 4 s, to the far one 80 s; west falls to a hundredth for east at 30 s.
+    falling = {"course": "listed", "steps": [[0, 100.0], [30, 1.0]]}
+    near, far = {"bandwidth": 100.0}, {"bandwidth": 5.0, "latency": 0.5}
+    task = {"times": {"w": 1.0, "e": 1.0}, "input": 400.0}
+    document = {
+        "server": [
+            {"name": "w", "bandwidth": 10.0, "links": {"west": near, "east": far}},
+            {"name": "e", "bandwidth": 20.0, "links": {"east": near | {"bandwidth": falling}}},
+        ],
+        "agent": {"routing": "mct", "forecast": "measured", "probe_period": 10.0},
+        "workload": [
+            {"name": name, "kind": "task-list", "tasks": [task | {"arrival": at} for at in (0.0, 100.0)]}
+            for name in ("west", "east", "anywhere")
+        ],
+    }
+    run = simulate(scenario(document))
+    made = {(job.user, job.submit): (job.site, job.end - job.start) for job in run.record.jobs}
+    assert made["west-1", 0.0] == made["west-2", 100.0] == ("w", 5.0)
+    assert made["east-1", 0.0] == ("e", 5.0)
+    assert made["east-2", 100.0] == ("w", pytest.approx(81.5))
+    assert made["anywhere-1", 0.0] == made["anywhere-2", 100.0] == ("e", 21.0)
+
+
+def test_the_way_back_is_learnt_for_each_client_apart():
+    grid = Grid()
+    slowing = Steps([(0.0, 100.0), (50.0, 10.0)])
+    machine = Machine("m", links={"far": Link(slowing)}, link=Link(Steps([(0.0, 100.0), (50.0, 50.0)])))
+    monitor = Monitor(grid, [TaskServer(grid, machine, 0, Fcfs())], make("forecast", "measured"))
+    job = grid.record.job("u", 0.0, 0.0, data=Task(output=100.0, client="far"))
+    other = grid.record.job("u", 0.0, 0.0, data=Task(output=100.0))
+    assert monitor.times(job).forecast == monitor.times(other).forecast == [1.0]
+    monitor.learn(0, job.data, 1.0, 1.0, machine.service(job, job.data, 60.0))
+    assert (monitor.times(job).forecast, monitor.times(other).forecast) == ([10.0], [1.0])

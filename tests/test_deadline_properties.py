@@ -35,6 +35,7 @@ LINKS = st.sampled_from(
         },
     ]
 )
+OWN_LINKS = st.sampled_from([{}, {"task": {"bandwidth": 200.0, "latency": 0.3}}])
 ROUTINGS = st.one_of(
     st.just("greedy"),
     st.builds(lambda time: {"kind": "mct", "ack_timeout": time}, st.sampled_from([1.0, 2.0])),
@@ -70,6 +71,7 @@ def documents(draw, routings=ROUTINGS):
             "availability": draw(COURSES),
             "bandwidth": draw(LINKS),
             "memory": draw(st.sampled_from([1.0, 2.0])),
+            "links": draw(OWN_LINKS),
         }
         for name in ("fast", "slow")
     ]
@@ -262,6 +264,7 @@ def test_the_latest_server_that_meets_the_deadline_keeps_the_fast_ones_free():
         ({"agent": {"routing": "prioritty"}}, "no routing policy 'prioritty'"),
         ({"server": [{"name": "S1", "speed": 0}]}, "server.S1: speed: 0.0: a server must"),
         ({"server": [{"name": "S1"}]}, "no server is called 'S2'"),
+        ({"server": [{"name": "S1", "links": {"no": {"bandwidth": 1}}}]}, "S1.links: no workload .* 'no'"),
         ({"server": [{"name": "S1", "availability": {"course": "listed", "steps": [[1, 1]]}}]}, "begin at 0"),
     ],
 )

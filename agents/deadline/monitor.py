@@ -9,8 +9,9 @@ from typing import Literal
 import mesa
 import numpy as np
 
+from gridtune.agents.deadline.links import Links
 from gridtune.agents.deadline.task_server import TaskServer
-from gridtune.model.deadline.forecasts import Correction, Forecast, Memory
+from gridtune.model.deadline.forecasts import Correction, Forecast
 from gridtune.model.deadline.platform import Machine, Service, Steps, Task
 from gridtune.model.deadline.routing import Times
 from gridtune.model.deadline.timetable import Floats
@@ -60,22 +61,18 @@ class Monitor(mesa.Agent):
         self.errors = 0.0
         self.executions = 0
         self._speed = np.array([machine.speed for machine in self.machines])
-        self._nominal_bandwidth = np.array([machine.bandwidth.at(0.0) for machine in self.machines])
         self._availability = np.ones(len(servers))
-        self._bandwidth = self._nominal_bandwidth.copy()
-        self._return_bandwidth = self._nominal_bandwidth.copy()
-        self._latency = np.array([machine.latency for machine in self.machines])
+        own = sorted({client for machine in self.machines for client in machine.links})
+        self._links = {
+            client: Links([machine.link_to(client) for machine in self.machines], forecast)
+            for client in ("", *own)
+        }
         self._factors = np.ones(len(servers))
         self._able: dict[tuple[float, float, str], Floats] = {}
         self._rng = grid.streams.stream(name)
         self._lasting = forecast.lasting_error(grid.streams.stream(f"{name}:server"), len(servers))
         self._watched, self._places = self._series()
         self._memories = forecast.memories([course.at(0.0) for course in self._watched])
-        self._returns: dict[int, Memory] = {
-            k: forecast.memory(machine.bandwidth.at(0.0))
-            for k, machine in enumerate(self.machines)
-            if not machine.bandwidth.is_constant
-        }
         self._valid_until = -inf
         if self._watched and not forecast.oracle:
             grid.agenda.every(probe_period, self._probe)
@@ -85,37 +82,31 @@ class Monitor(mesa.Agent):
         if self.forecast.oracle and self._watched and self.grid.now >= self._valid_until:
             self._probe(None)
         task: Task = job.data
-        dedicated = self._dedicated(job, task)
-        nominal = dedicated
-        predicted = dedicated / self._availability
-        if task.input:
-            predicted = predicted + self._latency + task.input / self._bandwidth
-            nominal = nominal + self._latency + task.input / self._nominal_bandwidth
-        if task.output:
-            predicted = predicted + self._latency + task.output / self._return_bandwidth
-            nominal = nominal + self._latency + task.output / self._nominal_bandwidth
+        dedicated, links = self._dedicated(job, task), self._links_of(task)
+        nominal = links.add_free(dedicated, task)
+        predicted = links.add_forecast(dedicated / self._availability, task)
         wrong = predicted * self._lasting * self.forecast.passing_error(self._rng, len(self.machines))
         return Times(wrong * self._factors, nominal)
 
-    def bandwidth(self, server: int) -> float:
-        """F_Bd: forecast bandwidth of the link to a server, bytes per s."""
-        return float(self._bandwidth[server])
+    def bandwidth(self, server: int, task: Task) -> float:
+        """F_Bd: forecast bandwidth of the link from a task's client to a server, bytes per s."""
+        return float(self._links_of(task).bandwidth[server])
+
+    def _links_of(self, task: Task) -> Links:
+        return self._links.get(task.client) or self._links[""]
 
     def learn(self, server: int, task: Task, forecast: float, factor: float, service: Service) -> None:
         """Compare an execution with its forecast, and correct further ones.
 
         Args:
             server: where it was executed.
-            task: for the size of its result.
+            task: for its client and the size of its result.
             forecast: its forecast time, corrected, s.
             factor: by which it had been corrected.
             service: what the execution really took.
         """
         actual = sum(service)
-        if server in self._returns and task.output:
-            memory = self._returns[server]
-            memory.observe(task.output / (service.receive - self.machines[server].latency))
-            self._return_bandwidth[server] = memory.forecast()
+        self._links_of(task).learn(server, task, service)
         if forecast <= 0 or actual <= 0:
             return  # nothing to do takes no time: no ratio can be formed
         self.executions += 1
@@ -148,16 +139,13 @@ class Monitor(mesa.Agent):
 
     def _series(self) -> tuple[list[Steps], list[tuple[Floats, list[int]]]]:
         """What changes and is to be watched, and where its forecasts are kept: arrays and servers in turn."""
-        watched: list[Steps] = []
-        places = []
-        for kept, courses in (
-            (self._availability, [machine.availability for machine in self.machines]),
-            (self._bandwidth, [machine.bandwidth for machine in self.machines]),
-        ):
-            changing = [k for k, course in enumerate(courses) if not course.is_constant]
-            kept[:] = [course.at(0.0) if course.is_constant else kept[k] for k, course in enumerate(courses)]
-            watched += [courses[k] for k in changing]
-            places.append((kept, changing))
+        kept, courses = self._availability, [machine.availability for machine in self.machines]
+        changing = [k for k, course in enumerate(courses) if not course.is_constant]
+        kept[:] = [course.at(0.0) if course.is_constant else kept[k] for k, course in enumerate(courses)]
+        watched, places = [courses[k] for k in changing], [(kept, changing)]
+        for links in self._links.values():
+            watched += [links.links[k].bandwidth for k in links.changing]
+            places.append((links.bandwidth, links.changing))
         return watched, places
 
     def _probe(self, _: object) -> None:
@@ -169,6 +157,6 @@ class Monitor(mesa.Agent):
             kept[servers] = forecasts[first : first + len(servers)]
             first += len(servers)
         if self.forecast.oracle:
-            for server in self._returns:
-                self._return_bandwidth[server] = self._bandwidth[server]
+            for links in self._links.values():
+                links.know()
             self._valid_until = min(course.until(now) for course in self._watched)

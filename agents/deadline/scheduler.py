@@ -114,7 +114,7 @@ class SchedulingAgent(mesa.Agent):
         elif self._answers_late(job, chosen[0]):
             self.grid.record.counters["ack_timeouts"] += 1
             self.grid.record.log(self.grid.now, "timed out", job.id, self.servers[chosen[0]].name)
-            wait = self.routing.patience * job.data.input / self.monitor.bandwidth(chosen[0])
+            wait = self.routing.patience * job.data.input / self.monitor.bandwidth(chosen[0], job.data)
             self.grid.agenda.after(wait, self._go_on, (job, times, chosen[1:]), DECISION)
         else:
             self._place_all(self._assign(job, chosen[0], times))
@@ -124,8 +124,9 @@ class SchedulingAgent(mesa.Agent):
 
     def _answers_late(self, job: Job, server: int) -> bool:
         """Whether sending the data takes longer at present than the agent would wait."""
-        actual = self.servers[server].machine.bandwidth.at(self.grid.now)
-        return bool(job.data.input) and self.monitor.bandwidth(server) > self.routing.patience * actual
+        task = job.data
+        actual = self.servers[server].machine.link_to(task.client).bandwidth.at(self.grid.now)
+        return bool(task.input) and self.monitor.bandwidth(server, task) > self.routing.patience * actual
 
     def _assign(self, job: Job, server: int, times: Times) -> list[Job]:
         """Let a task wait at a server; the waiting tasks that are taken out because they would be late."""

@@ -96,6 +96,7 @@ class Task:
         expected: s of computation at speed 1 as far as forecasts know; None if they know the run time.
         times: s of computation on each named server when it is free; where given, no other server can
             do the task, and its run time and the servers' speeds are not used.
+        client: whose links its data take.
     """
 
     input: float = 0.0
@@ -105,6 +106,23 @@ class Task:
     software: str = ""
     expected: float | None = None
     times: Mapping[str, float] | None = None
+    client: str = ""
+
+
+class Link(NamedTuple):
+    """What data take between a client and a server.
+
+    Attributes:
+        bandwidth: bytes per second in either direction.
+        latency: s that each transfer takes on top.
+    """
+
+    bandwidth: Steps = Steps.constant(inf)
+    latency: float = 0.0
+
+    def transfer(self, start: float, size: float) -> float:
+        """Seconds that so many bytes take from `start` (s) on; nothing takes none."""
+        return self.latency + self.bandwidth.elapsed(start + self.latency, size) if size else 0.0
 
 
 class Service(NamedTuple):
@@ -117,14 +135,14 @@ class Service(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A server's hardware and the link that leads to it.
+    """A server's hardware and the links that lead to it.
 
     Attributes:
         name: of the server.
         speed: run time at speed 1 over run time here, when free of other load.
         availability: share of the processor that background load leaves, in (0, 1].
-        bandwidth: of the link, bytes per second in either direction.
-        latency: s that each transfer takes on top.
+        link: to clients that have none of their own.
+        links: to each other client (RR-5335, section 4.1: P_send from the client to the server).
         memory: bytes.
         disk: bytes of disk space.
         software: installed.
@@ -133,8 +151,8 @@ class Machine:
     name: str
     speed: float = 1.0
     availability: Steps = field(default_factory=lambda: Steps.constant(1.0))
-    bandwidth: Steps = field(default_factory=lambda: Steps.constant(inf))
-    latency: float = 0.0
+    link: Link = Link()
+    links: Mapping[str, Link] = field(default_factory=dict)
     memory: float = inf
     disk: float = inf
     software: frozenset[str] = frozenset()
@@ -158,10 +176,12 @@ class Machine:
         Data are sent, worked on and fetched one after the other, and the server does nothing else
         meanwhile: T = W_send / P_send + W / P + W_recv / P_recv (RR-5335, section 4.1).
         """
-        send = self._transfer(start, task.input)
+        link = self.link_to(task.client)
+        send = link.transfer(start, task.input)
         compute = self.availability.elapsed(start + send, self.dedicated(job, task))
-        receive = self._transfer(start + send + compute, task.output)
+        receive = link.transfer(start + send + compute, task.output)
         return Service(send, compute, receive)
 
-    def _transfer(self, start: float, size: float) -> float:
-        return self.latency + self.bandwidth.elapsed(start + self.latency, size) if size else 0.0
+    def link_to(self, client: str) -> Link:
+        """The link between the server and a client."""
+        return self.links.get(client, self.link)

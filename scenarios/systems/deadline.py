@@ -9,7 +9,7 @@ from gridtune.agents.deadline.monitor import Monitor
 from gridtune.agents.deadline.scheduler import SchedulingAgent, SchedulingAgents, measure
 from gridtune.agents.deadline.task_server import TaskServer
 from gridtune.model.agenda import Action
-from gridtune.model.deadline.platform import Machine, Steps
+from gridtune.model.deadline.platform import Link, Machine, Steps
 from gridtune.model.deadline.routing import TaskRouting
 from gridtune.model.deadline.timetable import ReportedTimetable, Timetable
 from gridtune.model.grid import Grid
@@ -40,6 +40,10 @@ def check(spec: ScenarioSpec) -> None:
     if spec.agent and not isinstance(spec.agent.routing, TaskRouting):
         kinds = "greedy, mct, deadline and priority"
         raise ValueError(f"agent.routing: {spec.agent.routing.kind} does not route tasks; {kinds} do")
+    clients = {workload.name for workload in spec.workload if isinstance(workload, TaskWorkload)}
+    for group in spec.server:
+        if unknown := sorted(group.links.keys() - clients):
+            raise ValueError(f"server.{group.name}.links: no workload of tasks is called {unknown[0]!r}")
     names = {name for group in spec.server for name in _names(group)}
     for workload in spec.workload:
         if isinstance(workload, ListedTasks):
@@ -142,12 +146,23 @@ def _machines(grid: Grid, spec: ScenarioSpec) -> Iterator[Machine]:
                 name,
                 speed=max(float(speeds[k]), LEAST_SPEED),
                 availability=group.availability.steps(load, LEAST_AVAILABILITY, 1.0),
-                bandwidth=(
+                link=Link(
                     group.bandwidth.steps(link, LEAST_BANDWIDTH, float("inf"))
                     if group.bandwidth
-                    else Steps.constant(network.bandwidth)
+                    else Steps.constant(network.bandwidth),
+                    network.latency,
                 ),
-                latency=network.latency,
+                links={
+                    client: Link(
+                        own.bandwidth.steps(
+                            grid.streams.stream(f"platform:{name}:bandwidth:{client}"),
+                            LEAST_BANDWIDTH,
+                            float("inf"),
+                        ),
+                        own.latency,
+                    )
+                    for client, own in group.links.items()
+                },
                 memory=float(memories[k]),
                 disk=float(disks[k]),
                 software=frozenset(group.software),

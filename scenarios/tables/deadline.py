@@ -9,8 +9,15 @@ from pydantic import Field, model_validator
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
-from gridtune.scenarios.fields.table import Switchable
+from gridtune.scenarios.fields.table import Switchable, Table
 from gridtune.scenarios.fields.time_varying import Course
+
+
+class LinkSpec(Table):
+    """The link between the clients of one workload and a server."""
+
+    bandwidth: Course = Field(description="bytes per s in either direction, at least 1")
+    latency: float = Field(default=0.0, ge=0, description="s that each transfer takes on top")
 
 
 class ServerSpec(Switchable):
@@ -37,6 +44,10 @@ class ServerSpec(Switchable):
     )
     bandwidth: Course | None = Field(
         default=None, description="bytes per s of the link, at least 1; left out, that of the network"
+    )
+    links: dict[str, LinkSpec] = Field(
+        default_factory=dict,
+        description="by workload, the link of its clients to each of these servers, in place of `bandwidth`",
     )
     memory: Law = Field(default=float("inf"), validate_default=True, description="bytes")
     disk: Law = Field(default=float("inf"), validate_default=True, description="bytes of disk space")

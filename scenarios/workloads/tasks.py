@@ -127,7 +127,7 @@ class GeneratedTasks(TaskWorkload):
                 runtime,
                 int(priority),
                 time + factor * runtime,
-                Task(sent, returned, memory, disk, self.software),
+                Task(sent, returned, memory, disk, self.software, client=self.name),
             )
             for time, user, runtime, priority, factor, sent, returned, memory, disk in zip(
                 times.tolist(), users, runtimes.tolist(), priorities, factors.tolist(), *sizes, strict=True
@@ -182,7 +182,7 @@ class ListedTasks(TaskWorkload):
                 sum(task.times.values()) / len(task.times),
                 task.priority,
                 task.arrival + task.deadline,
-                Task(task.input, task.output, times=task.times),
+                Task(task.input, task.output, times=task.times, client=self.name),
             )
             for k, task in sorted(enumerate(self.tasks, 1), key=lambda item: item[1].arrival)
         ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,24 +26,39 @@ def kept(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def try_mutants(papers: Sequence[str], minutes: float) -> None:
-    """For each mutant and experiment: the verdicts of its claims, without the change and with it.
+def named(names: Sequence[str]) -> list[str]:
+    """Experiments as PAPER/EXPERIMENT, in the order of names that are that or PAPER alone."""
+    return [
+        f"{name.partition('/')[0]}/{experiment.name}"
+        for name in names
+        for experiment in load_paper(name.partition("/")[0]).experiments
+        if name.partition("/")[2] in ("", experiment.name)
+    ]
+
+
+def try_mutants(names: Sequence[str], minutes: float) -> None:
+    """For each experiment and mutant of its claims: the verdicts, without the change and with it.
 
     Kept as {CHANGE: {PAPER/EXPERIMENT/ID: [before, after]}}.
     """
-    made, began = kept(MUTANTS_DATA), time.monotonic()
-    unchanged: dict[str, dict[str, str]] = {}
-    for mutant in MUTANTS:
-        of_mutant: dict[str, list[str]] = made.get(mutant.change, {})
-        made[mutant.change] = {claim: of_mutant[claim] for claim in mutant.claims if claim in of_mutant}
-        for experiment in dict.fromkeys(claim.rpartition("/")[0] for claim in mutant.claims):
+    found, began = kept(MUTANTS_DATA), time.monotonic()
+    made: dict[str, dict[str, list[str]]] = {
+        mutant.change: {
+            claim: known for claim, known in found.get(mutant.change, {}).items() if claim in mutant.claims
+        }
+        for mutant in MUTANTS
+    }
+    for experiment in named(names):
+        before: dict[str, str] = {}
+        for mutant in MUTANTS:
             claims = [claim for claim in mutant.claims if claim.rpartition("/")[0] == experiment]
-            if experiment.partition("/")[0] not in papers or made[mutant.change].keys() >= {*claims}:
+            if made[mutant.change].keys() >= {*claims}:
                 continue
             if time.monotonic() - began > 60 * minutes:
                 print("time is up; the rest is left for another call")
                 return
-            before = unchanged.get(experiment) or unchanged.setdefault(experiment, verdicts(experiment))
+            start = time.process_time()
+            before = before or verdicts(experiment)
             try:
                 after = verdicts(experiment, mutant)
             except Exception as error:  # a model that breaks down keeps no claim either
@@ -52,29 +66,25 @@ def try_mutants(papers: Sequence[str], minutes: float) -> None:
             for claim in claims:
                 made[mutant.change][claim] = [before.get(claim, "unknown"), after.get(claim, "unknown")]
                 print(f"{claim}: {' -> '.join(made[mutant.change][claim])}: {mutant.change}", flush=True)
+            print(f"{experiment}: {time.process_time() - start:.0f} s of CPU", flush=True)
             write_json(MUTANTS_DATA, made)
-    known = {mutant.change for mutant in MUTANTS}
-    write_json(MUTANTS_DATA, {change: found for change, found in made.items() if change in known})
+    write_json(MUTANTS_DATA, made)
 
 
-def try_seeds(papers: Sequence[str], minutes: float) -> None:
+def try_seeds(names: Sequence[str], minutes: float) -> None:
     """For each experiment and seed: the verdicts of its claims.
 
-    Kept as {PAPER/EXPERIMENT: {"seeds": how many so far, "claims": {ID: {verdict: seeds}}}}.
+    Kept as {PAPER/EXPERIMENT: {ID: verdicts under the seeds 1, 2, …}}.
     """
     made, began = kept(SEEDS_DATA), time.monotonic()
-    for paper in papers:
-        for experiment in load_paper(paper).experiments:
-            name = f"{paper}/{experiment.name}"
-            found = made.setdefault(name, {"seeds": 0, "claims": {}})
-            for seed in SEEDS[found["seeds"] :]:
-                if time.monotonic() - began > 60 * minutes:
-                    print("time is up; the rest is left for another call")
-                    return
-                for claim, verdict in verdicts(name, seed=seed).items():
-                    counts = Counter(found["claims"].get(claim.rpartition("/")[2], {}))
-                    counts[verdict] += 1
-                    found["claims"][claim.rpartition("/")[2]] = dict(counts)
-                found["seeds"] = seed
-                write_json(SEEDS_DATA, made)
-            print(f"{name}: {found['seeds']} seeds", flush=True)
+    for name in named(names):
+        found: dict[str, list[str]] = made.setdefault(name, {})
+        start = time.process_time()
+        for seed in SEEDS[len(next(iter(found.values()), ())) :]:
+            if time.monotonic() - began > 60 * minutes:
+                print("time is up; the rest is left for another call")
+                return
+            for claim, verdict in verdicts(name, seed=seed).items():
+                found.setdefault(claim.rpartition("/")[2], []).append(verdict)
+            write_json(SEEDS_DATA, made)
+        print(f"{name}: {time.process_time() - start:.0f} s of CPU", flush=True)

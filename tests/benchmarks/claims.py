@@ -1,8 +1,8 @@
 """All claims of the papers in full: docs/data/claims; what loses them; whether other seeds say the same.
 
     python -m tests.benchmarks.claims [--replications 20] [--minutes 10] [--quick] [PAPER[/EXPERIMENT] …]
-    python -m tests.benchmarks.claims --mutants [--minutes 10] [PAPER …]
-    python -m tests.benchmarks.claims --seeds [--minutes 10] [PAPER …]
+    python -m tests.benchmarks.claims --mutants [--minutes 10] [PAPER[/EXPERIMENT] …]
+    python -m tests.benchmarks.claims --seeds [--minutes 10] [PAPER[/EXPERIMENT] …]
 
 The first runs the experiments whose outcome is not in docs/data/claims yet (or those named), one after the
 other, and keeps each; `python docs/making/claims.py` writes them into the pages. The second runs every

@@ -7,7 +7,7 @@ from math import inf
 from statistics import fmean
 from typing import Any
 
-from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.reproduction.claims import (
     Claim,
     hypothesis,
@@ -22,9 +22,10 @@ from gridtune.scenarios.reproduction.statistics import (
 from gridtune.scenarios.reproduction.workbench import Workbench
 
 COUNTS = (100, 300, 500, 700, 1000, 1500, 2000)
-FEW = (100, 700, 1000)
 OVERLOAD = 700  # tasks; from here on 100 servers cannot meet all deadlines
 EXTREME = 10_000
+QUICK = 5  # at reduced size there are so many times fewer servers and tasks
+QUICK_COUNTS = (100, 800, 1500)  # before that; gains by 700 tasks are lost in chance there
 
 
 Counted = dict[str, dict[int, list[float]]]  # executed tasks in each replication, by setting and number
@@ -61,10 +62,25 @@ class Curves:
         return Finding(f"gain at N = {many}, less that at {few}", difference(more, less), low=0, strict=True)
 
 
+def scaled(bench: Workbench, count: int) -> int:
+    """A number of tasks or servers, or its part at reduced size."""
+    return count // bench.choose(1, QUICK)
+
+
+def sized(bench: Workbench, name: str) -> Scenario:
+    """A scenario with its 100 servers, or with fewer at reduced size."""
+    return load(f"deadline/{name}").override({"server.count": scaled(bench, 100)})
+
+
+def numbers(bench: Workbench) -> list[int]:
+    """The numbers of tasks, from few to many."""
+    return [scaled(bench, count) for count in bench.choose(COUNTS, QUICK_COUNTS)]
+
+
 def sweep(bench: Workbench, name: str, figure: str, path: str, settings: dict[str, Any]) -> Counted:
     """Sweep the number of tasks under several settings of one value, and draw a curve of each."""
-    counts = bench.choose(COUNTS, FEW)
-    scenario = load(f"deadline/{name}")
+    counts = numbers(bench)
+    scenario = sized(bench, name)
     points = [{"workload.count": count, path: value} for value in settings.values() for count in counts]
     executed = iter([values["executed"] for values in bench.evaluate(scenario, points)])
     made = {label: {count: next(executed) for count in counts} for label in settings}
@@ -81,14 +97,15 @@ FALLBACK = {"without fallback": "none", "with fallback": "displaced"}
 
 
 def overloaded(bench: Workbench) -> list[int]:
-    """The numbers of tasks that 100 servers cannot do in time."""
-    return [count for count in bench.choose(COUNTS, FEW) if count >= OVERLOAD]
+    """The numbers of tasks that the servers cannot do in time."""
+    return [count for count in numbers(bench) if count >= scaled(bench, OVERLOAD)]
 
 
 def priorities(bench: Workbench) -> list[Claim]:
     """Figure 3: equal against random priorities, without fallback."""
     settings = {"same priority": 5, "random priority": {"low": 1, "high": 10}}
     made = compare(bench, "fig3", "figure-3", "workload.priority", settings)
+    few = scaled(bench, 100)
     return [
         hypothesis(
             "P2a",
@@ -103,8 +120,8 @@ def priorities(bench: Workbench) -> list[Claim]:
             "with few tasks the impact of priorities is negligible",
             "section 5",
             Finding(
-                "executed with random priorities, over equal ones, N = 100",
-                ratio(made.second[100], made.first[100]),
+                f"executed with random priorities, over equal ones, N = {few}",
+                ratio(made.second[few], made.first[few]),
                 0.98,
                 1.02,
             ),
@@ -141,7 +158,8 @@ def with_priority(bench: Workbench, name: str, part: str, tasks: str) -> list[Cl
     """Figures 4(b) to 4(d): fallback among tasks of random priority, in two readings."""
     without, stay, reject = sweep(bench, name, f"figure-4{part}", "agent.routing", READINGS).values()
     source, counts = f"figure 4({part})", overloaded(bench)
-    late = 1 - fmean(without[OVERLOAD]) / OVERLOAD
+    few, many = scaled(bench, 100), counts[0]
+    late = 1 - fmean(without[many]) / many
     claims = []
     for ids, curves, reading in (
         (("P4a", "P4b"), Curves(without, stay), ""),
@@ -155,18 +173,17 @@ def with_priority(bench: Workbench, name: str, part: str, tasks: str) -> list[Cl
                 source,
                 *(curves.gain(count, low=0) for count in counts),
                 reason=f"the paper states neither sizes nor N; with ours {late:.0%} of "
-                f"{OVERLOAD} tasks are late "
-                "late without fallback, which is all that it could gain there",
+                f"{many} tasks are late without fallback, which is all that it could gain there",
             ),
             hypothesis(
                 ids[1],
                 name,
                 f"its use grows with the number of tasks ({tasks}){reading}",
                 source,
-                curves.growth(OVERLOAD, counts[-1]),
+                curves.growth(many, counts[-1]),
                 Finding(
-                    "executed with fallback, over without, N = 100",
-                    ratio(curves.second[100], curves.first[100]),
+                    f"executed with fallback, over without, N = {few}",
+                    ratio(curves.second[few], curves.first[few]),
                     low=0.995,
                 ),
             ),
@@ -177,14 +194,15 @@ def with_priority(bench: Workbench, name: str, part: str, tasks: str) -> list[Cl
 def limits(bench: Workbench) -> list[Claim]:
     """Where figure 4 ends: very unequal sizes, and far more tasks than servers can do."""
     wide = compare(bench, "wide-sizes", "wide-sizes", "agent.routing.fallback", FALLBACK)
-    extreme = bench.choose(EXTREME, 4 * OVERLOAD)
+    twice = scaled(bench, 2 * OVERLOAD)
     points = [
-        {"workload.count": extreme, "agent.routing.fallback": fallback} for fallback in FALLBACK.values()
+        {"workload.count": EXTREME, "agent.routing.fallback": fallback} for fallback in FALLBACK.values()
     ]
+    # Not at reduced size: what few servers lose by it is nothing.
     without, with_ = (values["executed"] for values in bench.evaluate(load("deadline/fig4c"), points))
-    speeds = {"server.speed": {"law": "uniform", "low": 0.5, "high": 1.5}, "workload.count": 2 * OVERLOAD}
+    speeds = {"server.speed": {"law": "uniform", "low": 0.5, "high": 1.5}, "workload.count": twice}
     mixed = [speeds | {"agent.routing.fallback": fallback} for fallback in FALLBACK.values()]
-    kept, fallen = (values["executed"] for values in bench.evaluate(load("deadline/fig4b"), mixed))
+    kept, fallen = (values["executed"] for values in bench.evaluate(sized(bench, "fig4b"), mixed))
     source = "not in the paper, which states neither sizes nor N"
     return [
         hypothesis(
@@ -200,7 +218,7 @@ def limits(bench: Workbench) -> list[Claim]:
             "extreme overload reverses the gain of fallback",
             source,
             Finding(
-                f"tasks more at N = {extreme} (tasks below 15 min)",
+                f"tasks more at N = {EXTREME} (tasks below 15 min)",
                 difference(with_, without),
                 high=0,
                 strict=True,
@@ -212,7 +230,7 @@ def limits(bench: Workbench) -> list[Claim]:
             "fallback executes more tasks on servers of different speeds, too",
             "section 5 (whose servers are not described)",
             Finding(
-                f"tasks more at N = {2 * OVERLOAD}, speeds from 0.5 to 1.5",
+                f"tasks more at N = {twice}, speeds from 0.5 to 1.5",
                 difference(fallen, kept),
                 low=0,
                 strict=True,
