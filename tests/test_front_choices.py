@@ -57,13 +57,15 @@ def test_who_is_as_likely_on_the_front_as_not_is_kept():
     points = [evaluation(k, (UNFAIR,), (k,)) for k in range(4)]
     members = [Member(one, True, share) for one, share in zip(points, (0.2, 0.5, 0.49, None), strict=True)]
     worth = {k: np.array([float(k)]) for k in range(4)}
-    made = _kept(members, worth)
+    made = _kept(members, worth, set)
     assert [(m.evaluation.number, m.non_dominated) for m in made] == [
         (0, True), (1, True), (2, False), (3, False),
     ]  # fmt: skip
     broken = replace(members[0], feasible=False, probability_non_dominated=1.0)
-    made = _kept([broken, members[2]], worth)
+    made = _kept([broken, members[2]], worth, set)
     assert [(m.evaluation.number, m.non_dominated) for m in made] == [(2, True), (0, False)]
+    made = _kept(members, worth, lambda numbers: {max(numbers)})
+    assert [m.evaluation.number for m in made if m.non_dominated] == [1]
 
 
 def test_runs_that_repeat_each_other_say_nothing_of_chance():

@@ -309,3 +309,36 @@ def test_a_posterior_by_hand():
     assert low == pytest.approx([1.0 - 0.39, -1.0 - 0.39])
     assert high == pytest.approx([1.0 - 0.01, -1.0 - 0.01])
     assert known.difference(1, 0, share=0.5)[1] == pytest.approx([0.7, -1.3])
+
+
+def test_of_points_that_may_beat_each_other_those_are_chosen_that_hold():
+    # Two ends of a trade-off, a point between them, and a copy of it that is now better and now worse.
+    means = np.array([[0.0, 1.0], [0.5, 0.5], [0.5, 0.5], [1.0, 0.0]])
+    draws = np.repeat(means[None], 10, axis=0)
+    draws[:3, 1] += 0.1  # beaten by the copy in three of ten
+    draws[3:9, 2] += 0.1  # beats it in six of ten
+    replays = np.repeat(means[None, None], 10, axis=1)
+    known = Posterior(means, draws, np.zeros((1, 2)), np.full(2, 1e-6), replays)
+    every = np.arange(4)
+    shift = known._shift(every)
+    chances = posterior._raised(np.array([1.0, 0.7, 0.4, 1.0]), shift, 10)
+    assert known.holding(every, every, float(chances.mean()) - 1e-9).tolist() == [0, 1, 2, 3]
+    assert known.holding(every, every, float(chances.mean()) + 1e-9).tolist() == [0, 1, 3]
+    assert known.holding(np.array([1, 2]), every, 0.99).tolist() == [1]
+    assert known.holding(np.array([2]), every, 2.0).tolist() == [2]
+    # What equals another beats it not; who beats nobody else is no danger.
+    level = Posterior(means, np.repeat(means[None], 10, axis=0), np.zeros((1, 2)), np.full(2, 1e-6), replays)
+    assert level.holding(every, every, 1.0).tolist() == [0, 1, 2, 3]
+
+
+def test_what_is_chosen_holds_as_often_as_is_said():
+    rng = np.random.default_rng(11)
+    known = points(60, rng)
+    found = fit(runs(known, [3] * 60, rng, luck=0.3), known)
+    every = np.arange(60)
+    many, few = (found.holding(every, every, share) for share in (0.5, 0.9))
+    assert {*few.tolist()} < {*many.tolist()}
+    shares = found._shares(found.draws[:, few])
+    assert posterior._raised(shares, found._shift(every), len(found.draws)).mean() >= 0.9
+    more = found._shares(found.draws[:, many])
+    assert 0.5 <= posterior._raised(more, found._shift(every), len(found.draws)).mean() < 0.9

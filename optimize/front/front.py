@@ -6,7 +6,7 @@ during the search flatter it (the optimiser's curse).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +33,10 @@ class Member:
 
     Attributes:
         evaluation: what the search knows of it.
-        non_dominated: whether it keeps the constraints on the values that the front rests on, and no other
-            member that keeps them is expected to beat it, or it is more likely on the front than not.
+        non_dominated: whether it keeps the constraints on the values that the front rests on, no other
+            member that keeps them is expected to beat it, or it is more likely on the front than not, and it
+            is one of those of which nine in ten are expected to hold against each other if all were known
+            (`optimize.replication.judgement.Judgement.holding`).
         probability_non_dominated: how probably it keeps the constraints and no other evaluated point that
             does beats it, by all runs of the search together (`optimize.replication.posterior`); where there
             are too few points to learn from, the share of bootstrap samples in which no other member does.
@@ -182,7 +184,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     worth = worth_of([m.evaluation for m in members], present, rivals, objectives, judgement)
     members = tuple(
         m
-        for m in (members if judgement is None else _kept(members, worth))
+        for m in (members if judgement is None else _kept(members, worth, judgement.holding))
         if m.non_dominated or m.evaluation.number != archive.today
     )
     keeping = [member for member in members if member.feasible]
@@ -251,18 +253,24 @@ def _judged(
     )
 
 
-def _kept(members: Sequence[Member], worth: Mapping[int, Array]) -> list[Member]:
-    """The members that stay by what the model expects, or by their chance; the best first."""
+def _kept(
+    members: Sequence[Member],
+    worth: Mapping[int, Array],
+    holding: Callable[[Sequence[int]], Collection[int]],
+) -> list[Member]:
+    """The members that stay by what the model expects, or by their chance, and hold together; best first."""
     import numpy as np
 
     able = [member for member in members if member.feasible]
     rows = np.array([worth[member.evaluation.number] for member in able])
     expected = {able[at].evaluation.number for at in non_dominated(rows)}
-    made = []
-    for member in members:
-        likely = (member.probability_non_dominated or 0.0) >= KEPT
-        stays = member.feasible and (likely or member.evaluation.number in expected)
-        made.append(replace(member, non_dominated=stays))
+    numbers = [
+        member.evaluation.number
+        for member in able
+        if (member.probability_non_dominated or 0.0) >= KEPT or member.evaluation.number in expected
+    ]
+    stay = holding(numbers)
+    made = [replace(member, non_dominated=member.evaluation.number in stay) for member in members]
     return sorted(made, key=lambda m: (not m.non_dominated, *worth[m.evaluation.number]))
 
 

@@ -54,7 +54,8 @@ def merged(front: Front) -> list[Group]:
     """The members of a front, those that cannot be told apart together, in their order.
 
     Two are alike if in every objective the 95 % interval of their paired difference holds 0, or they are
-    equal, and their means differ by no more than `NEAR` of the front's span.
+    equal, and their means differ by no more than `NEAR` of the front's span. Those that stay come first, so
+    that each of them stands for what is no different from it.
     """
     import numpy as np
 
@@ -67,7 +68,7 @@ def merged(front: Front) -> list[Group]:
         for group in groups:
             first = front.members[group[0]]
             near = bool(np.all(np.abs(rows[at] - rows[group[0]]) <= NEAR * span))
-            if near and first.non_dominated == member.non_dominated and _alike(front, first, member):
+            if near and first.feasible == member.feasible and _alike(front, first, member):
                 group.append(at)
                 break
         else:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ENOUGH = 20  # points below which nothing can be learned from similar ones
 HOPELESS = 0.02  # chance of being on the front below which a point is not looked at again
 PROMISES = 24  # draws by which those that are, are chosen
+HOLD = 0.9  # of the points that are kept, that no other of them beats in truth
 MATTERS = 0.02  # of the front's span: a loss that matters
 
 
@@ -106,6 +107,14 @@ class Judgement:
         numbers = list(self._at)
         draws = self._posterior.draws[:PROMISES]
         return [numbers[place] for place in promising(draws, at, limit)]
+
+    def holding(self, numbers: Sequence[int]) -> set[int]:
+        """Numbers of the points of which `HOLD` are expected to stay if all were known; see `Posterior`."""
+        import numpy as np
+
+        known = np.array([self._at[number] for number in numbers if number in self._at], dtype=int)
+        chosen = {*self._posterior.holding(known, self._rivals, HOLD).tolist()}
+        return {number for number in numbers if self._at.get(number) in chosen}
 
     def losses(self, numbers: Sequence[int]) -> dict[int, Loss]:
         """What it may cost to take a point rather than one that beats it, by number."""

@@ -77,11 +77,45 @@ class Posterior:
 
         which = np.arange(len(self.means)) if rivals is None else rivals
         found = np.zeros(len(self.means))
-        shares = self._shares(self.draws[:, which])
+        found[which] = _raised(self._shares(self.draws[:, which]), self._shift(which), len(self.draws))
+        return found
+
+    def _shift(self, which: Array) -> float:
+        """By how much odds of points are to be raised, as a logarithm."""
+        import numpy as np
+
         said = np.concatenate([self._shares(draws[:, which]) for draws in self.replays])
         true = np.tile(self._shares(self.means[None, which]), len(self.replays))
-        found[which] = _raised(shares, _missing_odds(said, true, len(self.replays[0])), len(self.draws))
-        return found
+        return _missing_odds(said, true, len(self.replays[0]))
+
+    def holding(self, points: Array, rivals: Array, share: float) -> Array:
+        """Positions of the most points found of which that share is expected to stay if all were known.
+
+        As long as too many are likely to be beaten by another of them, that goes which is most likely.
+
+        Args:
+            points: positions of those to choose from, among the rivals.
+            rivals: positions of all that are compared; from them is learned what chances are worth.
+            share: of the chosen, that no other of them beats in truth.
+        """
+        import numpy as np
+
+        shift = self._shift(rivals)
+        levelled = np.round(self.draws[:, points] / self.unit)
+        beats = np.ones((len(levelled), len(points), len(points)), dtype=bool)  # the last one the other
+        for column in np.moveaxis(levelled, 2, 0):
+            beats &= column[:, None, :] <= column[:, :, None]
+        beats &= ~beats.transpose(0, 2, 1)  # equals do not beat each other
+        beaten = beats.sum(axis=2)
+        left = np.ones(len(points), dtype=bool)
+        while left.sum() > 1:
+            chances = _raised((beaten[:, left] == 0).mean(axis=0), shift, len(levelled))
+            if chances.mean() >= share:
+                break
+            worst = np.flatnonzero(left)[chances.argmin()]
+            left[worst] = False
+            beaten -= beats[:, :, worst]
+        return np.asarray(points[left])
 
     def _shares(self, draws: Array) -> Array:
         """Shares of the draws in which no other point beats each."""
