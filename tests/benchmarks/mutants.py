@@ -375,10 +375,14 @@ def covered(room: str, items: dict[str, pytest.Item], until: float) -> dict[str,
     place.mkdir(exist_ok=True)
     stamp = {module: hashlib.sha256((ROOT / module).read_bytes()).hexdigest() for module in modules_of(room)}
     path = place / f"{room}.json"
-    kept = json.loads(path.read_text()) if path.exists() else {}
-    if kept.get("stamp") != stamp:
-        kept = {"stamp": stamp, "tests": {}}
-    tests = kept["tests"]
+    kept = json.loads(path.read_text()) if path.exists() else {"stamp": {}, "tests": {}}
+    changed = {module for module in stamp if kept["stamp"].get(module) != stamp[module]}
+    tests = {
+        name: one
+        for name, one in kept["tests"].items()
+        if not changed & one["lines"].keys() and (one["lines"] or one.get("limit") == LONG)
+    }
+    kept = {"stamp": stamp, "tests": tests}
     sources = {name: hashlib.sha256(Path(item.path).read_bytes()).hexdigest() for name, item in items.items()}
     for name, item in items.items():
         if name in tests and tests[name]["source"] == sources[name]:
@@ -389,7 +393,7 @@ def covered(room: str, items: dict[str, pytest.Item], until: float) -> dict[str,
         known = json.loads(said) if code == 0 else {"lines": {}, "seconds": 1e9}
         if code:
             print(f"left out, as it {'takes long' if code < 0 else 'does not pass'}: {name}", flush=True)
-        tests[name] = known | {"source": sources[name]}
+        tests[name] = known | {"source": sources[name], "limit": LONG}
         path.write_text(json.dumps(kept))
     return dict(tests)
 
