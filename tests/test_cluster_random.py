@@ -1,0 +1,211 @@
+"""A cluster after whatever comes, goes, is kept and borrowed: counts against books, plans against seconds."""
+
+from math import inf
+from random import Random
+from unittest.mock import patch
+
+import pytest
+
+from gridtune.model.batch import plan
+from gridtune.model.batch.cluster import Cluster, Queue
+from gridtune.model.batch.holds import KEYS, Hold
+from gridtune.model.batch.plan import planned_starts
+from gridtune.model.batch.policies import backfill
+from gridtune.model.job import Job
+
+CAPACITY = 8
+FAR = 40  # s ahead: what is planned for later leaves those be who start now, of 12 s at most
+
+
+class Books:
+    """What a cluster should know, kept in the plainest way, beside the cluster itself."""
+
+    def __init__(self, draw):
+        self.draw, self.now, self.number = draw, 0.0, 0
+        slots = draw.choice((inf, 5.0))
+        self.queues = (Queue("a", 1.0, slots=slots), Queue("b", 0.0), Queue("c", 1.0))
+        self.cluster = Cluster(CAPACITY, queues=self.queues)
+        self.lines = {}  # jobs that wait, by lane in the order in which lanes are served
+        self.running = {}  # by id: job, queue, owner, planned end, processors that go to the scheduler then
+        self.holds = []
+
+    def wait(self):
+        return [job for lane in sorted(self.lines) for job in self.lines[lane]]
+
+    def enqueue(self):
+        self.number += 1
+        length, owner, queue = float(self.draw.randint(1, 12)), self.draw.choice("xy"), self.draw.randrange(3)
+        job = Job(self.number, owner, 0.0, length, processors=self.draw.randint(1, 5), estimate=length)
+        self.cluster.enqueue(job, queue, owner)
+        self.lines.setdefault((-self.queues[queue].priority, queue, owner), []).append(job)
+
+    def leave(self, job):
+        lane = next(lane for lane, jobs in self.lines.items() if job in jobs)
+        self.lines[lane].remove(job)
+        return lane
+
+    def withdraw(self):
+        if waiting := self.wait():
+            job = self.draw.choice(waiting)
+            self.cluster.withdraw(job)
+            self.leave(job)
+
+    def start(self, job, hold=None, late=0.0):
+        end = self.now + job.estimate + late
+        self.cluster.start(job, self.now, end, hold)
+        self.running[job.id] = [job, self.leave(job), end, 0 if hold else job.processors]
+
+    def borrow(self):
+        """Start a job on what a hold lends."""
+        lending = [hold for hold in self.holds if hold.lends]
+        able = [(hold, job) for hold in lending for job in self.wait() if job.processors <= hold.idle]
+        if able:
+            hold, job = self.draw.choice(able)
+            self.start(job, hold)
+
+    def end(self):
+        if self.running:
+            job, _, end, _ = self.running.pop(self.draw.choice(list(self.running)))
+            self.cluster.stop(job, self.now, end)
+
+    def put_back(self):
+        if self.running:
+            job, lane, end, _ = self.running.pop(self.draw.choice(list(self.running)))
+            self.cluster.put_back(job, self.now, end)
+            self.lines.setdefault(lane, []).insert(0, job)
+
+    def replan(self):
+        if self.running:
+            known = self.draw.choice(list(self.running.values()))
+            new = known[2] + self.draw.randint(-3, 5)
+            self.cluster.replan(known[0], known[2], new)
+            known[2] = new
+
+    def keep(self):
+        self.number += 1
+        until, lends = self.now + self.draw.randint(1, 20), self.draw.random() < 0.6
+        hold = Hold(KEYS - self.number, until, lends)
+        if free := self.cluster.free:
+            self.cluster.keep(hold, self.draw.randint(1, free))
+            self.holds.append(hold)
+
+    def give_back(self):
+        """A hold keeps less than before."""
+        if idle := [hold for hold in self.holds if hold.idle]:
+            hold = self.draw.choice(idle)
+            self.cluster.keep(hold, -self.draw.randint(1, hold.idle))
+
+    def claim(self):
+        """A hold is to have processors of a running job once that ends, first what others lend to the job."""
+        able = [(hold, known) for hold in self.holds for known in self.running.values()
+                if known[0].id not in hold.lent]  # fmt: skip
+        if able:
+            hold, known = self.draw.choice(able)
+            job = known[0]
+            lending = [other for other in self.holds if other.lends and job.id in other.lent]
+            count = self.draw.randint(1, job.processors)
+            had = sum(other.lent[job.id] for other in lending)
+            if known[3] + had < count:
+                return
+            self.cluster.claim(hold, job, known[2], count)
+            if known[2] < hold.until:
+                known[3] -= max(0, count - had)
+                assert hold.lent[job.id] == count
+                assert sum(other.lent[job.id] for other in lending) == max(0, had - count)
+
+    def over(self):
+        if self.holds:
+            hold = self.holds.pop(self.draw.randrange(len(self.holds)))
+            lent = dict(hold.lent)
+            self.cluster.free_hold(hold, {one: self.running[one][2] for one in lent})
+            for one, count in lent.items():
+                self.running[one][3] += count
+            assert (hold.idle, hold.lent, hold.processors) == (0, {}, 0)
+
+    def permit(self):
+        self.cluster.permit(self.draw.choice((inf, inf, 6.0)))
+
+    def check(self):
+        cluster, waiting = self.cluster, self.wait()
+        kept = [(hold.until, hold.key, hold.processors) for hold in self.holds if hold.processors]
+        ends = sorted([(known[2], one, known[3]) for one, known in self.running.items()] + kept)
+        assert [tuple(end) for end in cluster.ends] == ends
+        assert cluster.free + sum(end.processors for end in cluster.ends) == CAPACITY
+        assert cluster.lendable == sum(hold.idle for hold in self.holds if hold.lends)
+        assert (cluster.depth, cluster.wanted) == (len(waiting), sum(job.processors for job in waiting))
+        assert cluster.narrowest == min((job.processors for job in waiting), default=inf)
+        assert all(job in cluster for job in waiting)
+        used = [
+            sum(known[0].processors for known in self.running.values() if known[1][1] == k) for k in range(3)
+        ]
+        for k, queue in enumerate(self.queues):
+            mine = [job for lane, jobs in self.lines.items() if lane[1] == k for job in jobs]
+            assert cluster.waiting_in(k) == len(mine)
+            assert cluster.wanted_in(k) == sum(job.processors for job in mine)
+            assert cluster.free_for(k) == max(0, min(cluster.free, queue.slots - used[k]))
+        for one, known in self.running.items():
+            lent = sum(hold.lent.get(one, 0) for hold in self.holds)
+            assert known[3] + lent == known[0].processors
+            assert cluster.borrows(known[0]) == any(one in hold.lent for hold in self.holds)
+        self.used = used
+        order = self.admitted()
+        assert list(cluster.in_order()) == order
+        return order
+
+    def admitted(self):
+        room = [queue.slots - used for queue, used in zip(self.queues, self.used, strict=True)]
+        found = []
+        for lane in sorted(self.lines):
+            for job in self.lines[lane]:
+                if job.estimate <= self.cluster.longest:
+                    room[lane[1]] -= job.processors
+                    if room[lane[1]] < 0:
+                        room[lane[1]] = -inf
+                    else:
+                        found.append(job)
+        return found
+
+    def starts(self, order):
+        """Who starts if all in order are planned, second after second, each as early as possible."""
+        free = [self.cluster.free] * FAR
+        for end in self.cluster.ends:
+            for second in range(max(0, int(end.time - self.now)), FAR):
+                free[second] += end.processors
+        idle, chosen = self.cluster.free, []
+        for job in order:
+            width, length = job.processors, int(job.estimate)
+            at = next((k for k in range(FAR - length) if min(free[k : k + length]) >= width), FAR)
+            for second in range(at, min(at + length, FAR)):
+                free[second] -= width
+            if at == 0 and width <= idle:
+                chosen.append(job)
+                idle -= width
+        return chosen
+
+
+@pytest.mark.parametrize("policy", ["conservative", "easy"])
+def test_whatever_happens_counts_agree_and_who_starts_is_who_a_new_plan_would_start(policy):
+    for seed in range(40):
+        draw = Random(seed)
+        books = Books(draw)
+        rare = [books.withdraw, books.end, books.end, books.borrow, books.put_back, books.replan, books.keep]
+        rare += [books.give_back, books.claim, books.over, books.permit]
+        cluster = books.cluster
+        for _ in range(60):
+            for _ in range(draw.choice((1, 1, 2))):
+                draw.choice(rare if draw.random() < 0.4 else [books.enqueue])()
+            order = books.check()
+            if policy == "conservative":
+                short = draw.choice((0, 0, 1000)) if seed % 2 else 0
+                with patch.multiple(plan, SHORT=short, FEW=draw.choice((0, 16))):
+                    chosen = list(planned_starts(cluster, cluster.in_order(), books.now))
+                assert chosen == books.starts(order), seed
+            else:
+                planned = cluster.as_planned(books.now)
+                chosen = list(backfill(cluster.in_order(), cluster, books.now, only_fresh=planned))
+                assert chosen == list(backfill(order, cluster, books.now)), seed
+            cluster.settle(books.now)
+            for job in chosen:
+                books.start(job, late=draw.choice((0.0, 0.0, 0.0, 2.0)))
+            if draw.random() < 0.6:
+                books.now += draw.randint(1, 3)
