@@ -52,13 +52,13 @@ def test_counts_follow_what_comes_and_goes():
 def test_jobs_start_together_only_if_they_wait_and_fit():
     a, b, c = job(1, 3), job(2, 1), job(3, 2)
     cluster = filled(4, [Queue()], (a, 0), (b, 0), (c, 0))
-    assert cluster.can_start([a, b])
-    assert not cluster.can_start([a, c])
-    assert not cluster.can_start([b, b])
-    assert not cluster.can_start([job(9)])
+    assert cluster.can_start([a, b]) is True
+    assert cluster.can_start([a, c]) is False
+    assert cluster.can_start([b, b]) is False
+    assert cluster.can_start([job(9)]) is False
     cluster.start(b, 0.0, 10.0)
-    assert not cluster.can_start([b])
-    assert cluster.can_start([a])
+    assert cluster.can_start([b]) is False
+    assert cluster.can_start([a]) is True
     assert cluster.queue_of(b).name == Queue().name
 
 

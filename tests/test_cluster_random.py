@@ -10,11 +10,11 @@ from gridtune.model.batch import plan
 from gridtune.model.batch.cluster import Cluster, Queue
 from gridtune.model.batch.holds import KEYS, Hold
 from gridtune.model.batch.plan import planned_starts
-from gridtune.model.batch.policies import backfill
+from gridtune.model.batch.policies import Easy
 from gridtune.model.job import Job
 
 CAPACITY = 8
-FAR = 40  # s ahead: what is planned for later leaves those be who start now, of 12 s at most
+FAR = 60  # s ahead: what is planned for later leaves those be who start now, of 24 s at most
 
 
 class Books:
@@ -22,9 +22,10 @@ class Books:
 
     def __init__(self, draw):
         self.draw, self.now, self.number = draw, 0.0, 0
-        slots = draw.choice((inf, 5.0))
-        self.queues = (Queue("a", 1.0, slots=slots), Queue("b", 0.0), Queue("c", 1.0))
-        self.cluster = Cluster(CAPACITY, queues=self.queues)
+        slots, self.pace = draw.choice((inf, 5.0)), draw.choice((1.0, 0.5))
+        self.queues = (Queue("a", 1.0, slots=slots), Queue("b", 0.0), Queue("c", 1.0))[: draw.choice((1, 3))]
+        self.owners = draw.choice(("x", "xy"))
+        self.cluster = Cluster(CAPACITY, pace=self.pace, queues=self.queues)
         self.lines = {}  # jobs that wait, by lane in the order in which lanes are served
         self.running = {}  # by id: job, queue, owner, planned end, processors that go to the scheduler then
         self.holds = []
@@ -34,7 +35,8 @@ class Books:
 
     def enqueue(self):
         self.number += 1
-        length, owner, queue = float(self.draw.randint(1, 12)), self.draw.choice("xy"), self.draw.randrange(3)
+        length, owner = float(self.draw.randint(1, 12)), self.draw.choice(self.owners)
+        queue = self.draw.randrange(len(self.queues))
         job = Job(self.number, owner, 0.0, length, processors=self.draw.randint(1, 5), estimate=length)
         self.cluster.enqueue(job, queue, owner)
         self.lines.setdefault((-self.queues[queue].priority, queue, owner), []).append(job)
@@ -51,7 +53,7 @@ class Books:
             self.leave(job)
 
     def start(self, job, hold=None, late=0.0):
-        end = self.now + job.estimate + late
+        end = self.now + job.estimate / self.pace + late
         self.cluster.start(job, self.now, end, hold)
         self.running[job.id] = [job, self.leave(job), end, 0 if hold else job.processors]
 
@@ -63,10 +65,17 @@ class Books:
             hold, job = self.draw.choice(able)
             self.start(job, hold)
 
-    def end(self):
+    def end(self, one=None):
         if self.running:
-            job, _, end, _ = self.running.pop(self.draw.choice(list(self.running)))
+            job, _, end, _ = self.running.pop(one or self.draw.choice(list(self.running)))
             self.cluster.stop(job, self.now, end)
+
+    def move_on(self, seconds):
+        """Most jobs end when they are planned to, some are overdue."""
+        self.now += seconds
+        for one, known in list(self.running.items()):
+            if known[2] <= self.now and self.draw.random() < 0.9:
+                self.end(one)
 
     def put_back(self):
         if self.running:
@@ -83,7 +92,7 @@ class Books:
 
     def keep(self):
         self.number += 1
-        until, lends = self.now + self.draw.randint(1, 20), self.draw.random() < 0.6
+        until, lends = self.now + self.draw.randint(1, 40), self.draw.random() < 0.7
         hold = Hold(KEYS - self.number, until, lends)
         if free := self.cluster.free:
             self.cluster.keep(hold, self.draw.randint(1, free))
@@ -136,7 +145,8 @@ class Books:
         assert cluster.narrowest == min((job.processors for job in waiting), default=inf)
         assert all(job in cluster for job in waiting)
         used = [
-            sum(known[0].processors for known in self.running.values() if known[1][1] == k) for k in range(3)
+            sum(known[0].processors for known in self.running.values() if known[1][1] == k)
+            for k in range(len(self.queues))
         ]
         for k, queue in enumerate(self.queues):
             mine = [job for lane, jobs in self.lines.items() if lane[1] == k for job in jobs]
@@ -165,15 +175,19 @@ class Books:
                         found.append(job)
         return found
 
-    def starts(self, order):
-        """Who starts if all in order are planned, second after second, each as early as possible."""
+    def ahead(self):
+        """Free processors in each second from now on; what is overdue counts as free."""
         free = [self.cluster.free] * FAR
         for end in self.cluster.ends:
             for second in range(max(0, int(end.time - self.now)), FAR):
                 free[second] += end.processors
-        idle, chosen = self.cluster.free, []
+        return free
+
+    def planned(self, order):
+        """Who starts if all in order are planned, second after second, each as early as possible."""
+        free, idle, chosen = self.ahead(), self.cluster.free, []
         for job in order:
-            width, length = job.processors, int(job.estimate)
+            width, length = job.processors, int(job.estimate / self.pace)
             at = next((k for k in range(FAR - length) if min(free[k : k + length]) >= width), FAR)
             for second in range(at, min(at + length, FAR)):
                 free[second] -= width
@@ -181,6 +195,24 @@ class Books:
                 chosen.append(job)
                 idle -= width
         return chosen
+
+    def passing(self, order):
+        """Who starts if nobody may delay the first one that cannot."""
+        free, idle, chosen, head = self.ahead(), self.cluster.free, [], None
+        for job in order:
+            width, length = job.processors, int(job.estimate / self.pace)
+            with_it = [left - width * (second < length) for second, left in enumerate(free)]
+            if width <= idle and (head is None or first(with_it, head) == first(free, head)):
+                chosen.append(job)
+                idle, free = idle - width, with_it
+            elif head is None:
+                head = job.processors
+        return chosen
+
+
+def first(free, width):
+    """The first second in which so many processors are free, and stay so."""
+    return next((k for k in range(FAR) if min(free[k:]) >= width), FAR)
 
 
 @pytest.mark.parametrize("policy", ["conservative", "easy"])
@@ -190,22 +222,22 @@ def test_whatever_happens_counts_agree_and_who_starts_is_who_a_new_plan_would_st
         books = Books(draw)
         rare = [books.withdraw, books.end, books.end, books.borrow, books.put_back, books.replan, books.keep]
         rare += [books.give_back, books.claim, books.over, books.permit]
+        rare += [books.keep, books.borrow, books.borrow, books.claim, books.claim] * (seed % 3)
         cluster = books.cluster
         for _ in range(60):
             for _ in range(draw.choice((1, 1, 2))):
-                draw.choice(rare if draw.random() < 0.4 else [books.enqueue])()
+                draw.choice(rare if draw.random() < (0.6 if seed % 3 else 0.2) else [books.enqueue])()
             order = books.check()
             if policy == "conservative":
                 short = draw.choice((0, 0, 1000)) if seed % 2 else 0
                 with patch.multiple(plan, SHORT=short, FEW=draw.choice((0, 16))):
                     chosen = list(planned_starts(cluster, cluster.in_order(), books.now))
-                assert chosen == books.starts(order), seed
+                assert chosen == books.planned(order), seed
             else:
-                planned = cluster.as_planned(books.now)
-                chosen = list(backfill(cluster.in_order(), cluster, books.now, only_fresh=planned))
-                assert chosen == list(backfill(order, cluster, books.now)), seed
+                chosen = list(Easy().starts(cluster, books.now))
+                assert chosen == books.passing(order), seed
             cluster.settle(books.now)
             for job in chosen:
-                books.start(job, late=draw.choice((0.0, 0.0, 0.0, 2.0)))
+                books.start(job, late=2.0 * (policy == "conservative" and draw.random() < 0.25))
             if draw.random() < 0.6:
-                books.now += draw.randint(1, 3)
+                books.move_on(draw.randint(1, 3))

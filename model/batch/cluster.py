@@ -160,9 +160,11 @@ class Cluster:
         self.ends: list[PlannedEnd] = []
         self.fresh: list[Job] = []
         self.left: list[Job] = []
-        self.disturbed = self.shuffled = True
-        self.deviated = False
-        self.planned_at = -inf
+        self.disturbed: bool
+        self.deviated: bool
+        self.shuffled: bool
+        self.planned_at: float
+        self.settle(0.0)
         self._lane_of: dict[int, Lane] = {}
         self._used = [0] * len(self.queues)
         self._widths: dict[int, int] = {}  # waiting jobs by processors
@@ -222,7 +224,7 @@ class Cluster:
         """Waiting jobs by priority of their queues, first come first."""
         if len(self.lanes) == 1 and not self._limited and self.longest == inf:
             return iter(next(iter(self.lanes.values())).values())
-        return self.jobs(sorted(self.lanes) if len(self.lanes) > 1 else self.lanes)
+        return self.jobs(sorted(self.lanes))
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
         """Waiting jobs in any order, without those for which there are no slots left; see `jobs`."""
@@ -277,7 +279,7 @@ class Cluster:
         waiting = self.lanes.get(lane)
         if waiting is None:
             waiting = self.lanes[lane] = OrderedDict()
-        if self._narrow[queue] or (len(self.lanes) > 1 and lane != max(self.lanes)):
+        if self._narrow[queue] or lane != max(self.lanes):
             self.disturbed = self.shuffled = True
         waiting[job.id] = job
         self._widths[job.processors] = self._widths.get(job.processors, 0) + 1

@@ -72,7 +72,8 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["optimize/replication/*.py"],
         ["test_replication", "test_allocate", "test_posterior", "test_search_adaptive", "test_compare",
          "test_search_constraints", "test_search_robust", "test_loss", "test_today", "test_transplants",
-         "test_search", "test_explain", "test_response_surface", "test_reliability", "test_model_of_runs"],
+         "test_search", "test_explain", "test_response_surface", "test_reliability", "test_model_of_runs",
+         "test_replication_runs"],
     ),
     "front": (
         ["optimize/front/*.py"],
@@ -85,7 +86,8 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["model/batch/*.py"],
         ["test_batch", "test_batch_priority", "test_batch_conformance", "test_batch_scenarios",
          "test_fair_share", "test_quotas", "test_queueing", "test_gangs", "test_parallel_tasks",
-         "test_file_system", "test_prime_time", "test_outages", "test_harvesting", "test_cluster"],
+         "test_file_system", "test_prime_time", "test_outages", "test_harvesting", "test_cluster",
+         "test_cluster_random"],
     ),
 }  # fmt: skip
 

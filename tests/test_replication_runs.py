@@ -1,0 +1,238 @@
+"""From runs to what is known of a point: cases summed up, losses against today, runs done once."""
+
+from collections import Counter
+from math import inf, nan
+from types import SimpleNamespace
+
+import pytest
+
+from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
+from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS, TodaysRuns, excess_loss
+from gridtune.optimize.replication.refine import Refinement
+from gridtune.optimize.replication.run_cache import Runs
+from gridtune.optimize.replication.validation import FRESH, FreshRuns
+from gridtune.optimize.search_space.cases import Case, Robust
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.scenarios.execution.replicate import Task
+from gridtune.scenarios.workers.pool import Pool
+from tests.fronts import estimate
+
+COST = Objective("cost", "minimize", "s")
+CALM, BUSY = (SimpleNamespace(name=name) for name in ("calm", "busy"))
+BOTH = (Case("calm", CALM, 3), Case("busy", BUSY, 5))
+FEW = Constraint("wait", "<=", 9.0)
+
+
+def settings(cases=BOTH, constraints=(), robust=None, objectives=(COST,)):
+    return Settings(CALM, (), objectives, "tpe", 1, 3, 2, cases, robust or Robust("mean", None), constraints)
+
+
+def measured(**metrics):
+    return {name: Metric(float(value), "s") for name, value in metrics.items()}
+
+
+# Evaluations
+
+
+def test_an_objective_sums_up_the_cases_replication_by_replication_and_other_metrics_by_their_means():
+    calm = [measured(cost=1, wait=4, only=7), measured(cost=2, wait=6, only=8)]
+    busy = [measured(cost=5, wait=8), measured(cost=3, wait=10)]
+    found = evaluated(4, {"a": 1}, [calm, busy], settings(constraints=(FEW,)))
+    assert found == Evaluation(
+        4, {"a": 1}, {"cost": estimate(3.0, 2.5)}, {"wait": 7.0, "only": 7.5},
+        cases={
+            "calm": {"cost": estimate(1.0, 2.0), "wait": estimate(4.0, 6.0)},
+            "busy": {"cost": estimate(5.0, 3.0), "wait": estimate(8.0, 10.0)},
+        },
+    )  # fmt: skip
+    worst = evaluated(4, {}, [calm, busy], settings(robust=Robust("worst", 1.0)))
+    assert worst.objectives == {"cost": estimate(5.0, 3.0)}
+    assert worst.cases == {"calm": {"cost": estimate(1.0, 2.0)}, "busy": {"cost": estimate(5.0, 3.0)}}
+    alone = evaluated(4, {}, [calm], settings(cases=()))
+    assert (alone.objectives, alone.cases) == ({"cost": estimate(1.0, 2.0)}, {})
+    bound = evaluated(4, {}, [calm], settings(cases=(), constraints=(FEW,)))
+    assert bound.cases == {"calm": {"cost": estimate(1.0, 2.0), "wait": estimate(4.0, 6.0)}}
+
+
+def test_a_point_fails_by_the_first_run_without_a_value_and_names_the_case_where_there_are_several():
+    good, bad, endless = measured(cost=1), measured(cost=nan), measured(cost=-inf)
+    assert evaluated(0, {}, [[good, good], [good, bad]], settings()) == Failed(
+        0, {}, "busy: cost is nan in replication 1"
+    )
+    assert (
+        evaluated(0, {}, [[endless, bad]], settings(cases=()), first=5).reason
+        == "cost is -inf in replication 5"
+    )
+    assert evaluated(0, {}, [[measured(wait=1)]], settings(cases=())).reason == (
+        "cost is not measured in this scenario"
+    )
+
+
+# Losses
+
+
+EARLY, LATE = {"lost_fraction": 0.05, "cut_off_fraction": 0.02}, {"lost_fraction": 0.057}
+SMALL = {"owed_lost_fraction.a": 0.0, "lost_jobs.a": 2}
+
+
+@pytest.mark.parametrize(
+    ("point", "today", "excess"),
+    [
+        (LATE | {"cut_off_fraction": 0.023}, EARLY, 0.004),
+        (LATE | {"cut_off_fraction": 0.04}, EARLY, 0.002),
+        (LATE | {"cut_off_fraction": 0.0}, EARLY, 0.007),
+        ({"lost_fraction": 0.04}, {"lost_fraction": 0.05}, -0.01),
+        ({"lost_fraction": 1e-10}, {}, 0.0),
+        ({"lost_fraction": 1.1e-9}, {}, 1.1e-9),
+        ({}, {"lost_fraction": 1e-10}, 0.0),
+        ({"owed_lost_fraction.a": 0.12, "lost_jobs.a": 4}, SMALL, 0.07),
+        ({"owed_lost_fraction.a": 0.12, "lost_jobs.a": 3}, SMALL, 0.0),
+        ({"owed_lost_fraction.a": 0.05, "lost_jobs.a": 9}, {"owed_lost_fraction.a": 0.0}, 0.0),
+        ({"owed_lost_fraction.a": 0.5, "lost_jobs.a": 9}, {}, 0.0),
+        ({"lost_fraction.a": 0.5, "lost_jobs.a": 9}, {"lost_fraction.a": 0.0}, 0.0),
+        ({"abandoned": 3}, {"abandoned": 1}, 0.01),
+        ({"abandoned": 1, "lost_fraction": 0.02}, {}, 0.02),
+        ({"dropped": 0.5}, {"lost_fraction": 0.3}, 0.0025),
+        ({"dropped": 0}, {"dropped": 4, "lost_fraction": 0.3}, -0.3),
+    ],
+)  # fmt: skip
+def test_what_is_lost_beyond_today(point, today, excess):
+    assert excess_loss(measured(**point), measured(**today)) == pytest.approx(excess, abs=1e-15)
+
+
+def test_the_class_that_is_given_up_most_counts():
+    today = measured(**{f"owed_lost_fraction.{kind}": 0.0 for kind in "abc"})
+    lost = {f"owed_lost_fraction.{kind}": x for kind, x in zip("abc", (0.1, 0.3, 0.2), strict=True)}
+    jobs = dict.fromkeys(("lost_jobs.a", "lost_jobs.b", "lost_jobs.c"), 5)
+    assert excess_loss(measured(**lost, **jobs), today) == pytest.approx(0.25)
+
+
+class Counting:
+    """Gives metrics of tasks by a formula, and counts them."""
+
+    def __init__(self, failing=()):
+        self.seen, self.failing = Counter(), failing
+
+    def __call__(self, task):
+        place = task.scenario.name, task.replication
+        self.seen[place, tuple(task.values.items())] += 1
+        if place in self.failing:
+            raise ValueError(f"no {place[0]} {place[1]}")
+        base = 10.0 if task.scenario is BUSY else 1.0
+        found = {"cost": Metric(base * task.seed + task.replication, "s"), "lost_fraction": Metric(0.25, "")}
+        if task.values.get("a") == 2:
+            found["odd"] = Metric(inf if task.replication == 1 else 1.0, "")
+        if task.scenario is BUSY:
+            found["busy_only"] = Metric(1.0, "")
+        return found
+
+
+def test_todays_setting_is_run_once_in_each_case_and_replication():
+    with Pool() as pool:
+        work = Counting(failing={("busy", 1)})
+        todays = TodaysRuns(settings(constraints=(NO_MORE_LOSS,)), pool, work)
+        todays.prepare([2, 0, 0])
+        todays.prepare([1, 2])
+        assert work.seen == {((name, k), ()): 1 for name in ("calm", "busy") for k in range(3)}
+        runs = [measured(lost_fraction=0.5)] * 4
+        made = todays.compared(runs, [0, 1])
+        # Where today's setting fails everything is lost, and nothing can be lost beyond that.
+        assert [run[EXCESS_LOSS].value for run in made] == [0.25, 0.25, 0.25, -0.5]
+        assert made[0].keys() == {"lost_fraction", EXCESS_LOSS}
+        assert str(todays.outcome(7, [0, 1]).failure) == "ValueError: no busy 1"
+        fine = todays.outcome(7, [0, 2])
+        assert (fine.index, fine.failure) == (7, None)
+        assert [run["cost"].value for run in fine.result] == [3.0, 5.0, 50.0, 52.0]
+
+
+def test_todays_setting_is_not_run_unless_it_is_asked_for_or_a_loss_is_measured_against_it():
+    with Pool() as pool:
+        work = Counting()
+        todays = TodaysRuns(settings(), pool, work)
+        todays.prepare([0, 1])
+        assert not work.seen
+        runs = [measured(cost=1)] * 4
+        assert todays.compared(runs, [0, 1]) == runs
+        todays.prepare([0, 1], asked=True)
+        assert len(work.seen) == 4
+
+
+# Fresh seeds
+
+
+class Heard(Progress):
+    def __init__(self):
+        self.said = []
+
+    def start(self, phase, total, done=0):
+        self.said.append((phase, total))
+
+    def update(self, done, hypervolume=None, failures=0):
+        self.said.append(done)
+
+
+def test_points_are_run_once_on_fresh_seeds_in_every_case():
+    work, heard = Counting(failing={("busy", 2)}), Heard()
+    with Pool() as pool:
+        fresh = FreshRuns(settings(), 2, pool, heard, work, first=0)
+        one, other, again = fresh.run([{"a": 1}, {"a": 2}, {"a": 1}])
+        assert heard.said == [("points on fresh seeds, 4 runs each", 2), 1, 2]
+        assert (fresh.count, one, len(work.seen)) == (8, again, 8)
+        assert one.values == {"cost": (26.5, 27.5), "lost_fraction": (0.25, 0.25)}
+        assert other.values == one.values, "a metric that is not finite in a run, or of one case, is left out"
+        assert one.cases == {"calm": {"cost": estimate(3.0, 4.0)}, "busy": {"cost": estimate(50.0, 51.0)}}
+        assert fresh.units == {"cost": "s", "lost_fraction": "", "odd": ""}
+        assert fresh.run([{"a": 2}]) == [other]
+        assert (fresh.count, len(heard.said)) == (8, 3)
+        late = FreshRuns(settings(), 1, pool, None, work, first=2)
+        assert late.run([{"a": 1}]) == ["ValueError: busy: no busy 2"]
+        guarded = FreshRuns(settings(cases=(), constraints=(NO_MORE_LOSS,)), 1, pool, None, Counting())
+        (found,) = guarded.run([{"a": 1}])
+        assert (found.values["cost"], found.values[EXCESS_LOSS]) == ((3.0 + FRESH,), (0.0,))
+        assert guarded.count == 1
+
+
+def test_a_run_that_is_known_is_not_done_again_and_forgotten_once_its_group_is_complete():
+    work = Counting(failing={("calm", 3)})
+
+    def task(replication, **values):
+        return Task(CALM, values, 3, replication)
+
+    groups = [[task(0, a=1), task(0, a=1), task(1, a=1)], [task(3, a=2), task(4, a=2)]]
+    left = {('[["a", 1]]', 0, 1): {"cost": Metric(99.0, "s")}, ('[["a", 9]]', 0, 0): {}}
+    with Pool() as pool:
+        whole, failed = Runs(pool, work, left).of(groups)
+    assert [run["cost"].value for run in whole.result] == [3.0, 99.0, 4.0]
+    assert sum(work.seen.values()) == 4
+    assert failed.failure is not None
+    assert set(left) == {('[["a", 9]]', 0, 0)}
+
+
+# Who gets more replications
+
+
+def test_replications_double_up_to_the_most_and_means_are_of_those_that_count():
+    gain = Objective("gain", "maximize")
+    draw = {"a": ((0.0, 1.0, 2.0), (9.0, 9.0, 9.0)), "b": ((0.5, 0.5, 3.0), (9.0, 9.5, 9.0)),
+            "c": ((5.0, 5.0, 5.0), (1.0, 1.0, 1.0)), "d": ((0.2, 1.2, 1.0), (9.0, 8.5, 9.0)),
+            "e": ((7.0,), (3.0,)), "f": ((), ())}  # fmt: skip
+
+    def known(name):
+        cost, more = draw[name]
+        return {"cost": estimate(*cost), "gain": estimate(*more)} if cost else {}
+
+    refined = Refinement((COST, gain), 3, known, (FEW,), lambda name: {
+        "calm": {"wait": estimate(*(10.0 * (name == "c") for _ in draw[name][0]))}
+    })  # fmt: skip
+    assert refined.means() == {}
+    refined.counts = {"a": 2, "b": 2, "c": 2, "d": 2, "e": 2, "f": 1}
+    assert refined.means() == {
+        "a": [0.5, 9.0], "b": [0.5, 9.25], "c": [5.0, 1.0], "d": [0.7, 8.75], "e": [5.0, 1.0],
+    }  # fmt: skip
+    assert [refined.usable(name) for name in "abef"] == [True, True, False, False]
+    assert [refined.had(name) for name in "aef"] == [3, 1, 0]
+    assert refined.wanted() == {"a": 3, "b": 3, "d": 3}
+    assert [refined.excesses(name) for name in "ac"] == [{"wait<=9": -1.0}, {"wait<=9": 1 / 9}]
