@@ -1,11 +1,14 @@
 """A race gives replications to points whose membership of the front is uncertain, and to nobody else."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.stats import t
 
 from gridtune.optimize.replication import allocate
 from gridtune.optimize.replication.allocate import contested
+from gridtune.optimize.replication.compare import common_scale
 
 LINE = [(float(k), 10.0 - k) for k in range(11)]  # a front without noise: far apart, none beats another
 
@@ -161,3 +164,120 @@ def test_the_spread_is_pooled_over_all_pairs_and_points():
     free = allocate.PRIOR + 4
     spread = (allocate.PRIOR * pooled + 4 * own) / free
     assert limits.margin == pytest.approx(t.ppf(0.9, free) * np.sqrt(spread / 5))
+
+
+@cache
+def quantile(share, freedom):
+    return float(t.ppf(share, freedom))
+
+
+def plainly(values, counts, most, broken, confidence, zone):
+    """Who should get more replications, test by test in plain Python."""
+    count = range(len(counts))
+    if len(counts) < 2 or min(counts) >= most:
+        return []
+
+    def margin(mean, squares, runs, pooled):
+        spread = (allocate.PRIOR * pooled + squares) / (allocate.PRIOR + runs - 1)
+        spread = 0.0 if mean == squares == 0 else spread
+        return quantile(confidence, allocate.PRIOR + runs - 1) * (spread / runs) ** 0.5
+
+    def moments(row):
+        return sum(row) / len(row), sum((x - sum(row) / len(row)) ** 2 for x in row)
+
+    kept_by = [[moments(row[: counts[i]]) for row in broken[i]] for i in count]
+    violation = [sum(max(mean, 0.0) for mean, _ in row) for row in kept_by]
+    means, rank, left, layer = (
+        common_scale(values, counts).tolist(),
+        {},
+        {i for i in count if not violation[i]},
+        0,
+    )
+
+    def beats(i, j):
+        return all(a <= b for a, b in zip(means[i], means[j], strict=True)) and means[i] != means[j]
+
+    while left:
+        best = {j for j in left if not any(beats(i, j) for i in left)}
+        rank |= dict.fromkeys(best, layer)
+        left, layer = left - best, layer + 1
+    ranked = sorted(count, key=lambda i: (violation[i], rank.get(i, len(counts)), i))
+    repeated, enough = [i for i in ranked if counts[i] >= 2], min(5, len(counts))
+    if len(repeated) < enough:
+        return sorted([i for i in ranked if counts[i] < 2][: enough - len(repeated)])
+    worst = rank.get(repeated[enough - 1], len(counts))
+    samples = [i for i in repeated if rank.get(i, len(counts)) <= worst]
+
+    def gaps(i, j):
+        """Moments of the differences of one to another, per objective, and their number."""
+        runs = min(counts[i], counts[j])
+        return [moments([a - b for a, b in zip(x[:runs], y[:runs], strict=True)])
+                for x, y in zip(values[i], values[j], strict=True)], runs  # fmt: skip
+
+    pairs = [gaps(i, j) for at, i in enumerate(samples) for j in samples[:at]]
+    pooled = [
+        sum(found[k][1] / (runs - 1) for found, runs in pairs) / len(pairs) for k in range(values.shape[1])
+    ]
+    luck = [
+        sum(kept_by[i][k][1] / (counts[i] - 1) for i in samples) / len(samples)
+        for k in range(broken.shape[1])
+    ]
+    front = [i for i in rank if rank[i] == 0]
+    zones = [zone * (max(means[i][k] for i in front) - min(means[i][k] for i in front)) if front else 0.0
+             for k in range(values.shape[1])]  # fmt: skip
+
+    def tested(i, j):
+        found, runs = gaps(i, j)
+        return [
+            (mean, margin(mean, squares, runs, pooled[k]), zones[k])
+            for k, (mean, squares) in enumerate(found)
+        ]
+
+    limits = [
+        [(mean, margin(mean, squares, counts[i], luck[k])) for k, (mean, squares) in enumerate(kept_by[i])]
+        for i in count
+    ]
+    racing = [i for i in count if not any(mean > most_by for mean, most_by in limits[i])]
+    for j in front:
+        beaten = {
+            i for i in racing
+            if all(far - mean <= near for mean, far, near in tested(i, j))
+            and any(mean > far for mean, far, _ in tested(i, j))
+        }  # fmt: skip
+        racing = [i for i in racing if i not in beaten]
+    wanted = {i for i in racing if not all(mean <= -far for mean, far in limits[i])}
+    rivals = [i for i in racing if not violation[i]]
+    for j in rivals:
+        for i in rivals:
+            better = any(mean < -far for mean, far, _ in tested(i, j))
+            alike = all(abs(mean) + far <= near for mean, far, near in tested(i, j))
+            if i != j and not better and not alike:
+                wanted |= {i} if counts[i] <= counts[j] else set()
+                wanted |= {j} if counts[i] >= counts[j] else set()
+    return sorted(i for i in wanted if counts[i] < most)
+
+
+def test_who_gets_more_is_who_does_by_plain_tests():
+    draw = np.random.default_rng(7)
+    found = []
+    for _ in range(200):
+        points, objectives, limits = draw.integers(1, 10), draw.integers(1, 4), draw.integers(0, 3)
+        most = int(draw.integers(1, 7))
+        counts = (
+            draw.integers(1, most + 1, points)
+            if draw.random() < 0.5
+            else np.full(points, draw.integers(1, most + 1))
+        )
+        size = draw.choice([0.0, 0.3, 1.0])
+        values = draw.integers(0, 5, (points, objectives, 1)) + size * draw.integers(
+            -2, 3, (points, objectives, most)
+        )
+        broken = draw.choice([-1.0, -0.2, 0.0, 0.1], (points, limits, 1)) + draw.choice(
+            [0.0, 0.1]
+        ) * draw.integers(-1, 2, (points, limits, most))
+        chosen = float(draw.choice([0.6, 0.75, 0.95])), float(draw.choice([0.0, 0.02, 0.5]))
+        given = (values, counts, most, broken)
+        assert contested(*given, confidence=chosen[0], zone=chosen[1]) == plainly(*given, *chosen)
+        found.append(len(plainly(*given, *chosen)))
+    assert min(found) == 0
+    assert np.mean(np.array(found) > 0) > 0.3

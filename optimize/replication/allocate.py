@@ -67,12 +67,13 @@ def contested(
     means = common_scale(values, counts)
     kept = np.flatnonzero(limits.violation == 0)
     ranks = np.full(len(counts), len(counts))
-    ranks[kept] = moocore.pareto_rank(means[kept]) if len(kept) else 0
+    if len(kept):
+        ranks[kept] = moocore.pareto_rank(means[kept])
     best = np.lexsort((np.arange(len(counts)), ranks, limits.violation))
     enough = min(PROBES, len(counts))
     repeated = best[counts[best] >= 2]
     if len(repeated) < enough:
-        single = best[counts[best] < min(2, most)]
+        single = best[counts[best] < 2]
         return sorted(single[: enough - len(repeated)].tolist())
     front = kept[non_dominated(means[kept])]
     samples = repeated[ranks[repeated] <= ranks[repeated[enough - 1]]]

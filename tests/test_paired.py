@@ -1,0 +1,92 @@
+"""Differences of two points or samples, against the textbook and at the bounds of their words."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gridtune.optimize.replication.paired import Difference, difference, unpaired_difference
+
+
+def as_row(found):
+    return [found.mean, found.standard_error, found.low, found.high, found.confidence]
+
+
+@pytest.mark.parametrize("count", [2, 3, 7])
+def test_pairs_are_those_of_students_test(count):
+    draw = np.random.default_rng(count)
+    for sign in (1, -1):
+        start = draw.normal(5, 1, count)
+        to = start + sign * draw.uniform(0.1, 3, count)
+        test = stats.ttest_rel(to, start)
+        interval = test.confidence_interval(0.95)
+        found = difference([*to, 99.0], start)
+        error = (to - start).std(ddof=1) / count**0.5
+        expected = [(to - start).mean(), error, interval.low, interval.high, 1 - test.pvalue]
+        assert as_row(found) == pytest.approx(expected)
+        assert found.pairs == count
+
+
+@pytest.mark.parametrize("counts", [(2, 2), (2, 5), (6, 3)])
+def test_samples_are_those_of_welchs_test(counts):
+    draw = np.random.default_rng(counts)
+    to, start = draw.normal(5, 1, counts[0]), draw.normal(6, 3, counts[1])
+    test = stats.ttest_ind(to, start, equal_var=False)
+    interval = test.confidence_interval(0.95)
+    error = (to.var(ddof=1) / counts[0] + start.var(ddof=1) / counts[1]) ** 0.5
+    found = unpaired_difference(to.tolist(), start.tolist())
+    expected = [to.mean() - start.mean(), error, interval.low, interval.high, 1 - test.pvalue]
+    assert as_row(found) == pytest.approx(expected)
+    assert found.pairs == 0
+
+
+def test_what_does_not_vary_is_sure_and_one_run_says_nothing_of_chance():
+    assert difference((3.0, 4.0), (1.0, 2.0)) == Difference(2.0, 0.0, 2.0, 2.0, 1.0, 2)
+    assert difference((1.0, 2.0), (1.0, 2.0)) == Difference(0.0, 0.0, 0.0, 0.0, 0.0, 2)
+    assert difference((3.0,), (0.5,)) == Difference(2.5, None, None, None, None, 1)
+    assert unpaired_difference((3.0, 3.0), (1.0, 1.0)) == Difference(2.0, 0.0, 2.0, 2.0, 1.0, 0)
+    assert unpaired_difference((3.0, 3.0), (3.0, 3.0)) == Difference(0.0, 0.0, 0.0, 0.0, 0.0, 0)
+    for to, start in (((3.0,), (0.5, 0.5)), ((3.0, 3.0), (0.5,))):
+        assert unpaired_difference(to, start) == Difference(2.5, None, None, None, None, 0)
+    for to, start in (((), (1.0,)), ((1.0,), ())):
+        with pytest.raises(ValueError, match="without a value"):
+            unpaired_difference(to, start)
+        with pytest.raises(ValueError, match="without a common"):
+            difference(to, start)
+
+
+def test_gaps_below_the_resolution_or_rounding_are_none():
+    def gaps(step, *pairs):
+        found = [difference((1.0 + gap,), (1.0,), step).mean for gap in pairs]
+        return [gap != 0 for gap in found]
+
+    assert gaps(0.25, 0.2, 0.2499999, 0.25, -0.25, 0.26) == [False, False, True, True, True]
+    assert gaps(0.25, 0.25 * (1 - 1.5e-9), 0.25 * (1 - 0.5e-9)) == [False, True]
+    assert gaps(0.0, 0.5e-12, 2e-12, 0.5) == [False, True, True]
+    assert difference((1000.0 + 5e-10,), (1000.0,)).mean == 0.0
+    assert difference((8.0 * (1 - 1e-9),), (0.0,), 8.0).mean == 0.0
+    # A spread at the limit of rounding is none.
+    assert difference((1.0, 2.0 + 3e-13), (0.0, 1.0)).standard_error == 0.0
+    assert difference((1.0, 2.0 + 1e-9), (0.0, 1.0)).standard_error > 0
+    assert unpaired_difference((1.0, 1.0 + 3e-13), (3.0, 3.0)).standard_error == 0.0
+    assert unpaired_difference((1.0, 1.0 + 1e-9), (0.0, 0.0)).standard_error > 0
+
+
+def test_how_surely_something_differs_has_a_word():
+    def word(confidence, tests=1):
+        found = Difference(-0.5, 0.1, -1.0, 0.0, confidence, 4)
+        assert tests != 1 or (found.verdict == found.judged() and found.sure == (found.verdict != "unsure"))
+        return found.judged(tests)
+
+    assert [word(x) for x in (1.0, 0.991, 0.99, 0.989, 0.91, 0.9, 0.899, 0.5, 0.0)] == [
+        "clearly", "clearly", "clearly", "probably", "probably", "probably", "unsure", "unsure", "unsure",
+    ]  # fmt: skip
+    assert [word(0.995, tests) for tests in (2, 3, 19, 21)] == ["clearly", "probably", "probably", "unsure"]
+    assert Difference(0.0, 0.0, 0.0, 0.0, 0.0, 4).verdict == "equal"
+    assert Difference(0.0, None, None, None, None, 1).verdict == "equal"
+    assert Difference(0.0, 0.5, -1.0, 1.0, 0.0, 4).verdict == "unsure"
+    once = Difference(0.5, None, None, None, None, 1)
+    assert (once.verdict, once.sure) == ("unknown", False)
+    assert once.as_json() == {
+        "mean": 0.5, "standard_error": None, "low": None, "high": None, "confidence": None, "pairs": 1,
+        "verdict": "unknown",
+    }  # fmt: skip
