@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ENOUGH = 20  # points below which nothing can be learned from similar ones
 HOPELESS = 0.02  # chance of being on the front below which a point is not looked at again
 PROMISES = 24  # draws by which those that are, are chosen
-HOLD = 0.9  # of the points that are kept, that no other of them beats in truth
+HOLD = 0.9  # of the points that are kept, that no other of them beats on new runs
 MATTERS = 0.02  # of the front's span: a loss that matters
 
 
@@ -109,7 +109,7 @@ class Judgement:
         return [numbers[place] for place in promising(draws, at, limit)]
 
     def holding(self, numbers: Sequence[int]) -> set[int]:
-        """Numbers of the points of which `HOLD` are expected to stay if all were known; see `Posterior`."""
+        """Numbers of the points of which `HOLD` are expected to hold on new runs; see `Posterior.holding`."""
         import numpy as np
 
         known = np.array([self._at[number] for number in numbers if number in self._at], dtype=int)

@@ -37,6 +37,7 @@ LOSS_DRAWS = 400  # of these for expected losses
 TEMPER = 0.85  # power of all odds, as the sizes of the surface are estimates that are taken for known
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 800  # points that are modelled, at most: the best ones, layer by layer
+AGAIN = 30  # new runs of each point on which those that are kept are to hold against each other
 ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
 
 
@@ -52,6 +53,8 @@ class Posterior:
         unit: difference of each objective that is a tie.
         replays: what `draws` would be had the points been worth `means` exactly and the same runs been done
             anew, for several such studies: studies x draws x points x objectives.
+        luck: of a point in one run, as a linear map of as many standard normal numbers, points x objectives
+            x objectives.
     """
 
     means: Array
@@ -59,6 +62,7 @@ class Posterior:
     streams: Array
     unit: Array
     replays: Array
+    luck: Array
 
     def non_dominated(self, rivals: Array | None = None) -> Array:
         """How probably no other point beats each: a number in [0, 1] per point.
@@ -89,19 +93,23 @@ class Posterior:
         return _missing_odds(said, true, len(self.replays[0]))
 
     def holding(self, points: Array, rivals: Array, share: float) -> Array:
-        """Positions of the most points found of which that share is expected to stay if all were known.
+        """Positions of points of which that share is expected to hold against each other on new runs.
 
-        As long as too many are likely to be beaten by another of them, that goes which is most likely.
+        These are `AGAIN` runs of each on streams that are new. As long as too many are likely to be beaten
+        by another, that goes which is most likely to be.
 
         Args:
             points: positions of those to choose from, among the rivals.
             rivals: positions of all that are compared; from them is learned what chances are worth.
-            share: of the chosen, that no other of them beats in truth.
+            share: of the chosen, that no other of them beats.
         """
         import numpy as np
 
         shift = self._shift(rivals)
-        levelled = np.round(self.draws[:, points] / self.unit)
+        rng = np.random.default_rng([len(points), len(self.draws)])
+        fresh = rng.normal(size=(len(self.draws), len(points), len(self.unit))) / np.sqrt(AGAIN)
+        anew = self.draws[:, points] + np.einsum("phk,dpk->dph", self.luck[points], fresh)
+        levelled = np.round(anew / self.unit)
         beats = np.ones((len(levelled), len(points), len(points)), dtype=bool)  # the last one the other
         for column in np.moveaxis(levelled, 2, 0):
             beats &= column[:, None, :] <= column[:, :, None]
@@ -264,7 +272,12 @@ def fit(
     anew = np.moveaxis(found.T.reshape(REPLAYS, *means.T.shape), 1, 2) + surface.means
     replays = rest[:REPLAYED] + anew[:, None]
     return Posterior(
-        means @ root.T, (rest + means) @ root.T, streams @ root.T, _unit(plain), replays @ root.T
+        means @ root.T,
+        (rest + means) @ root.T,
+        streams @ root.T,
+        _unit(plain),
+        replays @ root.T,
+        np.sqrt(factors)[:, None, None] * root,
     )
 
 
