@@ -6,8 +6,10 @@ It goes on where it was stopped: the study and every single run are kept in the 
 
 For each log `batch/replay` is searched on logs whose weeks are drawn from the even ones of the log. Of the
 points that are not worse there than EASY and conservative backfilling in any objective, those that are best
-are run again on further draws of even weeks; the best of these is chosen. It and the two are then run on
-draws of odd weeks, each on the same ones, and their differences are taken draw by draw.
+are run again on further draws of even weeks; the best of these that is surely not much less fair to users is
+chosen. It and the two are then run on draws of odd weeks, each on the same ones, and their differences are
+taken draw by draw. Not less fair is who is above the other in unfairness by less than a twentieth (`MARGIN`)
+of it, the whole 95 % interval of the difference included.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.search import search
@@ -33,9 +36,10 @@ OBJECTIVES = (*BETTER, *NOT_WORSE)
 SHOWN = (*OBJECTIVES, "waiting_mean", "waiting_max")
 POLICY = "site.cluster.policy"
 PLAIN: dict[str, Point] = {name: {POLICY: name} for name in ("easy", "conservative")}
-REPLICATIONS, FINALISTS = 3, 3
-CHOOSING = (11, 4)  # seed and draws of even weeks by which one is chosen
-TESTING = (12, 16)  # and of odd ones by which it is judged
+MARGIN = 0.05  # of what unfairness is under a plain policy: less is not worse
+REPLICATIONS, FINALISTS = 3, 5
+CHOOSING = (11, 12)  # seed and draws of even weeks by which one is chosen
+TESTING = (12, 48)  # and of odd ones by which it is judged
 
 
 def replay(log: str, half: str) -> Scenario:
@@ -93,6 +97,34 @@ def score(values: dict[str, float], plain: Iterable[dict[str, float]]) -> float:
     return float(sum(np.log(values[name] / least[name]) for name in BETTER))
 
 
+def relative(mine: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval (Student's t) of paired differences over the mean of the latter."""
+    values = (np.array(mine) - np.array(theirs)) / np.mean(theirs)
+    reach = float(stats.t.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / len(values) ** 0.5
+    return float(values.mean()) - reach, float(values.mean()) + reach
+
+
+def pick(finalists: Sequence[dict[str, Any]], plain: Sequence[dict[str, Any]]) -> int:
+    """Index of the one that gains most among those that are not less fair than either plain policy.
+
+    If that is sure of none, the one of which it is least unsure.
+
+    Args:
+        finalists: by metric a list over the draws.
+        plain: the plain policies on the same draws.
+    """
+
+    def place(index: int) -> tuple[bool, float]:
+        one = finalists[index]
+        worst = max(relative(one[name], other[name])[1] for name in NOT_WORSE for other in plain)
+        gained = sum(
+            np.log(np.mean(one[name]) / min(np.mean(other[name]) for other in plain)) for name in BETTER
+        )
+        return (False, float(gained)) if worst < MARGIN else (True, worst)
+
+    return min(range(len(finalists)), key=place)
+
+
 def choose(runs: Runs, folder: Path, budget: int) -> dict[str, Any]:
     """The search, and the setting that it is taken to have found; both on even weeks."""
     archive = search(
@@ -114,20 +146,16 @@ def choose(runs: Runs, folder: Path, budget: int) -> dict[str, Any]:
     others = sorted(archive.evaluations, key=lambda one: score(seen(one), plain))
     finalists = [one.values for one in others if np.isfinite(score(seen(one), plain))]
     finalists = [values for values in finalists if values not in PLAIN.values()][:FINALISTS]
-    again = [
-        {name: float(np.mean(values)) for name, values in one.items()}
-        for one in runs.of("even", [*PLAIN.values(), *finalists], CHOOSING)
-    ]
-    scores = [score(one, again[: len(PLAIN)]) for one in again[len(PLAIN) :]]
-    if not np.isfinite(scores).any():
+    if not finalists:
         raise SystemExit(
             f"{runs.log}: of {len(archive.evaluations)} settings none is better than both plain policies on "
             "even weeks and no less fair; a larger --budget goes on from here"
         )
+    again = runs.of("even", [*PLAIN.values(), *finalists], CHOOSING)
     return {
         "evaluated": len(archive.evaluations),
         "better": sum(score(seen(one), plain) < 0 for one in others),
-        "chosen": finalists[int(np.argmin(scores))],
+        "chosen": finalists[pick(again[len(PLAIN) :], again[: len(PLAIN)])],
     }
 
 
@@ -146,7 +174,7 @@ def main() -> None:
     parser.add_argument("logs", nargs="+")
     parser.add_argument("--work", type=Path, required=True, help="folder of the studies")
     parser.add_argument("--rows", type=Path, required=True, help="JSON file of what was found")
-    parser.add_argument("--budget", type=int, default=24, help="points of each search")
+    parser.add_argument("--budget", type=int, default=40, help="points of each search")
     chosen = parser.parse_args()
     known = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else []
     chosen.work.mkdir(parents=True, exist_ok=True)
