@@ -14,6 +14,7 @@ FAIR = {
 }
 MORE = {"waiting_mean": "mean waiting, s", "waiting_max": "longest waiting, s"}
 SHOWN = BETTER | FAIR | MORE
+PLAIN = ("easy", "conservative")
 
 
 def calibrated_table(rows: dict[str, Any]) -> str:
@@ -67,20 +68,24 @@ def search_table(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         runs = row["runs"]
         count = len(runs["easy"]["waiting_p95"])
+        closer = row["compression"]
         lines += [
-            f"{row['log'].split('.')[0]}: {row['evaluated']} settings evaluated on even weeks, "
+            f"{row['log'].split('.')[0]}{f', jobs {closer:g} times closer' if closer != 1 else ''}: "
+            f"{row['evaluated']} settings evaluated on even weeks, "
             f"{row['better']} of them better there than both plain policies in all four; "
             f"the one chosen there, on {count} draws of odd weeks:",
             "",
-            "| | chosen | `easy` | chosen - `easy` | `conservative` | chosen - `conservative` |",
-            "|---|---:|---:|---:|---:|---:|",
+            "| | chosen | `easy` | chosen - `easy` | less in | `conservative` "
+            "| chosen - `conservative` | less in |",
+            "|---|---:|---:|---:|---:|---:|---:|---:|",
         ]
         for name, title in SHOWN.items():
             cells = [title, _short(float(np.mean(runs["chosen"][name])))]
-            for plain in ("easy", "conservative"):
+            for plain in PLAIN:
                 cells += [
                     _short(float(np.mean(runs[plain][name]))),
                     _interval(runs["chosen"][name], runs[plain][name]),
+                    str(sum(mine < other for mine, other in zip(*_both(runs, plain, name), strict=True))),
                 ]
             lines.append(f"| {' | '.join(cells)} |")
         settings = "; ".join(
@@ -89,16 +94,40 @@ def search_table(rows: list[dict[str, Any]]) -> str:
             else f"`{path.rpartition('.')[2]}` {value}"
             for path, value in row["chosen"].items()
         )
-        lines += ["", f"Chosen: {settings}.", ""]
+        lines += ["", f"Chosen: {settings}. {_verdict(runs)}", ""]
     return "\n".join(lines).rstrip()
 
 
-def _interval(mine: list[float], theirs: list[float]) -> str:
-    """Mean of the differences and its 95 % interval (Student's t)."""
+def _both(runs: dict[str, Any], plain: str, name: str) -> tuple[list[float], list[float]]:
+    """A metric of the chosen setting and of a plain policy, by draw."""
+    return runs["chosen"][name], runs[plain][name]
+
+
+def _verdict(runs: dict[str, Any]) -> str:
+    """What the intervals of all comparisons say together."""
+    ends = {
+        name: max(_span(*_both(runs, plain, name))[1] / float(np.mean(runs[plain][name])) for plain in PLAIN)
+        for name in SHOWN
+    }
+    better = [title for name, title in BETTER.items() if ends[name] < 0]
+    said = f"Better than both, intervals without 0: {', '.join(better) or 'nothing'}"
+    for name, title in FAIR.items():
+        what = "less than under both" if ends[name] < 0 else f"at most {100 * ends[name]:.1f} % above either"
+        said += f"; {title}: {what}"
+    return f"{said}."
+
+
+def _span(mine: list[float], theirs: list[float]) -> tuple[float, float]:
+    """The 95 % interval of the mean of paired differences (Student's t)."""
     values = np.array(mine) - np.array(theirs)
     reach = float(stats.t.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / len(values) ** 0.5
-    mean = float(values.mean())
-    return f"{_short(mean)} [{_short(mean - reach)}, {_short(mean + reach)}]"
+    return float(values.mean()) - reach, float(values.mean()) + reach
+
+
+def _interval(mine: list[float], theirs: list[float]) -> str:
+    """Mean of the differences and its interval."""
+    low, high = _span(mine, theirs)
+    return f"{_short((low + high) / 2)} [{_short(low)}, {_short(high)}]"
 
 
 def _short(value: float) -> str:

@@ -51,6 +51,33 @@ def scaling_table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def peers_table(rows: list[dict[str, Any]]) -> str:
+    """Whole processes of gridtune and AccaSim on the same logs, by turns."""
+    lines = [
+        _line(
+            "log", "jobs", "policy", "jobs/s, gridtune", "AccaSim", "times faster", "MiB, gridtune", "AccaSim"
+        ),
+        "|---|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        mine, theirs = row["gridtune"], row["AccaSim"]
+        least = "more than " if theirs["given_up"] else ""
+        rates = f"{row['jobs'] / mine['seconds']:,.0f}", f"{row['jobs'] / theirs['seconds']:,.0f}"
+        if theirs["given_up"]:
+            rates = rates[0], f"fewer than {rates[1]}"
+        ratio = f"{least}{theirs['seconds'] / mine['seconds']:.1f}"
+        cells = (
+            f"{row['jobs']:,}",
+            f"`{row['policy']}`",
+            *rates,
+            ratio,
+            f"{mine['mib']:,}",
+            f"{theirs['mib']:,}",
+        )
+        lines.append(_line(row["log"], *cells))
+    return "\n".join(lines)
+
+
 def weight_table(rows: dict[str, Any]) -> str:
     """Megabytes of the dependencies, alone and with what nothing else needs, and what each is for."""
     text = PROJECT.read_text(encoding="utf-8")

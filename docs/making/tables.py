@@ -103,9 +103,13 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         },
     },
     "systems/dirac.md": {"parallel": parallel_table, "parallel-front": parallel_front_table},
-    "systems/batch.md": {"calibrated": batch_tables.calibrated_table},
+    "systems/batch.md": {
+        "calibrated": batch_tables.calibrated_table,
+        "batch_search": batch_tables.search_table,
+    },
     "performance.md": {
         "before_after": speed_tables.before_after_table,
+        "peers": speed_tables.peers_table,
         "scaling": speed_tables.scaling_table,
         "weight": speed_tables.weight_table,
     },
