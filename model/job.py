@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from math import inf, nan
 from typing import Any
@@ -59,6 +60,7 @@ class Job:
         wasted: slot-seconds of executions that were lost.
         given: work that each processor had done for it when it expired, s at speed 1; nan before.
         kept: slot-seconds of executions that ended before the last one, but whose progress was kept.
+        needs: whole units of each resource beside processors that it holds while it runs; None for most jobs.
         data: whatever further facts its actors need; None for most jobs.
     """
 
@@ -76,6 +78,7 @@ class Job:
         "kills",
         "kind",
         "mandatory",
+        "needs",
         "node",
         "priority",
         "processors",
@@ -121,6 +124,7 @@ class Job:
         self.state = CREATED
         self.kills = 0
         self.wasted = self.kept = 0.0
+        self.needs: Mapping[str, int] | None = None
         self.data = data
         self.journal = journal
 

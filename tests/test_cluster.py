@@ -9,11 +9,11 @@ import pytest
 from gridtune.model.agenda import Agenda
 from gridtune.model.batch import plan
 from gridtune.model.batch.cluster import Cluster, Queue
-from gridtune.model.batch.file_system import FileSystem
 from gridtune.model.batch.plan import fresh_starts, planned_starts, reserved_starts
 from gridtune.model.batch.policies import FairShare
 from gridtune.model.batch.profile import Profile
 from gridtune.model.batch.waiting import Waiting
+from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import Job
 from tests.reference_batch import Work
 from tests.test_batch import play

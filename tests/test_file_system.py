@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.model.agenda import COMPLETION, Agenda
-from gridtune.model.batch.file_system import FileSystem
+from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import Job
 
 

@@ -13,9 +13,9 @@ from gridtune.agents.batch.best_effort import BestEffortQueue, Preemption
 from gridtune.agents.batch.services import Rounds
 from gridtune.agents.harvest.bags import Bag, Bags
 from gridtune.agents.harvest.harvester import Harvester
-from gridtune.model.batch.file_system import FileSystem
 from gridtune.model.batch.nodes import Counted, Named, hosts_in
 from gridtune.model.grid import Grid
+from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import State
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, load, simulate

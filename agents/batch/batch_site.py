@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Literal
 
@@ -26,13 +26,14 @@ from gridtune.agents.infrastructure.network import Staged, Way
 from gridtune.agents.infrastructure.service import Service
 from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION
 from gridtune.model.batch.cluster import Cluster, Queue
-from gridtune.model.batch.file_system import FileSystem
 from gridtune.model.batch.holds import Hold
 from gridtune.model.batch.nodes import NodePool, Placement
 from gridtune.model.batch.policies import BatchPolicy
 from gridtune.model.batch.prime_time import PrimeTime, longest_at, next_change
 from gridtune.model.batch.quotas import Quota
+from gridtune.model.batch.resources import Resources
 from gridtune.model.grid import Grid
+from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import CANCELLED, CREATED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
@@ -64,6 +65,7 @@ class BatchSite(mesa.Agent):
         io_share: of its time that a job of the site would spend on the file system if it were alone.
         requeues: how often a job whose node was lost runs again before it is lost itself.
         prime_times: hours of the week in which only short jobs start.
+        resources: whole units that the site has beside processors, by name.
 
     Attributes:
         best_effort: jobs in the holes of the schedule, if any. The local scheduler plans as if they
@@ -94,6 +96,7 @@ class BatchSite(mesa.Agent):
         io_share: float = 0.0,
         requeues: float = inf,
         prime_times: Sequence[PrimeTime] = (),
+        resources: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(grid)
         self.grid = grid
@@ -104,7 +107,12 @@ class BatchSite(mesa.Agent):
         self.services = services
         self.overrun = overrun
         self.cluster = Cluster(
-            nodes.slots, pace=nodes.pace, queues=queues, quota=quota, ledger=policy.ledger()
+            nodes.slots,
+            pace=nodes.pace,
+            queues=queues,
+            quota=quota,
+            ledger=policy.ledger(),
+            resources=Resources(resources) if resources else None,
         )
         self._widest = min(nodes.slots, quota.widest)
         self._admits = [(queue.widest, queue.max_runtime, queue.groups) for queue in self.cluster.queues]
@@ -190,6 +198,11 @@ class BatchSite(mesa.Agent):
         if self.keeper is not None:
             self.keeper.catch_up()
         return self.cluster.free
+
+    def free_units(self, resource: str) -> int:
+        """Units of a resource that no job holds."""
+        assert self.cluster.resources is not None
+        return self.cluster.resources.free[resource]
 
     @property
     def empty(self) -> bool:
@@ -339,6 +352,8 @@ class BatchSite(mesa.Agent):
         """Index of the first queue whose limits the job keeps."""
         cluster = self.cluster
         if job.processors > self._widest:
+            return None
+        if cluster.resources is not None and not cluster.resources.could_hold(job):
             return None
         if self._open and not self._directed:
             return 0

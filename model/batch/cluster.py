@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gridtune.model.batch.holds import KEYS, Hold, Window
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.quotas import Quota, Quotas
+from gridtune.model.batch.resources import Resources
 from gridtune.model.job import Job
 
 
@@ -102,6 +103,7 @@ class Cluster:
         plan: of the last pass, if the policy plans; it is of no use once `as_planned` says so.
         windows: when more processors will be kept from the scheduler, as far as is known.
         lendable: idle processors of holds on which some jobs may start.
+        resources: what there is beside processors; None where there is nothing.
     """
 
     __slots__ = (
@@ -130,6 +132,7 @@ class Cluster:
         "plan",
         "planned_at",
         "queues",
+        "resources",
         "shuffled",
         "wanted",
         "windows",
@@ -143,7 +146,9 @@ class Cluster:
         queues: Iterable[Queue] = (Queue(),),
         quota: Quota = Quota(),  # noqa: B008 (immutable)
         ledger: Ledger | None = None,
+        resources: Resources | None = None,
     ) -> None:
+        self.resources = resources
         self.capacity = self.free = capacity
         self.pace = pace
         self.queues = tuple(queues)
@@ -257,6 +262,8 @@ class Cluster:
             if lane is None or job.id not in self.lanes.get(lane, ()):
                 return False
             room -= job.processors
+        if self.resources is not None and not self.resources.room_for(jobs):
+            return False
         return room >= 0 and (len(jobs) == 1 or len({job.id for job in jobs}) == len(jobs))
 
     def queue_of(self, job: Job) -> Queue:
@@ -310,6 +317,8 @@ class Cluster:
             insort(self.ends, PlannedEnd(end, job.id, 0))
             self.disturbed = True
         self._used[lane.queue] += job.processors
+        if self.resources is not None:
+            self.resources.take(job)
         if self._quotas is not None:
             self._quotas.change(job, lane.queue, 1)
         if self.ledger is not None:
@@ -319,6 +328,8 @@ class Cluster:
         """Take the processors of a running job back, which was planned to end at `end` (s)."""
         lane = self._lane_of.pop(job.id)
         self._used[lane.queue] -= job.processors
+        if self.resources is not None:
+            self.resources.give_back(job)
         if self._quotas is not None:
             self._quotas.change(job, lane.queue, -1)
         self.free += self.ends.pop(bisect_left(self.ends, (end, job.id))).processors

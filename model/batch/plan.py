@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.profile import Profile
+from gridtune.model.batch.resources import resource_starts
 from gridtune.model.batch.waiting import Waiting
 from gridtune.model.job import Job
 
@@ -144,6 +145,8 @@ def _horizon(now: float, durations: NDArray[np.float64]) -> float:
 
 def fresh_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
     """As `planned_starts`, in an order that may change from pass to pass: no plan is kept."""
+    if cluster.resources is not None:
+        return resource_starts(cluster, order, now, inf)
     waiting = Waiting(order, cluster.pace)
     return Plan(waiting).begin(_profile(cluster, now)).starts(cluster.free, now)
 
@@ -160,6 +163,8 @@ def reserved_starts(
         reservations: how many jobs have one.
         window: s; a job that is planned to start later has none.
     """
+    if cluster.resources is not None:
+        return resource_starts(cluster, order, now, reservations, window)
     profile = _profile(cluster, now)
     free = cluster.free
     at_once = nextafter(now, inf)
@@ -186,6 +191,8 @@ def reserved_starts(
 
 def turn_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
     """The longest head of the order that starts now and leaves what will be kept from the scheduler."""
+    if cluster.resources is not None:
+        return resource_starts(cluster, order, now, 0, in_turn=True)
     free = cluster.free
     profile = _profile(cluster, now) if cluster.windows else None
     at_once = nextafter(now, inf)
@@ -211,8 +218,11 @@ def _profile(cluster: Cluster, now: float) -> Profile:
 def planned_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
     """The jobs that start now if all that wait are planned in order, each as early as possible.
 
-    The plan is kept: as long as jobs only come in at the end of the order, it is continued.
+    The plan is kept: as long as jobs only come in at the end of the order, it is continued. Where jobs need
+    more than processors, it is made from scratch.
     """
+    if cluster.resources is not None:
+        return resource_starts(cluster, order, now, inf)
     if cluster.depth <= SHORT:
         cluster.plan = None
         return _planned_anew(cluster, list(order), now)

@@ -149,7 +149,7 @@ def backfill(
             the order: those that could not pass the head then cannot now, and are not looked at.
         window: s; a head that is planned to start later has no reservation.
     """
-    if cluster.windows:
+    if cluster.windows or cluster.resources is not None:
         return reserved_starts(cluster, order, now, 1, window)
     waiting = iter(order)
     free = cluster.free

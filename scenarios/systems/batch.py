@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import merge
 from math import inf
 from operator import itemgetter
@@ -16,10 +17,10 @@ from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.infrastructure.network import Volume, network_of
 from gridtune.model.agenda import ARRIVAL, Action
 from gridtune.model.batch.cluster import Queue
-from gridtune.model.batch.file_system import FileSystem
 from gridtune.model.batch.nodes import Counted, Named, NodePool
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.grid import Grid
+from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import Job
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.faults import needs_names
@@ -49,6 +50,7 @@ def check(spec: ScenarioSpec) -> None:
                     "to sites; leave them out"
                 )
             to_site = to == "site"
+            _check_needs(spec, workload, to_site)
             if isinstance(workload, TraceJobs) and not (
                 to_site and all(site.vres is None for site in spec.site)
             ):
@@ -66,6 +68,34 @@ def check(spec: ScenarioSpec) -> None:
                 raise ValueError(
                     f"workload {workload.name}: site: no site {workload.site!r}; there are {', '.join(sites)}"
                 )
+
+
+def _check_needs(spec: ScenarioSpec, workload: JobWorkload, to_site: bool) -> None:
+    """Whether the sites of a workload have what its jobs need.
+
+    Raises:
+        ValueError: they have not, or its jobs go elsewhere.
+    """
+    if not workload.needs:
+        return
+    if not to_site or workload.best_effort is not None:
+        raise ValueError(
+            f"workload {workload.name}: needs: is for jobs that go to a site with a batch scheduler; "
+            "leave it out"
+        )
+    if isinstance(workload, TraceJobs) and workload.dependencies == "keep":
+        raise ValueError(
+            f"workload {workload.name}: needs: are drawn in the order of the log, which "
+            'dependencies = "keep" changes; leave one of them out'
+        )
+    for site in spec.site:
+        unknown = sorted(set(workload.needs) - set(site.resources))
+        if unknown and workload.site in (None, EVERY, site.name):
+            known = ", ".join(site.resources) or "none"
+            raise ValueError(
+                f"workload {workload.name}: needs: {site.name} has no {', '.join(unknown)}; "
+                f"its resources: {known}"
+            )
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
@@ -117,6 +147,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         file_system=None if files is None else FileSystem(grid.agenda, files.threads, files.time_constant),
         io_share=0.0 if files is None else files.io_share,
         requeues=spec.requeues,
+        resources={name: units * spec.size for name, units in spec.resources.items()},
     )
     network = network_of(grid)
     if network is not None:
@@ -127,6 +158,8 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     grid.record.probe(f"{spec.name}.running", lambda: site.running)
     grid.record.probe(f"{spec.name}.waiting", lambda: site.depth)
     grid.record.probe(f"{spec.name}.free", lambda: site.free)
+    for name in spec.resources:
+        grid.record.probe(f"{spec.name}.free.{name}", partial(site.free_units, name))
     return site
 
 
@@ -184,6 +217,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
     bound = workload.bound
     patience = inf if workload.deadline is None else workload.deadline
     expect = expected_data(grid, workload)
+    needs = _needs(grid, workload)
     requires = frozenset(workload.requires) or None
 
     def make(task: Task) -> Job:
@@ -191,6 +225,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             job = placeholder(
                 task.user, task.submit, task.estimate, kind=role, processors=task.processors, group=task.group
             )
+            if needs is not None:
+                job.needs = next(needs)
             assert isinstance(receiver, BatchSite)  # see `check`
             grid.agenda.after(task.withdrawn, receiver.cancel, job, ARRIVAL)
             return job
@@ -208,6 +244,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         )
         if expect is not None:
             expect(job)
+        if needs is not None:
+            job.needs = next(needs)
         return job
 
     tasks: Iterable[Task] = workload.tasks(grid.streams)
@@ -219,6 +257,20 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         tasks = by_themselves
     arrive = Submitter(grid, workload.name, make, receiver.submit, followers).submit
     return ((task.submit, arrive, task) for task in tasks)
+
+
+def _needs(grid: Grid, workload: JobWorkload) -> Iterator[Mapping[str, int]] | None:
+    """What each job of a workload holds beside processors, in the order of coming; None for nothing."""
+    if not workload.needs:
+        return None
+    drawn = {
+        name: draws(law, grid.streams.stream(f"workload:{workload.name}:needs.{name}"))
+        for name, law in workload.needs.items()
+    }
+    return (
+        {name: int(units) for name, units in zip(drawn, values, strict=True)}
+        for values in zip(*drawn.values(), strict=True)
+    )
 
 
 def expected_data(grid: Grid, workload: JobWorkload) -> Callable[[Job], None] | None:

@@ -124,6 +124,10 @@ class SiteSpec(VresFields, LifeFields):
         default=False,
         description="whether jobs are given nodes by name; always where speeds differ, or nodes can be out",
     )
+    resources: dict[str, Annotated[int, Field(ge=0)]] = Field(
+        default_factory=dict,
+        description="whole units that each node has beside slots, by name (`gpu = 4`); counted over the site",
+    )
     policy: policy_of("batch")  # type: ignore[valid-type]
     queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group on the whole site")
@@ -178,6 +182,13 @@ class SiteSpec(VresFields, LifeFields):
             raise ValueError(f"speed: must be more than 0, not {min(speeds)}")
         if self.vres is not None and self.quota != QuotaSpec():
             raise ValueError("quota: is for sites with a batch scheduler; leave it out, or vres")
+        if self.resources:
+            others = ("vres", "failures", "outage", "outages", "reservation", "preemption")
+            if kept := [name for name in others if getattr(self, name)]:
+                raise ValueError(
+                    f"resources: are for sites whose scheduler alone decides who holds them; leave them out, "
+                    f"or {', '.join(kept)}"
+                )
         if self.prime_time and self.vres is not None:
             raise ValueError("prime_time: is for sites with a batch scheduler; leave it out, or vres")
         if not open_to_all([spec.times for spec in self.prime_time]):

@@ -127,6 +127,12 @@ class JobWorkload(Switchable):
         default=None, description="left out, its jobs are submitted to the site; else to a [[harvester]]"
     )
 
+    needs: dict[str, Law] = Field(
+        default_factory=dict,
+        description="units of each resource of its site that a job holds while it runs, in all, rounded "
+        "down: `gpu = 1`, or a law; of uniform numbers from 0 to 1.25 a fifth are 1, the others 0",
+    )
+
     data: DataSpec | None = Field(
         default=None, description="that its jobs move, where links are shared; none if left out"
     )

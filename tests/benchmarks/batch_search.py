@@ -38,8 +38,8 @@ SHOWN = (*OBJECTIVES, "waiting_mean", "waiting_max")
 POLICY = "site.cluster.policy"
 PLAIN: dict[str, Point] = {name: {POLICY: name} for name in ("easy", "conservative")}
 MARGIN = 0.05  # of what unfairness is under a plain policy: less is not worse
-REPLICATIONS, FINALISTS = 3, 8
-CHOOSING = (11, 24)  # seed and draws of even weeks by which one is chosen
+REPLICATIONS, FINALISTS = 3, 5
+CHOOSING = (11, 16)  # seed and draws of even weeks by which one is chosen
 TESTING = (12, 48)  # and of odd ones by which it is judged
 
 
@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("logs", nargs="+")
     parser.add_argument("--work", type=Path, required=True, help="folder of the studies")
     parser.add_argument("--rows", type=Path, required=True, help="JSON file of what was found")
-    parser.add_argument("--budget", type=int, default=160, help="points of each search")
+    parser.add_argument("--budget", type=int, default=112, help="points of each search")
     parser.add_argument("--compression", type=float, default=1.0, help="how much closer jobs come")
     chosen = parser.parse_args()
     known = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else []
