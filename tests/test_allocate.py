@@ -263,12 +263,10 @@ def test_who_gets_more_is_who_does_by_plain_tests():
     for _ in range(200):
         points, objectives, limits = draw.integers(1, 10), draw.integers(1, 4), draw.integers(0, 3)
         most = int(draw.integers(1, 7))
-        counts = (
-            draw.integers(1, most + 1, points)
-            if draw.random() < 0.5
-            else np.full(points, draw.integers(1, most + 1))
-        )
-        size = draw.choice([0.0, 0.3, 1.0])
+        counts = draw.integers(min(2, most), most + 1, points)
+        if draw.random() < 0.4:
+            counts[:] = draw.integers(1, most + 1)
+        size = draw.choice([0.0, 0.3, 1.0], (1, objectives, 1))
         values = draw.integers(0, 5, (points, objectives, 1)) + size * draw.integers(
             -2, 3, (points, objectives, most)
         )
@@ -280,4 +278,4 @@ def test_who_gets_more_is_who_does_by_plain_tests():
         assert contested(*given, confidence=chosen[0], zone=chosen[1]) == plainly(*given, *chosen)
         found.append(len(plainly(*given, *chosen)))
     assert min(found) == 0
-    assert np.mean(np.array(found) > 0) > 0.3
+    assert np.mean(np.array(found) > 0) > 0.2

@@ -10,7 +10,7 @@ from fronts import estimate
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Failed, Objective
 from gridtune.optimize.replication.chances import chances, probability_non_dominated
-from gridtune.optimize.replication.compare import common_scale
+from gridtune.optimize.replication.compare import common_scale, padded
 from gridtune.optimize.replication.evaluate import evaluated
 
 COST = Objective("cost", "minimize")
@@ -111,9 +111,14 @@ def test_the_same_samples_are_drawn_whether_or_not_anything_is_constrained():
 
 
 def test_means_of_fewer_replications_are_moved_by_what_the_further_streams_did_to_each_objective():
-    values = np.array([[[1.0, 2.0, 6.0], [0.0, 0.0, 0.0]], [[3.0, 4.0, 0.0], [5.0, 7.0, 0.0]]])
+    values = np.array([[[1.0, 2.0, 6.0], [0.0, 0.0, 0.0]], [[3.0, 4.0, 80.0], [5.0, 7.0, 90.0]]])
     # The third stream moved the first point's mean from 1.5 to 3, and its other objective not at all.
     assert common_scale(values, np.array([3, 2])) == pytest.approx(np.array([[3.0, 0.0], [3.5 + 1.5, 6.0]]))
+
+
+def test_without_a_point_there_is_no_value():
+    assert padded([], 2).shape == (0, 2, 0)
+    assert padded([[(1.0,), (2.0, 3.0)]], 2).tolist() == [[[1.0, 0.0], [2.0, 3.0]]]
 
 
 def test_the_replication_that_gives_no_finite_value_is_named_by_its_number():
