@@ -1,6 +1,7 @@
 """The response surface against the normal law that it stands for, written out pair by pair."""
 
 from math import exp, log
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -106,3 +107,80 @@ def test_the_sizes_that_are_found_fit_best():
     free = (found.sizes > start - 8.9) & (found.sizes < start + 4.9)
     assert free.sum() >= 4
     assert abs(slope[free]).max() < 0.05
+
+
+def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_seed():
+    def learned_from(count, *seed):
+        """Values that the sizes are learned from, as positions of points."""
+        places = np.linspace(0, 1, count)[:, None]
+        with patch("scipy.optimize.minimize") as search:
+            search.return_value.x = np.zeros(4)
+            surface = learn([places], np.arange(count, dtype=float)[:, None], np.ones(count), *seed)
+        squares, shapes, values, noise, _ = search.call_args.args[2]
+        assert (len(noise), squares.shape, shapes.shape) == (len(values), (1, 200, 200), (1, 200, 200))
+        return (values + surface.means[0]).round(6).tolist()
+
+    assert learned_from(200, 1) == learned_from(200, 2) == list(range(200))
+    some = learned_from(201, 1)
+    assert (len(set(some)), some) == (200, sorted(some))
+    assert learned_from(201) == some != learned_from(201, 2)
+
+
+def test_places_of_settings_by_their_logarithm_beyond_a_ratio_of_twenty():
+    def column(*values):
+        (found,) = response_surface.coordinates_of([{} if one is None else {"x": one} for one in values])
+        return found[:, 0].tolist() if found.shape[1] == 1 else found.round(6).tolist()
+
+    assert column(1.0, 10.5, 20.0) == [0.0, 0.5, 1.0]
+    assert column(0.5, 5.25, 10.0) == [0.0, 0.5, 1.0]
+    assert column(1.0, 20.5**0.5, 20.5) == pytest.approx([0.0, 0.5, 1.0])
+    assert column(0.0, 50.0, 100.0) == [0.0, 0.5, 1.0]
+    assert column(2, None, 4, float("inf")) == [0.0, 0.5, 1.0, 1.0]
+    assert column(3, 3, None) == [0.0, 0.0, 0.5]
+    assert column(float("inf"), None) == [0.0, 0.5]
+    half = round(0.5**0.5, 6)
+    assert column(True, False) == [[0.0, half], [half, 0.0]]
+    assert column("b", None, 7) == [[0.0, 0.0, half], [0.0, half, 0.0], [half, 0.0, 0.0]]
+    assert response_surface.coordinates_of([{}, {}])[0].tolist() == [[0.0], [0.0]]
+
+
+def test_sizes_start_from_the_spread_and_stay_near_it():
+    assert np.exp(response_surface._start(2, 8.0)) == pytest.approx([4.0, 2.0, 2.0, 1.0, 1.0, 0.008])
+    together, alone, rates, nugget = response_surface._sizes(np.log([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 2)
+    assert (together, nugget) == (pytest.approx(1.0), pytest.approx(6.0))
+    assert (alone.tolist(), rates.tolist()) == (pytest.approx([2.0, 3.0]), pytest.approx([4.0, 5.0]))
+    squares = response_surface._squares(np.array([[0.0, 1.0], [0.5, 0.5], [3.0, 5.0]]))
+    assert squares == pytest.approx(np.array([[0.0, 0.5, 25.0], [0.5, 0.0, 26.5], [25.0, 26.5, 0.0]]))
+    with patch("scipy.optimize.minimize") as search:
+        search.return_value.x = np.zeros(4)
+        mean, _ = response_surface._learned(
+            np.zeros((1, 3, 3)), np.ones((1, 3, 3)), np.array([1.0, 2.0, 6.0]), np.array([1.0, 1.0, 4.0]), 1
+        )
+    # Weights are 1 over the noise and the spread of 14/3; the spread beyond the noise of 2 is 8/3.
+    weights = [1 / (1 + 14 / 3), 1 / (1 + 14 / 3), 1 / (4 + 14 / 3)]
+    assert mean == pytest.approx(sum(w * x for w, x in zip(weights, (1, 2, 6), strict=True)) / sum(weights))
+    (_, start, given), options = search.call_args
+    assert start == pytest.approx(response_surface._start(1, 8 / 3))
+    assert given[2] == pytest.approx(np.array([1.0, 2.0, 6.0]) - mean)
+    assert options["bounds"] == [(low - 9, low + 5) for low in start]
+    assert (options["method"], options["jac"], options["options"]) == ("L-BFGS-B", True, {"maxiter": 40})
+
+
+def test_draws_of_very_large_quantities_are_as_sure():
+    large = Fitted(0.0, LOGARITHMS + np.log([1e12, 1e12, 1e12, 1.0, 1.0, 1e12]))
+    draws = large.draws(COLUMNS, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
+    small = Fitted(0.0, LOGARITHMS).draws(COLUMNS, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
+    assert draws == pytest.approx(1e6 * small, rel=1e-3)
+
+
+def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_noise():
+    places = np.linspace(0, 1, 12)[:, None]
+    values = np.sin(5 * places[:, 0]) + 0.1 * np.cos(40 * places[:, 0])
+    one, tiny = (response_surface.fitted([places], scale * values, 1) for scale in (1.0, 1e-3))
+    squared = np.log([1e-6, 1e-6, 1.0, 1e-6])
+    assert tiny.sizes == pytest.approx(one.sizes + squared, abs=0.01)
+    assert tiny.mean == pytest.approx(1e-3 * one.mean)
+    given = COLUMNS, np.array([9.0, 11.5, 10.2]), [4]
+    draws = Fitted(10.0, LOGARITHMS).draws(*given, 9, np.random.default_rng(1))[:, 0]
+    noise = np.random.default_rng(1).normal(size=9)
+    assert np.corrcoef(draws, noise)[0, 1] == pytest.approx(1.0)
