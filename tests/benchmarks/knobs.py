@@ -64,7 +64,7 @@ KNOBS = {
 }
 
 
-def measure(work: Path, seconds: float, only: Sequence[str], every: int) -> None:
+def measure(work: Path, seconds: float, only: Sequence[str], every: int, replications: int) -> None:
     """Run what is missing, replication by replication over all knobs, until the time is up.
 
     Args:
@@ -72,13 +72,14 @@ def measure(work: Path, seconds: float, only: Sequence[str], every: int) -> None
         seconds: after which no run begins.
         only: knobs to turn; all if none is named.
         every: which of the values to run: each, every second, … from the first on.
+        replications: of every value.
     """
     path, began = file_of(work, SCENARIO), time.monotonic()
     work.mkdir(parents=True, exist_ok=True)
     known = {(row["knob"], str(row["value"]), row["replication"]) for row in rows_of(path)}
     scenario = load(SCENARIO)
     with path.open("a", encoding="utf-8") as file:
-        for replication in range(REPLICATIONS):
+        for replication in range(replications):
             for name, knob in KNOBS.items():
                 for value in knob.values[::every] if not only or name in only else ():
                     if (name, str(value), replication) in known:
@@ -158,7 +159,7 @@ def _opposites(
 
 
 def summary(work: Path) -> dict[str, Any]:
-    """Means, standard errors against the middle value, and the judgement, of every knob with all its runs."""
+    """Means, standard errors of differences to the first value, and the judgement, of every knob."""
     made: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
     for row in rows_of(file_of(work, SCENARIO)):
         columns = made.setdefault(row["knob"], {}).setdefault(str(row["value"]), {})
@@ -183,6 +184,15 @@ def summary(work: Path) -> dict[str, Any]:
             "path": knob.path,
             "replications": len(common),
             "means": {str(value): means[str(value)] for value in knob.values},
+            "errors": {
+                str(value): {
+                    metric: float(f"{difference(column, runs[first][metric])[1]:.3g}")
+                    for metric, column in runs[str(value)].items()
+                    if all(map(isfinite, column))
+                }
+                for first in [str(knob.values[0])]
+                for value in knob.values
+            },
             **judged(knob, runs),
         }
     return data
@@ -206,6 +216,55 @@ def table(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def draw(data: dict[str, Any], path: Path) -> None:
+    """A picture with a row per knob: what it does to the two objectives that it opposes, or moves most.
+
+    Lines are mean differences to the first value of the knob, bands three of their standard errors.
+    """
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+
+    sns.set_theme(style="whitegrid", font_scale=0.8)
+    knobs = data["knobs"]
+    figure, axes = plt.subplots(len(knobs), 2, figsize=(9, 2.1 * len(knobs)), squeeze=False)
+    for row, (name, found) in zip(axes, knobs.items(), strict=True):
+        ordered = KNOBS[name].ordered
+        values = list(found["means"])
+        places = [float(value) for value in values] if ordered else list(range(len(values)))
+        for axis, metric in zip(row, _shown(found), strict=True):
+            means = np.array([found["means"][value][metric] for value in values])
+            bands = SURE * np.array([found["errors"][value][metric] for value in values])
+            if ordered:
+                axis.plot(places, means - means[0], marker=".")
+                axis.fill_between(places, means - means[0] - bands, means - means[0] + bands, alpha=0.25)
+                if places[-1] > 20 * places[0] > 0:
+                    axis.set_xscale("log")
+            else:
+                axis.errorbar(places, means - means[0], yerr=bands, fmt="o", capsize=3)
+                axis.set_xticks(places, values)
+                axis.margins(x=0.15)
+            axis.set_title(f"{metric} ({'less' if sign_of(metric) > 0 else 'more'} is better)", fontsize=9)
+            axis.set_xlabel(name)
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+
+
+def _shown(found: dict[str, Any]) -> list[str]:
+    """The objectives that a knob opposes most surely; without any, the two that it moves most surely."""
+    if found["opposed"]:
+        return [found["opposed"][0]["first"], found["opposed"][0]["second"]]
+    means, errors = list(found["means"].values()), list(found["errors"].values())
+    moved = {
+        metric: max(
+            abs(row[metric] - means[0][metric]) / some[metric] if some.get(metric) else 0.0
+            for row, some in zip(means[1:], errors[1:], strict=True)
+        )
+        for metric in OBJECTIVES
+    }
+    return sorted(moved, key=lambda metric: -moved[metric])[:2]
+
+
 def _brief(value: str) -> str:
     try:
         return f"{float(value):.3g}"
@@ -214,10 +273,11 @@ def _brief(value: str) -> str:
 
 
 def show(work: Path) -> None:
-    """Write data, and the table of the page."""
+    """Write data, the picture, and the table of the page."""
     data = summary(work)
     text = json.dumps(data, indent=1) + "\n"
     (DOCS / "data" / "knobs.json").write_text(text, encoding="utf-8")
+    draw(data, DOCS / "figures" / "knobs.png")
     page = DOCS / "knobs.md"
     before, _, rest = page.read_text(encoding="utf-8").partition("<!-- knobs -->\n")
     _, _, after = rest.partition("<!-- end of knobs -->")
@@ -231,12 +291,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=500.0)
     parser.add_argument("--knob", action="append", default=[], choices=KNOBS)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--replications", type=int, default=REPLICATIONS)
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     if options.show:
         show(options.work)
     else:
-        measure(options.work, options.seconds, options.knob, options.every)
+        measure(options.work, options.seconds, options.knob, options.every, options.replications)
 
 
 if __name__ == "__main__":
