@@ -12,16 +12,25 @@ from gridtune.optimize.front.breakdown import nothing_feasible, totals
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.dominant_choice import Alternative, DominantChoice, _nearest
 from gridtune.optimize.front.export import summary, to_dict
-from gridtune.optimize.front.front import front
+from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.front.number_format import measured
 from gridtune.optimize.front.preference import Preference
 from gridtune.optimize.front.recommendations import compromise, recommend
-from gridtune.optimize.front.terminal import against, laid_out, merged, terminal_width
+from gridtune.optimize.front.terminal import (
+    against,
+    laid_out,
+    merged,
+    short_names,
+    table,
+    terminal_width,
+    varying,
+)
 from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.replication.compare import shares
+from gridtune.optimize.replication.loss import EXCESS_LOSS
 from gridtune.optimize.replication.paired import Difference
-from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation
+from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, estimate, evaluation
 
 TWO = (UNFAIR, COMPLETED)
 
@@ -66,12 +75,8 @@ def test_errors_of_a_whole_unit_and_of_very_much():
 def broken(*lost):
     """Points that lose that much, where no more than 3 may be lost; the nearest are 3, 1, 0, 2."""
     points = [evaluation(k, TWO, (0.1 * k, 5.0), values={"a": k}) for k in range(len(lost))]
-    known = [replace(one, cases={"": {"lost": evaluation(0, [LOST], (x,)).objectives["lost"]}})
-             for one, x in zip(points, lost, strict=True)]  # fmt: skip
+    known = [replace(one, cases={"": {"lost": estimate(x)}}) for one, x in zip(points, lost, strict=True)]
     return Archive("s", "x", TWO, tuple(known), constraints=(Constraint("lost", "<=", 3.0, "jobs"),), today=0)
-
-
-LOST = replace(COMPLETED, name="lost", direction="minimize")
 
 
 def test_where_nothing_keeps_the_constraints_the_three_nearest_are_named_and_today_is_known():
@@ -274,3 +279,56 @@ def test_a_difference_to_today_stands_beside_half_its_interval():
         return against(Change(COMPLETED, 1.0, 1.0 + mean, Difference(mean, 0.1, *interval, 0.9, 5)))
 
     assert [said(2.0, 1.5, 2.5), said(-2.0, None, None), said(0.0, 0.0, 0.0)] == ["+2.00 ± 0.50", "-2.0", "="]
+
+
+def test_points_that_break_constraints_do_not_move_the_reference_unless_there_are_no_others():
+    def reference(*lost):
+        study = broken(*lost)
+        return reference_point(replace(study, objectives=(UNFAIR,), today=None))
+
+    assert reference(1.0, 2.0, 3.0, 9.0) == pytest.approx((0.22,))
+    assert reference(9.0, 9.0, 9.0, 9.0) == pytest.approx((0.33,))
+
+
+def test_a_lead_of_more_than_a_standard_error_is_no_tie():
+    study = archive((UNHAPPY, UNFAIR), ((0, 0, 0, 0), (0.9,) * 4), ((1, 1, 0, 0), (0.1,) * 4))
+    chosen = {item.name: item.member.evaluation.number for item in recommend(front(study))}
+    assert chosen["lexicographic"] == 0, "ahead by 1.7 standard errors"
+
+
+def test_what_varies_is_told_by_its_kind_too_and_from_today_on():
+    points = [evaluation(k, TWO, (0.1 * (k + 1), 5.0 + k), values={"a": True, "b": k}) for k in (0, 1)]
+    study = Archive("s", "x", TWO, tuple(points), today=0, present={"a": True, "b": 0})
+    assert varying(front(study)) == ["b"]
+    assert varying(front(replace(study, present={"a": 1, "b": 0}))) == ["a", "b"]
+    assert short_names(["a.b", "c.a.b", "b"]) == {"a.b": "a.b", "c.a.b": "c.a.b", "b": "b"}
+
+
+def test_the_guard_against_losing_work_has_a_column_only_where_it_is_broken():
+    guard, own = Constraint(EXCESS_LOSS, "<=", 0.0), Constraint("lost", "<=", 3.0, "jobs")
+
+    def titles(excess, *constraints):
+        known = [{EXCESS_LOSS: estimate(x), "lost": estimate(1.0)} for x in (-1.0, excess)]
+        points = [
+            evaluation(k, TWO, (0.1 * (k + 1), 5.0 + k), fresh=(0.1 * (k + 1), 5.0 + k)) for k in (0, 1)
+        ]
+        points = [replace(one, cases={"": known[0]}, validated_cases={"": row})
+                  for one, row in zip(points, known, strict=True)]  # fmt: skip
+        found = front(Archive("s", "x", TWO, tuple(points), constraints=constraints))
+        return [name for name in ("excess loss", "lost <=", "P(feasible)") if name in table(found, 300)]
+
+    assert titles(-1.0, guard) == []
+    assert titles(0.5, guard) == ["excess loss", "P(feasible)"]
+    assert titles(-1.0, guard, own) == ["lost <=", "P(feasible)"]
+    assert titles(0.5, guard, own) == ["excess loss", "lost <=", "P(feasible)"]
+
+
+def test_the_lexicographic_reason_names_each_step_until_one_is_left():
+    same = (0.0, 1.0)
+    points = (same, (3.0, 3.0), (5.0, 5.0)), (same, (3.0, 3.0), (6.0, 6.0)), (same, (4.0, 4.0), (7.0, 7.0))
+    advice = recommend(front(archive(THREE, *points)))
+    assert advice[0].reason == (
+        "First the lowest unhappy users (0.5, 2 of 2 points level with the best), then the lowest unfairness "
+        "(3). Against number 2 (best completed): unfairness lower by 1, "
+        "at the price of completed lower by 1 jobs."
+    )
