@@ -9,7 +9,9 @@ from typing import Literal
 
 import mesa
 
+from gridtune.agents.batch.admission import Admission
 from gridtune.agents.batch.keeper import Keeper, Predicting, Preempting
+from gridtune.agents.batch.placeholders import PlaceholderTasks
 from gridtune.agents.batch.preemption import PreemptibleJobs
 from gridtune.agents.batch.services import (
     AT_ONCE,
@@ -114,15 +116,11 @@ class BatchSite(mesa.Agent):
             ledger=policy.ledger(),
             resources=Resources(resources) if resources else None,
         )
-        self._widest = min(nodes.slots, quota.widest)
-        self._admits = [(queue.widest, queue.max_runtime, queue.groups) for queue in self.cluster.queues]
-        self._open = self.cluster.queues == (Queue(),)  # one queue that takes whatever fits
+        self._admission = Admission(self.cluster, min(nodes.slots, quota.widest))
         self._bounded = overrun == "kill" or any(queue.max_runtime < inf for queue in self.cluster.queues)
         self.executions: dict[int, Execution] = {}
-        self._computing: dict[int, dict[int, int]] = {}  # events by placeholder and task
-        self._tasks: dict[int, tuple[Job, Ended]] = {}  # what placeholders do, and who is told
+        self._tasks = PlaceholderTasks()
         self.owners: dict[int, Ended] = {}
-        self._directed: dict[int, int] = {}  # queues of jobs that may enter no other
         self._watchers: dict[int, Started] = {}
         self.rounds = rounds
         self.file_system = file_system
@@ -153,7 +151,7 @@ class BatchSite(mesa.Agent):
 
     def narrow(self, widest: int) -> None:
         """Refuse jobs of more processors than that."""
-        self._widest = min(self._widest, widest)
+        self._admission.widest = min(self._admission.widest, widest)
 
     @property
     def slots(self) -> int:
@@ -169,8 +167,7 @@ class BatchSite(mesa.Agent):
     @property
     def limits(self) -> Sequence[tuple[float, float]] | None:
         """Processors and s that a job may ask for, of each queue; None where no queue limits processors."""
-        made = [(min(queue.widest, self._widest), queue.max_runtime) for queue in self.cluster.queues]
-        return made if any(most < self.nodes.slots for most, _ in made) else None
+        return self._admission.limits
 
     @property
     def pace(self) -> float:
@@ -235,7 +232,7 @@ class BatchSite(mesa.Agent):
             queue: index of the only one that it may enter; the first that accepts it, if left out.
         """
         if queue is not None:
-            self._directed[job.id] = queue
+            self._admission.directed[job.id] = queue
         if started is not None:
             self._watchers[job.id] = started
         delay = 0.0 if self.services is AT_ONCE else self.services.receive()
@@ -262,9 +259,7 @@ class BatchSite(mesa.Agent):
         """
         speed = self.executions[job.id].placement.speed
         work = task.runtime if work is None else work
-        event = self.timer.after(work / speed, self._computed, task, COMPLETION)
-        self._computing.setdefault(job.id, {})[task.id] = event
-        self._tasks[task.id] = job, then
+        self._tasks.begin(job, task, work / speed, self.timer, then)
 
     def finish(self, job: Job) -> None:
         """A running placeholder has done its work: it completes now."""
@@ -310,7 +305,7 @@ class BatchSite(mesa.Agent):
         self.cluster.withdraw(job)
         self.owners.pop(job.id, None)
         self._watchers.pop(job.id, None)
-        self._directed.pop(job.id, None)
+        self._admission.directed.pop(job.id, None)
         self._call_scheduler()
         self.came_back()
         return True
@@ -330,7 +325,7 @@ class BatchSite(mesa.Agent):
         """Put a job into the first queue that accepts it."""
         now = self._agenda.now
         job.expected = job.estimate
-        queue = self.queue_for(job)
+        queue = self._admission.queue_for(job)
         if queue is None:
             job.reject(now)
             self._watchers.pop(job.id, None)
@@ -350,22 +345,7 @@ class BatchSite(mesa.Agent):
 
     def queue_for(self, job: Job) -> int | None:
         """Index of the first queue whose limits the job keeps."""
-        cluster = self.cluster
-        if job.processors > self._widest:
-            return None
-        if cluster.resources is not None and not cluster.resources.could_hold(job):
-            return None
-        if self._open and not self._directed:
-            return 0
-        directed = self._directed.get(job.id) if self._directed else None
-        for index, (widest, longest, groups) in enumerate(self._admits):
-            if directed is not None and index != directed:
-                continue
-            # Who a placeholder works for is not known yet: its owner sees to it.
-            admitted = not groups or job.group in groups or job.runtime == inf
-            if admitted and job.processors <= widest and cluster.duration(job) <= longest:
-                return index
-        return None
+        return self._admission.queue_for(job)
 
     def _call_scheduler(self) -> None:
         """Have the local policy asked in the next round."""
@@ -529,11 +509,6 @@ class BatchSite(mesa.Agent):
         if job.state is RUNNING:
             started(job, speed)
 
-    def _computed(self, task: Job) -> None:
-        job, then = self._tasks.pop(task.id)
-        del self._computing[job.id][task.id]
-        then(task)
-
     def forget_end(self, job: Job) -> None:
         """The end of a running job is not to come."""
         execution = self.executions[job.id]
@@ -586,10 +561,7 @@ class BatchSite(mesa.Agent):
         if self.predictor is not None:
             self.predictor.left(job)
         execution = self.executions.pop(job.id)
-        if job.id in self._computing:
-            for task, event in self._computing.pop(job.id).items():
-                del self._tasks[task]
-                self.timer.cancel(event)
+        self._tasks.drop(job, self.timer)
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self._agenda.now, execution.planned_end)
 
