@@ -169,9 +169,8 @@ def test_objectives_that_do_not_vary_tie_and_shares_at_their_ends_stay():
 
 def test_losses_are_shares_of_the_span_of_the_front_and_nothing_without_one():
     means = np.array([[0.0, 4.0], [2.0, 0.0], [3.0, 5.0]])
-    known = Posterior(
-        means, np.repeat(means[None], 450, axis=0), np.zeros((1, 2)), np.full(2, 1e-6), means[None, None]
-    )
+    draws, none = np.repeat(means[None], 450, axis=0), np.zeros((3, 2, 2))
+    known = Posterior(means, draws, np.zeros((1, 2)), np.full(2, 1e-6), means[None, None], none)
     every = np.arange(3)
     losses = known.losses(np.array([2, 0]), every)
     assert losses.shape == (400, 2)

@@ -66,7 +66,7 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
     "users": (
         ["model/metrics/users.py", "model/metrics/summary.py"],
         ["test_users", "test_unhappiness", "test_fairness", "test_classes", "test_loss",
-         "test_custom_metrics", "test_harvesting", "test_vres", "test_summary"],
+         "test_custom_metrics", "test_harvesting", "test_vres", "test_summary", "test_outcomes_plain"],
     ),
     "replication": (
         ["optimize/replication/*.py"],
