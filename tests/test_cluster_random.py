@@ -8,7 +8,7 @@ import pytest
 
 from gridtune.model.batch import plan
 from gridtune.model.batch.cluster import Cluster, Queue
-from gridtune.model.batch.holds import KEYS, Hold
+from gridtune.model.batch.holds import KEYS, Hold, Window
 from gridtune.model.batch.plan import planned_starts
 from gridtune.model.batch.policies import Easy
 from gridtune.model.job import Job
@@ -71,8 +71,11 @@ class Books:
             self.cluster.stop(job, self.now, end)
 
     def move_on(self, seconds):
-        """Most jobs end when they are planned to, some are overdue."""
+        """Most jobs end when they are planned to, some are overdue; a window that ends is news."""
         self.now += seconds
+        left = tuple(one for one in self.cluster.windows if one.end > self.now)
+        self.cluster.disturbed |= left != self.cluster.windows
+        self.cluster.windows = left
         for one, known in list(self.running.items()):
             if known[2] <= self.now and self.draw.random() < 0.9:
                 self.end(one)
@@ -131,6 +134,14 @@ class Books:
                 self.running[one][3] += count
             assert (hold.idle, hold.lent, hold.processors) == (0, {}, 0)
 
+    def shut(self):
+        """Processors are to be kept from the scheduler later on, or not after all."""
+        starts = [self.now + self.draw.randint(-2, 12) for _ in range(self.draw.randrange(3))]
+        self.cluster.windows = tuple(
+            Window(start, start + self.draw.randint(1, 15), self.draw.randint(1, 4)) for start in starts
+        )
+        self.cluster.disturbed = True
+
     def permit(self):
         self.cluster.permit(self.draw.choice((inf, inf, 6.0)))
 
@@ -181,6 +192,9 @@ class Books:
         for end in self.cluster.ends:
             for second in range(max(0, int(end.time - self.now)), FAR):
                 free[second] += end.processors
+        for window in self.cluster.windows:
+            for second in range(max(0, int(window.start - self.now)), max(0, int(window.end - self.now))):
+                free[second] -= window.processors
         return free
 
     def planned(self, order):
@@ -202,17 +216,18 @@ class Books:
         for job in order:
             width, length = job.processors, int(job.estimate / self.pace)
             with_it = [left - width * (second < length) for second, left in enumerate(free)]
-            if width <= idle and (head is None or first(with_it, head) == first(free, head)):
+            fits = width <= idle and min(with_it[:length]) >= 0
+            if fits and (head is None or first(with_it, *head) == first(free, *head)):
                 chosen.append(job)
                 idle, free = idle - width, with_it
             elif head is None:
-                head = job.processors
+                head = width, length
         return chosen
 
 
-def first(free, width):
-    """The first second in which so many processors are free, and stay so."""
-    return next((k for k in range(FAR) if min(free[k:]) >= width), FAR)
+def first(free, width, length):
+    """The first second from which on so many processors are free for so long."""
+    return next((k for k in range(FAR - length) if min(free[k : k + length]) >= width), FAR)
 
 
 @pytest.mark.parametrize("policy", ["conservative", "easy"])
@@ -221,7 +236,7 @@ def test_whatever_happens_counts_agree_and_who_starts_is_who_a_new_plan_would_st
         draw = Random(seed)
         books = Books(draw)
         rare = [books.withdraw, books.end, books.end, books.borrow, books.put_back, books.replan, books.keep]
-        rare += [books.give_back, books.claim, books.over, books.permit]
+        rare += [books.give_back, books.claim, books.over, books.permit, books.shut]
         rare += [books.keep, books.borrow, books.borrow, books.claim, books.claim] * (seed % 3)
         cluster = books.cluster
         for _ in range(60):
