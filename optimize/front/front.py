@@ -35,7 +35,8 @@ class Member:
         evaluation: what the search knows of it.
         non_dominated: whether it keeps the constraints on the values that the front rests on, no other
             member that keeps them is expected to beat it, or it is more likely on the front than not, and it
-            is one of those of which nine in ten are expected to hold against each other on new runs
+            is one of those of which nine in ten are expected to hold against each other on new runs,
+            by what matters
             (`optimize.replication.judgement.Judgement.holding`).
         probability_non_dominated: how probably it keeps the constraints and no other evaluated point that
             does beats it, by all runs of the search together (`optimize.replication.posterior`); where there

@@ -113,7 +113,7 @@ class Judgement:
         import numpy as np
 
         known = np.array([self._at[number] for number in numbers if number in self._at], dtype=int)
-        chosen = {*self._posterior.holding(known, self._rivals, HOLD).tolist()}
+        chosen = {*self._posterior.holding(known, self._rivals, HOLD, MATTERS).tolist()}
         return {number for number in numbers if self._at.get(number) in chosen}
 
     def losses(self, numbers: Sequence[int]) -> dict[int, Loss]:

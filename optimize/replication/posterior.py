@@ -92,16 +92,20 @@ class Posterior:
         true = np.tile(self._shares(self.means[None, which]), len(self.replays))
         return _missing_odds(said, true, len(self.replays[0]))
 
-    def holding(self, points: Array, rivals: Array, share: float) -> Array:
+    def holding(self, points: Array, rivals: Array, share: float, margin: float) -> Array:
         """Positions of points of which that share is expected to hold against each other on new runs.
 
-        These are `AGAIN` runs of each on streams that are new. As long as too many are likely to be beaten
-        by another, that goes which is most likely to be.
+        These are `AGAIN` runs of each on streams that are new. A point holds if it is better than each other
+        one by the margin in some objective. As long as too few are likely to, that goes which is least so.
 
         Args:
             points: positions of those to choose from, among the rivals.
             rivals: positions of all that are compared; from them is learned what chances are worth.
-            share: of the chosen, that no other of them beats.
+            share: of the chosen, that hold.
+            margin: as a share of the span of the front by the expected values.
+
+        Source: M. Laumanns et al., Combining Convergence and Diversity in Evolutionary Multiobjective
+            Optimization, Evolutionary Computation 10(3), 2002 (epsilon-dominance).
         """
         import numpy as np
 
@@ -109,21 +113,29 @@ class Posterior:
         rng = np.random.default_rng([len(points), len(self.draws)])
         fresh = rng.normal(size=(len(self.draws), len(points), len(self.unit))) / np.sqrt(AGAIN)
         anew = self.draws[:, points] + np.einsum("phk,dpk->dph", self.luck[points], fresh)
-        levelled = np.round(anew / self.unit)
-        beats = np.ones((len(levelled), len(points), len(points)), dtype=bool)  # the last one the other
-        for column in np.moveaxis(levelled, 2, 0):
-            beats &= column[:, None, :] <= column[:, :, None]
-        beats &= ~beats.transpose(0, 2, 1)  # equals do not beat each other
-        beaten = beats.sum(axis=2)
+        near = margin * self._span(rivals)
+        covers = np.ones((len(anew), len(points), len(points)), dtype=bool)  # the last one the other
+        for column, slack in zip(np.moveaxis(anew, 2, 0), near, strict=True):
+            covers &= column[:, None, :] <= column[:, :, None] + slack
+        covers[:, range(len(points)), range(len(points))] = False
+        covered = covers.sum(axis=2)
         left = np.ones(len(points), dtype=bool)
         while left.sum() > 1:
-            chances = _raised((beaten[:, left] == 0).mean(axis=0), shift, len(levelled))
+            chances = _raised((covered[:, left] == 0).mean(axis=0), shift, len(anew))
             if chances.mean() >= share:
                 break
-            worst = np.flatnonzero(left)[chances.argmin()]
+            # Of equals the one that most others cover: what stands at an end is covered by fewer.
+            worst = np.flatnonzero(left)[np.lexsort((-covered[:, left].mean(axis=0), chances))[0]]
             left[worst] = False
-            beaten -= beats[:, :, worst]
+            covered -= covers[:, :, worst]
         return np.asarray(points[left])
+
+    def _span(self, rivals: Array) -> Array:
+        """Range of each objective over the front by the expected values."""
+        import numpy as np
+
+        expected = self.means[rivals]
+        return np.ptp(expected[non_dominated(np.round(expected / self.unit))], axis=0)  # type: ignore[no-any-return]
 
     def _shares(self, draws: Array) -> Array:
         """Shares of the draws in which no other point beats each."""
@@ -148,8 +160,7 @@ class Posterior:
         """
         import numpy as np
 
-        best = self.means[rivals][non_dominated(np.round(self.means[rivals] / self.unit))]
-        span = np.ptp(best, axis=0)
+        span = self._span(rivals)
         wide = span > 0
         found = np.zeros((min(LOSS_DRAWS, len(self.draws)), len(points)))
         if wide.any():
