@@ -26,6 +26,7 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell, estimated, plain
 from gridtune.optimize.front.recommendations import Recommendation, recommend
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
+from gridtune.optimize.replication.judgement import HOLD
 from gridtune.optimize.replication.reliability import Reliability, reliability
 
 if TYPE_CHECKING:
@@ -172,7 +173,13 @@ def summary(front: Front) -> list[str]:
         )
     said += sentences(front)
     if front.validated:
-        said.append(f"On fresh seeds {len(front.kept)} of {len(members)} stay non-dominated.")
+        held = f"{len(front.kept)} of {len(members)}"
+        if front.judgement is None:
+            said.append(f"On fresh seeds {held} stay non-dominated.")
+        else:
+            said.append(
+                f"{held} are kept: {HOLD:.0%} of these are expected to hold against each other on new runs."
+            )
         said.append(_luck(front))
     else:
         said.append("Not validated: the values are those that the search picked them by, and flatter them.")

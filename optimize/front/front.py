@@ -66,9 +66,8 @@ class Member:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {estimate.mean:.6g}" for name, estimate in self.estimates.items())
-        return (
-            f"Member({self.evaluation.number}, {'on the front' if self.non_dominated else 'beaten'}: {means})"
-        )
+        where = "on the front" if self.non_dominated else "not kept"
+        return f"Member({self.evaluation.number}, {where}: {means})"
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class Front:
 
     @property
     def kept(self) -> tuple[Member, ...]:
-        """The members that stay non-dominated."""
+        """The members that are kept."""
         return tuple(member for member in self.members if member.non_dominated)
 
     def costs(self, members: Sequence[Member], objectives: Sequence[Objective] | None = None) -> Array:
