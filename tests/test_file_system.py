@@ -17,7 +17,9 @@ def job(number, processors=1):
 
 def test_without_io_the_timer_is_the_agenda():
     agenda = Agenda()
-    assert FileSystem(agenda, 8).lane(0.0) is agenda
+    system = FileSystem(agenda, 8)
+    assert system.lane(0.0) is agenda
+    assert system.slow_down == 1.0
 
 
 def test_the_load_follows_a_first_order_filter():

@@ -131,3 +131,10 @@ def test_what_a_run_will_say_is_known_as_soon_as_it_is_built(sizes, monkeypatch)
     # Run times count as 10 s in slow-downs unless one says otherwise.
     assert found["slowdown_mean"].value == 1.0
     assert summarise(grid, shortest=1.0)[0]["slowdown_mean"].value == pytest.approx((5 / 4 + 6 / 4) / 2)
+
+
+def test_where_nothing_can_run_lost_work_would_be_done_at_speed_one():
+    job = Job(1, "a", 10.0, 8.0)
+    found = outcomes([job], [], 0, 0.0, NOW, shortest=SHORTEST)["a"]
+    assert found.times == [(NOW + 8 - 10, NOW + 8 + 8 - 10, (NOW + 6) / 8)]
+    assert found.deserved == 0.0
