@@ -132,7 +132,7 @@ def test_places_of_settings_by_their_logarithm_beyond_a_ratio_of_twenty():
         return found[:, 0].tolist() if found.shape[1] == 1 else found.round(6).tolist()
 
     assert column(1.0, 10.5, 20.0) == [0.0, 0.5, 1.0]
-    assert column(0.5, 5.25, 10.0) == [0.0, 0.5, 1.0]
+    assert column(0.5, 5.25, 10.0) == column(10.0, 105.0, 200.0) == [0.0, 0.5, 1.0]
     assert column(1.0, 20.5**0.5, 20.5) == pytest.approx([0.0, 0.5, 1.0])
     assert column(0.0, 50.0, 100.0) == [0.0, 0.5, 1.0]
     assert column(2, None, 4, float("inf")) == [0.0, 0.5, 1.0, 1.0]
