@@ -103,6 +103,17 @@ def _fair(queue: ServerQueue, running: Job | None) -> Job | None:
     return running or min(queue.jobs(), key=lambda job: (queue.allocated[job.user], job.id), default=None)
 
 
+def _selfish(patch: Patch) -> None:
+    """Servers of DIET-ethic prefer the first user by name and need twice as long."""
+    duration = SeD.duration
+    _front(_by_user, Ethic)(patch)
+    patch.setattr(
+        SeD,
+        "duration",
+        lambda self, job: duration(self, job) * (2 if isinstance(self.discipline, Ethic) else 1),
+    )
+
+
 def _slow_servers(patch: Patch) -> None:
     duration = SeD.duration
     patch.setattr(SeD, "duration", lambda self, job: 1.2 * duration(self, job))
@@ -167,14 +178,18 @@ def _filling_rules(patch: Patch) -> None:
         )  # fmt: skip
 
 
-def _lazy_workers(patch: Patch) -> None:
-    """A worker asks for its next task after 20,000 s."""
-    asks = Master._asks
+def _lazy_workers(seconds: float) -> Callable[[Patch], None]:
+    """A worker asks for its next task only after so many seconds."""
 
-    def later(self: Master, worker: Any) -> None:
-        self.grid.agenda.after(20_000.0, lambda one: asks(self, one), worker)
+    def apply(patch: Patch) -> None:
+        asks = Master._asks
 
-    patch.setattr(Master, "_asks", later)
+        def later(self: Master, worker: Any) -> None:
+            self.grid.agenda.after(seconds, lambda one: asks(self, one), worker)
+
+        patch.setattr(Master, "_asks", later)
+
+    return apply
 
 
 def _order_tasks(key: Callable[[Job], int]) -> Callable[[Patch], None]:
@@ -269,9 +284,12 @@ MUTANTS: tuple[Mutant, ...] = (
             "diet/day-regular/D4b",
             "diet/scalability/D7a",
             "diet/overhead/D8b",
-            "diet/day-irregular/D6c",
-            "diet/day-irregular-random/D6c",
         ),
+    ),
+    Mutant(
+        "ethic servers serve one user after the other and need twice as long",
+        _selfish,
+        ("diet/day-irregular/D6c", "diet/day-irregular-random/D6c"),
     ),
     Mutant(
         "servers serve one user after the other",
@@ -339,13 +357,13 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "filling pilots run one task",
-        _set(Pilot, "_goes_on", lambda self: False),
+        _set(Pilot, "_goes_on", property(lambda self: False)),
         ("dirac/strategies/P5a", "dirac/strategies/P7a"),
     ),
     Mutant(
-        "site agents never see room",
-        _set(SiteAgent, "_has_room", lambda self: self.grid.now > 2e4),
-        ("dirac/strategies/P6a", "dirac/strategies/P6b"),
+        "site agents ask only where a node is idle and nobody waits",
+        _set(SiteAgent, "_has_room", lambda self: self.site.depth == 0 and self.site.free > 0),
+        ("dirac/strategies/P6a",),
     ),
     Mutant(
         "controllers submit half of what they should",
@@ -399,8 +417,13 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a worker asks for its next task after 20,000 s",
-        _lazy_workers,
-        ("egee/itu/R7a", "egee/itu/R7b", "egee/geant4/R9a", "egee/avian-flu/R9c"),
+        _lazy_workers(20_000.0),
+        ("egee/itu/R7a", "egee/itu/R7b", "egee/geant4/R9a"),
+    ),
+    Mutant(
+        "a worker asks for its next task after 3,000 s",
+        _lazy_workers(3_000.0),
+        ("egee/avian-flu/R9c",),
     ),
     Mutant(
         "small numbers go first",
@@ -516,11 +539,11 @@ def mutated(mutant: Mutant | None) -> Iterator[None]:
 
 
 def verdicts(
-    experiment: str, mutant: Mutant | None = None, replications: int = 10, seed: int = 1
+    experiment: str, mutant: Mutant | None = None, replications: int = 10, seed: int = 1, quick: bool = True
 ) -> dict[str, str]:
-    """What becomes of the claims of PAPER/EXPERIMENT at reduced size, by PAPER/EXPERIMENT/ID."""
+    """What becomes of the claims of PAPER/EXPERIMENT, by PAPER/EXPERIMENT/ID; at reduced size or in full."""
     paper, _, name = experiment.partition("/")
     (chosen,) = (known for known in load_paper(paper).experiments if known.name == name)
     with tempfile.TemporaryDirectory() as folder, mutated(mutant):
-        claims = chosen.run(Workbench(Pool(), replications, seed, Path(folder), quick=True))
+        claims = chosen.run(Workbench(Pool(), replications, seed, Path(folder), quick=quick))
     return {f"{experiment}/{claim.id}": claim.verdict for claim in claims}

@@ -4,7 +4,8 @@
 
 The tables of a paper stand between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->` of some
 page; the counts of all papers between `<!-- counts of claims -->` and `<!-- end of counts -->`; what loses
-them between `<!-- changes and claims -->` and `<!-- end of changes -->`.
+them between `<!-- changes and claims -->` and `<!-- end of changes -->`; what other seeds say of them between
+`<!-- seeds and claims -->` and `<!-- end of seeds -->`.
 `python -m tests.benchmarks.claims` makes the data.
 """
 
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,20 +88,79 @@ def counts() -> str:
     return "\n".join([*rows, ""]) + "\n"
 
 
+def trials(name: str) -> dict[str, Any]:
+    """What is kept of trials of claims, by the name of their file; nothing if there is none."""
+    path = DATA.parent / name
+    made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return made
+
+
+def met() -> list[str]:
+    """The claims that are met, as PAPER/EXPERIMENT/ID."""
+    return [
+        f"{paper}/{claim['experiment']}/{claim['id']}"
+        for paper in SOURCES
+        for claim in outcome(paper)["claims"]
+        if claim["verdict"] == "met"
+    ]
+
+
 def lost() -> str:
     """A row for each change of the model that was tried: claims that it loses, and claims that it keeps."""
-    path = DATA.parent / "claim_mutants.json"
-    made = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    rows = ["", "| change of the model | claims lost | no longer met | kept |", "|---|---|---|---|"]
+    made = trials("claim_mutants.json")
+    rows = [
+        "",
+        "| change of the model | claims lost | no longer met | kept | not met without it, at that size |",
+        "|---|---|---|---|---|",
+    ]
+    tried = set()
     for change, claims in made.items():
-        cells: dict[str, list[str]] = {"lost": [], "open": [], "kept": []}
-        for claim, (before, after) in claims.items():
-            if before == "met":
-                kind = {"met": "kept", "not met": "lost"}.get(after, "open")
-                cells[kind].append(claim)
+        cells: dict[str, list[str]] = {"lost": [], "open": [], "kept": [], "none": []}
+        for claim, (before, after, *size) in claims.items():
+            kind = {"met": "kept", "not met": "lost"}.get(after, "open") if before == "met" else "none"
+            cells[kind].append(" ".join([claim, *(f"({words})" for words in size)]))
+            tried.add(claim)
         if any(cells.values()):
             rows.append(f"| {change} | {' | '.join(', '.join(names) or '–' for names in cells.values())} |")
+    if left := [claim for claim in met() if claim not in tried]:
+        rows += ["", f"Not tried yet: {', '.join(left)}."]
     return "\n".join([*rows, ""]) + "\n"
+
+
+def other_seeds() -> str:
+    """How many claims get one verdict under all seeds, and a row for each that gets several."""
+    made = {name: claims for name, claims in trials("claim_seeds.json").items() if claims}
+    seeds = {name: len(next(iter(claims.values()))) for name, claims in made.items()}
+    most = max(seeds.values(), default=0)
+    several, same = [], 0
+    for name, claims in made.items():
+        for claim, verdicts in claims.items():
+            counts = Counter(verdicts)
+            same += len(counts) == 1
+            if len(counts) > 1:
+                numbers = counts["met"], counts["undecided"], counts["not met"]
+                several.append(f"| {name}/{claim} | {' | '.join(map(str, numbers))} |")
+    fewer = ", ".join(f"{name} {number}" for name, number in seeds.items() if number < most)
+    rows = [
+        "",
+        f"Under {most} seeds{fewer and f' (fewer: {fewer})'} {same} of {same + len(several)} claims get "
+        "one verdict each; the others, by number of seeds:",
+        "",
+        "| claim | met | undecided | not met |",
+        "|---|---|---|---|",
+        *several,
+    ]
+    known = [f"{paper}/{one.name}" for paper in SOURCES for one in load_paper(paper).experiments]
+    if left := [name for name in known if name not in made]:
+        rows += ["", f"Not tried yet: {', '.join(left)}."]
+    return "\n".join([*rows, ""]) + "\n"
+
+
+BLOCKS = {
+    ("counts of claims", "end of counts"): counts,
+    ("changes and claims", "end of changes"): lost,
+    ("seeds and claims", "end of seeds"): other_seeds,
+}
 
 
 def written(page: str) -> str:
@@ -107,19 +169,15 @@ def written(page: str) -> str:
     def table(found: re.Match[str]) -> str:
         return f"<!-- claims {found[1]} -->\n{claims(outcome(found[1]))}<!-- end of claims -->"
 
-    page = re.sub(
-        r"<!-- changes and claims -->\n.*?<!-- end of changes -->",
-        lambda _: f"<!-- changes and claims -->\n{lost()}<!-- end of changes -->",
-        page,
-        flags=re.DOTALL,
-    )
-    page = re.sub(r"<!-- claims (\w+) -->\n.*?<!-- end of claims -->", table, page, flags=re.DOTALL)
-    return re.sub(
-        r"<!-- counts of claims -->\n.*?<!-- end of counts -->",
-        lambda _: f"<!-- counts of claims -->\n{counts()}<!-- end of counts -->",
-        page,
-        flags=re.DOTALL,
-    )
+    for (start, end), text in BLOCKS.items():
+
+        def block(
+            _: re.Match[str], start: str = start, end: str = end, text: Callable[[], str] = text
+        ) -> str:
+            return f"<!-- {start} -->\n{text()}<!-- {end} -->"
+
+        page = re.sub(f"<!-- {start} -->\n.*?<!-- {end} -->", block, page, flags=re.DOTALL)
+    return re.sub(r"<!-- claims (\w+) -->\n.*?<!-- end of claims -->", table, page, flags=re.DOTALL)
 
 
 def pages() -> list[Path]:

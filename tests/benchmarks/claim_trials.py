@@ -1,24 +1,27 @@
 """Trials of the papers' claims: what loses each of them, and whether other seeds say the same.
 
-Both run experiments at reduced size with ten replications, keep what they find as they go, and do what is
-missing when they are run again.
+Both run experiments at reduced size with ten replications (or in full, for claims that are met only there),
+keep what they find as they go, and do what is missing when they are run again.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gridtune.scenarios.reproduction.catalogue import load_paper
 from gridtune.scenarios.results.files import write_json
-from tests.claim_mutants import MUTANTS, verdicts
+from tests.claim_mutants import MUTANTS, Mutant, verdicts
 
+CLAIMS = Path("docs/data/claims")
 MUTANTS_DATA = Path("docs/data/claim_mutants.json")
 SEEDS_DATA = Path("docs/data/claim_seeds.json")
 SEEDS = range(1, 21)
+REDUCED: dict[str, Any] = {"replications": 10, "quick": True}
+FULL: dict[str, Any] = {"replications": 20, "quick": False}
 
 
 def kept(path: Path) -> Any:
@@ -36,10 +39,33 @@ def named(names: Sequence[str]) -> list[str]:
     ]
 
 
+def in_full(experiment: str) -> set[str]:
+    """The claims of an experiment that are met in full, as PAPER/EXPERIMENT/ID."""
+    paper, _, name = experiment.partition("/")
+    claims = kept(CLAIMS / f"{paper}.json")["claims"]
+    return {
+        f"{experiment}/{claim['id']}"
+        for claim in claims
+        if (claim["experiment"], claim["verdict"]) == (name, "met")
+    }
+
+
+def changed(
+    experiment: str, mutant: Mutant, claims: Sequence[str], size: Mapping[str, Any]
+) -> dict[str, str]:
+    """What becomes of some claims of an experiment under a change of the model."""
+    try:
+        after = verdicts(experiment, mutant, **size)
+    except Exception as error:  # a model that breaks down keeps no claim either
+        return dict.fromkeys(claims, f"breaks down: {type(error).__name__}")
+    return {claim: after.get(claim, "unknown") for claim in claims}
+
+
 def try_mutants(names: Sequence[str], minutes: float) -> None:
     """For each experiment and mutant of its claims: the verdicts, without the change and with it.
 
-    Kept as {CHANGE: {PAPER/EXPERIMENT/ID: [before, after]}}.
+    Kept as {CHANGE: {PAPER/EXPERIMENT/ID: [before, after]}}. Claims that are met in full, and not at reduced
+    size, are tried in full, and kept as [before, after, "in full"].
     """
     found, began = kept(MUTANTS_DATA), time.monotonic()
     made: dict[str, dict[str, list[str]]] = {
@@ -59,13 +85,17 @@ def try_mutants(names: Sequence[str], minutes: float) -> None:
                 return
             start = time.process_time()
             before = before or verdicts(experiment)
-            try:
-                after = verdicts(experiment, mutant)
-            except Exception as error:  # a model that breaks down keeps no claim either
-                after = dict.fromkeys(claims, f"breaks down: {type(error).__name__}")
-            for claim in claims:
-                made[mutant.change][claim] = [before.get(claim, "unknown"), after.get(claim, "unknown")]
-                print(f"{claim}: {' -> '.join(made[mutant.change][claim])}: {mutant.change}", flush=True)
+            small = [
+                claim for claim in claims if before.get(claim) == "met" or claim not in in_full(experiment)
+            ]
+            for some, size, mark in ((small, REDUCED, []), ([*{*claims} - {*small}], FULL, ["in full"])):
+                for claim, after in (changed(experiment, mutant, some, size) if some else {}).items():
+                    made[mutant.change][claim] = [
+                        "met" if mark else before.get(claim, "unknown"),
+                        after,
+                        *mark,
+                    ]
+                    print(f"{claim}: {' -> '.join(made[mutant.change][claim])}: {mutant.change}", flush=True)
             print(f"{experiment}: {time.process_time() - start:.0f} s of CPU", flush=True)
             write_json(MUTANTS_DATA, made)
     write_json(MUTANTS_DATA, made)
