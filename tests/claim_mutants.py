@@ -119,6 +119,12 @@ def _slow_servers(patch: Patch) -> None:
     patch.setattr(SeD, "duration", lambda self, job: 1.2 * duration(self, job))
 
 
+def _long_duties(patch: Patch) -> None:
+    """Mandatory requests need 200 times as long."""
+    duration = SeD.duration
+    patch.setattr(SeD, "duration", lambda self, job: (200 if job.mandatory else 1) * duration(self, job))
+
+
 def _set(owner: Any, name: str, value: Any) -> Callable[[Patch], None]:
     return lambda patch: patch.setattr(owner, name, value)
 
@@ -271,7 +277,6 @@ MUTANTS: tuple[Mutant, ...] = (
                 "day-regular",
                 "day-irregular",
                 "day-irregular-random",
-                "scalability",
             )
         ),
     ),
@@ -300,6 +305,11 @@ MUTANTS: tuple[Mutant, ...] = (
             "diet/day-regular/D4d",
             "diet/scalability/D7b",
         ),
+    ),
+    Mutant(
+        "mandatory requests need 200 times as long",
+        _long_duties,
+        ("diet/scalability/D1",),
     ),
     Mutant(
         "messages cost a thousandth of what they should",

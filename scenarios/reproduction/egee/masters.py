@@ -87,7 +87,7 @@ def smaller(bench: Workbench, name: str, overlay: str) -> Scenario:
     scenario = load(name)
     (chosen,) = scenario.spec.overlay
     size = {f"overlay.{overlay}.{key}": getattr(chosen, key) // QUICK for key in ("tasks", "workers")}
-    size |= {f"site.{site.name}.nodes": site.nodes // QUICK for site in scenario.spec.site}
+    size |= {f"site.{site.name}.nodes": int(site.nodes) // QUICK for site in scenario.spec.site}
     return scenario.override(bench.choose({}, size))
 
 
