@@ -68,12 +68,12 @@ def search_table(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         runs = row["runs"]
         count = len(runs["easy"]["waiting_p95"])
-        closer = row["compression"]
+        closer = f", jobs {row['compression']:g} times closer" if row["compression"] != 1 else ""
         lines += [
-            f"{row['log'].split('.')[0]}{f', jobs {closer:g} times closer' if closer != 1 else ''}: "
+            f"{row['log'].removesuffix('.swf.gz')}{closer}: "
             f"{row['evaluated']} settings evaluated on even weeks, "
-            f"{row['better']} of them better there than both plain policies in all four; "
-            f"the one chosen there, on {count} draws of odd weeks:",
+            f"{row['better']} of them there better than both plain policies and hardly less fair; "
+            f"the one chosen, on {count} draws of odd weeks:",
             "",
             "| | chosen | `easy` | chosen - `easy` | less in | `conservative` "
             "| chosen - `conservative` | less in |",

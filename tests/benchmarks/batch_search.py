@@ -41,8 +41,8 @@ PLAIN: dict[str, Point] = {name: {POLICY: name} for name in ("easy", "conservati
 MARGIN = 0.05  # of what unfairness is under a plain policy: less is not worse
 ROUGHLY = 0.1  # the same, as far as the few draws of the search tell
 REPLICATIONS, FINALISTS = 4, 5
-CHOOSING = (11, 16)  # seed and draws of even weeks by which one is chosen
-TESTING = (12, 48)  # and of odd ones by which it is judged
+CHOOSING = 11  # seed of draws of even weeks by which one is chosen, a third as many as
+TESTING = 12  # draws of odd ones by which it is judged
 
 
 def replay(log: str, half: str, compression: float = 1.0) -> Scenario:
@@ -130,7 +130,7 @@ def pick(finalists: Sequence[dict[str, Any]], plain: Sequence[dict[str, Any]]) -
     return min(range(len(finalists)), key=place)
 
 
-def choose(runs: Runs, folder: Path, budget: int) -> dict[str, Any]:
+def choose(runs: Runs, folder: Path, budget: int, draws: int) -> dict[str, Any]:
     """The search, and the setting that it is taken to have found; both on even weeks."""
     archive = search(
         replay(runs.log, "even", runs.compression),
@@ -156,7 +156,7 @@ def choose(runs: Runs, folder: Path, budget: int) -> dict[str, Any]:
             f"{runs.log}: of {len(archive.evaluations)} settings none is better than both plain policies on "
             "even weeks and no less fair; a larger --budget goes on from here"
         )
-    again = runs.of("even", [*PLAIN.values(), *finalists], CHOOSING)
+    again = runs.of("even", [*PLAIN.values(), *finalists], (CHOOSING, draws // 3))
     return {
         "evaluated": len(archive.evaluations),
         "better": sum(score(seen(one), plain) < 0 for one in others),
@@ -164,12 +164,12 @@ def choose(runs: Runs, folder: Path, budget: int) -> dict[str, Any]:
     }
 
 
-def measure(log: str, work: Path, budget: int, compression: float) -> dict[str, Any]:
+def measure(log: str, work: Path, budget: int, draws: int, compression: float) -> dict[str, Any]:
     """Search, choose and test."""
     folder = work / (log.removesuffix(".swf.gz") + ("" if compression == 1 else f"-{compression:g}"))
     runs = Runs(log, work / f"{folder.name}.jsonl", compression)
-    made = choose(runs, folder, budget)
-    tested = runs.of("odd", [*PLAIN.values(), made["chosen"]], TESTING)
+    made = choose(runs, folder, budget, draws)
+    tested = runs.of("odd", [*PLAIN.values(), made["chosen"]], (TESTING, draws))
     return {
         "log": log,
         "compression": compression,
@@ -185,12 +185,13 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder of the studies")
     parser.add_argument("--rows", type=Path, required=True, help="JSON file of what was found")
     parser.add_argument("--budget", type=int, default=48, help="points of each search")
+    parser.add_argument("--draws", type=int, default=48, help="of weeks by which the chosen one is judged")
     parser.add_argument("--compression", type=float, default=1.0, help="how much closer jobs come")
     chosen = parser.parse_args()
     known = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else []
     chosen.work.mkdir(parents=True, exist_ok=True)
     for log in chosen.logs:
-        row = measure(log, chosen.work, chosen.budget, chosen.compression)
+        row = measure(log, chosen.work, chosen.budget, chosen.draws, chosen.compression)
         known = [*(one for one in known if one["log"] != log), row]
         short = json.loads(json.dumps(known), parse_float=lambda text: float(f"{float(text):.6g}"))
         chosen.rows.write_text(json.dumps(short) + "\n", encoding="utf-8")
