@@ -11,7 +11,7 @@ from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.lost import Reckoning, left_over, lost, progress
 from gridtune.model.metrics.registry import ALWAYS, METRICS, define_classes, define_sizes
 from gridtune.model.metrics.summary import measured, summarise
-from gridtune.model.metrics.users import failed, outcomes
+from gridtune.model.metrics.users import UserOutcome, failed, outcomes
 from gridtune.model.record import Missing, Stay
 
 NOW, SHORTEST = 50.0, 4.0
@@ -138,3 +138,16 @@ def test_where_nothing_can_run_lost_work_would_be_done_at_speed_one():
     found = outcomes([job], [], 0, 0.0, NOW, shortest=SHORTEST)["a"]
     assert found.times == [(NOW + 8 - 10, NOW + 8 + 8 - 10, (NOW + 6) / 8)]
     assert found.deserved == 0.0
+
+
+def test_where_nothing_is_owed_nothing_has_failed():
+    grid = Grid()
+    grid.add_slots(1)
+    job = grid.record.job("a", 0.0, runtime=4.0, mandatory=False)
+    job.queue(0.0)
+    grid.horizon = 9.0
+    grid.run()
+    found, users = summarise(grid)
+    assert (found["failed_fraction"].value, found["lost_fraction"].value, len(users)) == (0.0, 0.0, 1)
+    assert UserOutcome("a").deserved == 0.0
+    assert summarise(Grid())[0]["shortfall_worst"].value == 0.0
