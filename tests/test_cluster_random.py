@@ -253,6 +253,6 @@ def test_whatever_happens_counts_agree_and_who_starts_is_who_a_new_plan_would_st
                 assert chosen == books.passing(order), seed
             cluster.settle(books.now)
             for job in chosen:
-                books.start(job, late=2.0 * (policy == "conservative" and draw.random() < 0.25))
+                books.start(job, late=2.0 * (draw.random() < 0.25))
             if draw.random() < 0.6:
                 books.move_on(draw.randint(1, 3))

@@ -64,7 +64,8 @@ class Easy(BatchPolicy):
 
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """Jobs in order while they fit, then those that end by the shadow time or fit beside the head."""
-        return backfill(cluster.in_order(), cluster, now, only_fresh=cluster.as_planned(now))
+        only_fresh = cluster.as_planned(now) and not cluster.deviated
+        return backfill(cluster.in_order(), cluster, now, only_fresh=only_fresh)
 
 
 @register("batch", "conservative", source="Mu'alem and Feitelson 2001")
