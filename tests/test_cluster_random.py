@@ -256,3 +256,18 @@ def test_whatever_happens_counts_agree_and_who_starts_is_who_a_new_plan_would_st
                 books.start(job, late=2.0 * (draw.random() < 0.25))
             if draw.random() < 0.6:
                 books.move_on(draw.randint(1, 3))
+
+
+def test_who_waited_may_pass_once_a_job_was_started_to_end_later_than_decided():
+    cluster = Cluster(4)
+    first, head, passing, last = (
+        Job(number, "x", 0.0, length, processors=width, estimate=length)
+        for number, width, length in ((1, 3, 10.0), (2, 4, 10.0), (3, 1, 20.0), (4, 4, 1.0))
+    )
+    for job in (first, head, passing):
+        cluster.enqueue(job)
+    assert list(Easy().starts(cluster, 0.0)) == [first]  # the head's start is planned at 10 s
+    cluster.settle(0.0)
+    cluster.start(first, 0.0, 25.0)  # nodes are made ready for 15 s
+    cluster.enqueue(last)
+    assert list(Easy().starts(cluster, 1.0)) == [passing]  # it ends by 21 s, before the head can start
