@@ -153,7 +153,7 @@ def federation_table(data: dict[str, Any]) -> str:
 
 
 def _costs(point: list[float]) -> list[float]:
-    """To be minimised: failed fraction, unfairness, and completed work with its sign turned."""
+    """To be minimised: slow-down, unfairness, and goodput with its sign turned."""
     return [point[0], point[1], -point[2]]
 
 
