@@ -71,7 +71,7 @@ class FileSystem:
         self.slow_down = slow = self._solve()
         self._in_io = 0.0
         for lane in lanes:
-            rate = 1.0 / (1.0 - lane.share + lane.share * slow) if slow > 1.0 else 1.0
+            rate = 1.0 / (1.0 - lane.share + lane.share * slow)
             self._in_io += lane.active * lane.share * slow * rate
             if rate != lane.rate:
                 lane.turn(rate)
