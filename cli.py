@@ -76,7 +76,11 @@ def validate(scenario: options.Scenario) -> None:
     """
     from gridtune.scenarios.document.scenario import load
 
-    load(scenario)
+    found = load(scenario)
+    if found.spec.search is not None and not found.plugins:  # what these bring is known only once they ran
+        from gridtune.optimize.search_space.problem import check
+
+        check(found)
     print(f"{scenario}: valid")
 
 

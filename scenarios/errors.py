@@ -27,11 +27,17 @@ class ScenarioError(ValueError):
 
     def __init__(self, faults: str | Sequence[str]) -> None:
         lines = [faults] if isinstance(faults, str) else faults
-        self.faults = [line if len(line) <= LONGEST else f"{line[:LONGEST]}…" for line in lines]
+        self.faults = [_one_line(line) for line in lines]
         super().__init__("; ".join(self.faults))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[str]]]:
         return type(self), (self.faults,)
+
+
+def _one_line(text: str) -> str:
+    """A text in one line: names and paths may hold breaks."""
+    plain = "\\n".join(text.splitlines())
+    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
 
 
 def brief(value: object) -> str:

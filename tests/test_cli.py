@@ -197,6 +197,32 @@ def test_a_shown_scenario_is_a_start_for_another(tmp_path):
     assert made["metrics"]["killed"]["mean"] == 6
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ('objectives = ["', 'objectives = ["nonsense", "', "nonsense"),
+        ('"middleware.update_period" =', '"middleware.update_periods" =', "update_periods"),
+        ('"middleware.kind" = ["push"', '"middleware.kind" = ["pushed", "push"', "pushed"),
+    ],
+)
+def test_what_a_search_names_is_checked_with_the_rest_of_a_scenario(before, after, named, tmp_path):
+    shown = gridtune("scenarios", "show", "dirac/search").stdout
+    assert before in shown
+    path = tmp_path / "mine.toml"
+    path.write_text(shown.replace(before, after, 1))
+    assert named in refused("validate", path)
+
+
+def test_breaks_in_names_and_paths_stay_in_one_line(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('[[site]]\nname = "a\\nb"\n')
+    said = gridtune("validate", path).stderr.splitlines()
+    assert said
+    assert all(line.startswith("gridtune: ") for line in said)
+    assert any("a\\nb" in line for line in said)
+    assert len(gridtune("run", "no\nfile.toml").stderr.splitlines()) == 1
+
+
 def test_lists_are_json_on_demand():
     listed = json.loads(gridtune("scenarios", "--format", "json").stdout)
     assert all(row.keys() == {"name", "title", "source"} for row in listed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.cases import MEAN, Case, Robust, cases_of, check_paths
 from gridtune.optimize.search_space.constraints import constraints_of
@@ -12,6 +13,7 @@ from gridtune.optimize.search_space.objectives import check_measured, objectives
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.execution.replicate import no_metric
 from gridtune.scenarios.tables.search import SearchSpec
 
 
@@ -70,3 +72,21 @@ def problem_of(
         constraints_of(required),  # again: the units of some metrics are known only now
         tuple(f"{note}; such points will fail" for note in notes),
     )
+
+
+def check(scenario: Scenario) -> None:
+    """Make sure that what a scenario's `[search]` names is there, without building or running anything.
+
+    Metrics that only a part of a scenario defines have dots in their names, and are known when it is built.
+
+    Raises:
+        ScenarioError: a path or choice that the scenario does not have, or no such metric.
+    """
+    spec = scenario.spec.search
+    if spec is None:
+        return
+    Space.of(scenario).check(scenario)
+    names = [*spec.objectives, *(one.metric for one in constraints_of(spec.require))]
+    for name in names:
+        if name not in METRICS and "." not in name:
+            raise no_metric(name)
