@@ -119,7 +119,7 @@ def handles(front: Front) -> list[Artist]:
         return Line2D([], [], linestyle="none", label=label, **look)  # type: ignore[arg-type]
 
     made = [dot("searched", marker="o", markersize=4, color=GREY, alpha=0.6)]
-    kept = "non-dominated on fresh seeds" if front.validated else "non-dominated as searched"
+    kept = "kept on fresh seeds" if front.validated else "non-dominated as searched"
     what = "± s.e." if todays(front) is None else "bars: 95 % of the difference to today"
     made.append(dot(f"{kept}\n({what})", marker="o", markersize=5.5, color=BLUE))
     dropped = sorted({standing(member) for member in front.members if not member.non_dominated})

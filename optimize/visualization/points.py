@@ -29,7 +29,7 @@ def objective_label(objective: Objective) -> str:
     return f"{labelled(objective.name, objective.unit)} {arrow}"
 
 
-ON_FRONT, BEATEN = "non-dominated", "beaten on fresh seeds"
+ON_FRONT, BEATEN = "on the front", "not kept on fresh seeds"
 BROKEN = "breaks a constraint on fresh seeds"
 
 
