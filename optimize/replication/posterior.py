@@ -18,7 +18,7 @@ Empirical Bayes Inference, JASA 78, 1983; D. Rubin, Inference and Missing Data, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
@@ -63,6 +63,7 @@ class Posterior:
     unit: Array
     replays: Array
     luck: Array
+    _shifts: dict[bytes, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def non_dominated(self, rivals: Array | None = None) -> Array:
         """How probably no other point beats each: a number in [0, 1] per point.
@@ -85,12 +86,16 @@ class Posterior:
         return found
 
     def _shift(self, which: Array) -> float:
-        """By how much odds of points are to be raised, as a logarithm."""
+        """By how much odds of points are to be raised, as a logarithm; worked out once for equal points."""
         import numpy as np
 
+        key = which.tobytes()
+        if key in self._shifts:
+            return self._shifts[key]
         said = np.concatenate([self._shares(draws[:, which]) for draws in self.replays])
         true = np.tile(self._shares(self.means[None, which]), len(self.replays))
-        return _missing_odds(said, true, len(self.replays[0]))
+        self._shifts[key] = _missing_odds(said, true, len(self.replays[0]))
+        return self._shifts[key]
 
     def holding(self, points: Array, rivals: Array, share: float, margin: float) -> Array:
         """Positions of points of which that share is expected to hold against each other on new runs.
