@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -110,13 +110,15 @@ class _Replays:
     Args:
         logs: which.
         say: hears what each replay gave.
+        known: what replays gave, by logs and settings; new ones are added.
 
     Attributes:
         waits: of all the logs.
     """
 
-    def __init__(self, logs: Sequence[Log], say: Said) -> None:
-        self.logs, self._say = logs, say
+    def __init__(self, logs: Sequence[Log], say: Said, known: MutableMapping[str, Tried]) -> None:
+        self.logs, self._say, self._known = logs, say, known
+        self._which = [(log.trace, log.size, log.first, log.last) for log in logs]
         self.waits = LoggedWaits.join(
             [LoggedWaits.of(log.submit, log.wait, log.runtime, log.processors) for log in logs]
         )
@@ -126,25 +128,29 @@ class _Replays:
 
     @property
     def runs(self) -> int:
-        """Replays so far."""
+        """Replays so far, known ones included."""
         return len(self._done)
 
     def tried(self, values: Values) -> Tried:
         """Settings replayed."""
-        key = repr(sorted(values.items()))
-        if key not in self._done:
-            replays = [
-                _waits(scenario, _of_size(values, log.size), log)
-                for scenario, log in zip(self._scenarios, self.logs, strict=True)
-            ]
-            waits = np.concatenate(replays)
-            fitted, tested = (Likeness.of(waits, self.waits, self.waits.part(parity)) for parity in (0, 1))
-            ratios = [
-                float(made.sum() / log.wait.sum()) for made, log in zip(replays, self.logs, strict=True)
-            ]
-            self._done[key] = Tried(values, fitted, tested, ratios)
-            self._say(f"{self.runs}: loss {self._done[key].fitted.loss:.3f} {described(values)}")
-        return self._done[key]
+        settings = repr(sorted(values.items()))
+        if settings not in self._done:
+            key = f"{self._which} {settings}"
+            if key not in self._known:
+                self._known[key] = self._replayed(values)
+            self._done[settings] = self._known[key]
+            self._say(f"{self.runs}: loss {self._done[settings].fitted.loss:.3f} {described(values)}")
+        return self._done[settings]
+
+    def _replayed(self, values: Values) -> Tried:
+        replays = [
+            _waits(scenario, _of_size(values, log.size), log)
+            for scenario, log in zip(self._scenarios, self.logs, strict=True)
+        ]
+        waits = np.concatenate(replays)
+        fitted, tested = (Likeness.of(waits, self.waits, self.waits.part(parity)) for parity in (0, 1))
+        ratios = [float(made.sum() / log.wait.sum()) for made, log in zip(replays, self.logs, strict=True)]
+        return Tried(values, fitted, tested, ratios)
 
     def best(self, candidates: Iterable[Values]) -> list[Tried]:
         """The candidates, the most alike first; of equal ones the earlier."""
@@ -181,7 +187,11 @@ def described(values: Values) -> str:
 
 
 def calibrate(
-    *traces: str, nodes: int | None = None, last: int | None = None, say: Said = lambda line: None
+    *traces: str,
+    nodes: int | None = None,
+    last: int | None = None,
+    say: Said = lambda line: None,
+    known: MutableMapping[str, Tried] | None = None,
 ) -> Calibration:
     """Find settings of `batch/replay` under which the jobs of logs wait as they did.
 
@@ -195,6 +205,7 @@ def calibrate(
         nodes: processors; if left out as many as each log says, or as were in use at once.
         last: number of the last job of each log to use; all if left out.
         say: hears what each replay gave.
+        known: what replays of an interrupted calibration gave, which are not done again; new ones are added.
 
     Raises:
         ScenarioError: a log cannot be read, has no waits or is too long; there are too few weeks or logs.
@@ -202,7 +213,8 @@ def calibrate(
     logs = [read_log(trace, nodes, last) for trace in traces]
     if len(logs) > 1 and (long := [log.path for log in logs if np.ptp(log.submit) >= WEEK]):
         raise ScenarioError(f"{long[0]}: is longer than a week; of several logs each has to be shorter")
-    whole = _Replays(logs, say)
+    known = {} if known is None else known
+    whole = _Replays(logs, say, known)
     waits, parts = whole.waits, int(whole.waits.week[-1]) + 1
     if parts < FEWEST:
         weeks = "1 week" if parts == 1 else f"{parts} weeks"
@@ -212,7 +224,7 @@ def calibrate(
         )
     plain = whole.tried({f"{SITE}.policy": "easy"})
     if len(logs) == 1 and len(waits.wait) > ENOUGH:
-        part = _Replays([logs[0].busiest(ENOUGH)], say)
+        part = _Replays([logs[0].busiest(ENOUGH)], say, known)
         # Those that are most like a part are judged by the whole.
         ranked = whole.best([tried.values for tried in _search(part)[:KEPT]])
         runs = part.runs + whole.runs
@@ -274,11 +286,11 @@ def _levers(logs: Sequence[Log]) -> Iterable[tuple[str, Sequence[Any]]]:
 
 
 def _most_running(logs: Sequence[Log]) -> list[float]:
-    """Quotas to try: one to three jobs, what nine of ten users never exceeded, and what nobody exceeded."""
+    """Quotas to try: what nine of ten users never exceeded, and what nobody did; the log denies others."""
     peaks = [peak for log in logs for peak in log.most_running()]
     if len(peaks) <= len(logs):
         return []  # of one user only
-    return sorted({1.0, 2.0, 3.0, *(float(np.ceil(np.quantile(peaks, share))) for share in (0.9, 1.0))})
+    return sorted({float(np.ceil(np.quantile(peaks, share))) for share in (0.9, 1.0)})
 
 
 __all__ = ["Calibration", "Floats", "Tried", "calibrate", "described"]
