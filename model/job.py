@@ -12,9 +12,10 @@ class State(StrEnum):
     """States of a job.
 
     `created -> queued -> running -> done`; `running -> queued` is a kill (progress is lost, the job is
-    not); `queued -> cancelled` and `running -> cancelled` on the owner's demand; `running -> expired`
-    at a limit of run time; `running -> failed` where its node fails, or it makes way, and is not run again;
-    `created -> rejected` where nothing accepts the job; `queued -> rejected` where a queue refuses it later.
+    not) or a suspension (neither is); `queued -> cancelled` and `running -> cancelled` on the owner's demand;
+    `running -> expired` at a limit of run time; `running -> failed` where its node fails, or it makes way,
+    and is not run again; `created -> rejected` where nothing accepts the job; `queued -> rejected` where a
+    queue refuses it later.
     """
 
     CREATED = "created"
@@ -176,6 +177,17 @@ class Job:
         self.start = nan
         if self.journal is not None:
             self._log(now, "killed")
+
+    def suspend(self, now: float) -> None:
+        """Give the processors up for another job, to go on later from where it is: nothing is lost."""
+        if self.state is not RUNNING:
+            self._refuse("suspended")
+        self.kept += (now - self.start) * self.processors
+        self.state = QUEUED
+        self.queued = now
+        self.start = nan
+        if self.journal is not None:
+            self._log(now, "suspended")
 
     def cancel(self, now: float) -> None:
         """End on the owner's demand, whether waiting or running; a running execution is lost."""

@@ -1,5 +1,6 @@
 """Preemption by QOS: who makes way for whom, what it costs, and that nothing is lost by it."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.best_effort import BestEffortQueue, BestEffortRequest, Preemption
 from gridtune.agents.batch.outages import Outage, schedule_outages
 from gridtune.agents.batch.qos import QosPreemption, Terms
-from gridtune.model.batch.nodes import Named
+from gridtune.agents.batch.services import Services
+from gridtune.model.batch.cluster import Queue
+from gridtune.model.batch.nodes import Named, hosts_in
 from gridtune.model.grid import Grid
-from gridtune.model.job import DONE, FAILED
+from gridtune.model.job import CANCELLED, DONE, EXPIRED, FAILED
 from gridtune.model.metrics.summary import summarise
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, simulate
@@ -23,11 +26,13 @@ from gridtune.scenarios.results.run import notes
 LEVELS = {"urgent": 2.0, "normal": 1.0}
 
 
-def play(works, nodes, terms, policy="easy", *, outages=(), best_effort=False, overrun="extend", speed=1.0):
+def play(
+    works, nodes, terms, policy="easy", *, outages=(), best_effort=False, overrun="extend", speed=1.0, **more
+):
     """Run works (submit, runtime, processors, estimate, kind) through a site."""
     grid = Grid(keep_events=True)
     pool = Named("n", [speed] * nodes)
-    site = BatchSite(grid, "site", pool, make("batch", policy), overrun=overrun)
+    site = BatchSite(grid, "site", pool, make("batch", policy), overrun=overrun, **more)
     queue = BestEffortQueue(site, Preemption()) if best_effort else None
     if outages:
         schedule_outages(Availability(site, pool), [Outage(*outage) for outage in outages])
@@ -66,13 +71,14 @@ WORKS = [(0, 10, 2, 10, "job"), (4, 3, 1, 3, "urgent")]
         ({"mode": "requeue", "exempt": 6.0}, [(9, 19), (6, 9)], 12, 0),
         # The checkpoint takes 1 s of both nodes, from 4 to 5; 6 s of work are left, after 2 s to go on.
         ({"mode": "checkpoint", "checkpoint": 1.0, "restart": 2.0}, [(8, 16), (5, 8)], 2, 8),
+        ({"mode": "suspend"}, [(7, 13), (4, 7)], 0, 8),
     ],
 )
 def test_a_job_makes_way_and_runs_again(terms, expected, wasted, kept):
     grid, site = play(WORKS, 2, Terms(levels=LEVELS, **terms))
     assert times(grid) == expected
     job = grid.record.jobs[0]
-    assert (job.kills, job.wasted, job.kept) == (1, wasted, kept)
+    assert (job.kills, job.wasted, job.kept) == (terms["mode"] != "suspend", wasted, kept)
     assert grid.record.counters["preemptions"] == 1
     assert (site.free, site.running, site.cluster.ends) == (2, 0, [])
 
@@ -163,8 +169,78 @@ def test_a_job_on_a_drained_node_is_let_be():
     assert (site.free, site.cluster.ends) == (4, [])
 
 
+def executions(grid):
+    """Start, end and nodes of every execution, by job."""
+    made, begun = {}, {}
+    for time, event, number, _, nodes in grid.record.journal:
+        if event == "started":
+            begun[number] = time, hosts_in(nodes)
+        elif number in begun:
+            start, hosts = begun.pop(number)
+            made.setdefault(number, []).append((start, time, hosts))
+    return made
+
+
+def test_who_is_suspended_keeps_its_slots_from_its_own_class_and_not_from_a_higher_one():
+    works = [
+        (0, 10, 3, 10, "job"),  # on nodes 0 to 2
+        (1, 4, 1, 4, "normal"),  # on node 3
+        (4, 6, 1, 6, "normal"),  # on node 0 until 10: the first one has nodes 1 and 2 in memory
+        (4, 1, 1, 1, "job"),  # not there, but on node 3 from 5 on
+        (5, 2, 2, 2, "urgent"),  # there, and suspends nobody
+        (6, 3, 1, 3, "job"),
+    ]
+    grid, site = play(works, 4, Terms("suspend", LEVELS))
+    assert executions(grid) == {
+        1: [(0, 4, ["n-000", "n-001", "n-002"]), (10, 16, ["n-000", "n-001", "n-002"])],
+        2: [(1, 5, ["n-003"])],
+        3: [(4, 10, ["n-000"])],
+        4: [(5, 6, ["n-003"])],
+        5: [(5, 7, ["n-001", "n-002"])],
+        6: [(6, 9, ["n-003"])],
+    }
+    assert grid.record.counters["preemptions"] == 1
+    assert (site.free, site.cluster.ends) == (4, [])
+
+
+def test_slots_go_back_to_who_was_suspended_last():
+    works = [(0, 10, 2, 10, "job"), (2, 10, 2, 10, "normal"), (4, 3, 1, 3, "urgent")]
+    grid, _ = play(works, 2, Terms("suspend", LEVELS))
+    pair = ["n-000", "n-001"]
+    assert executions(grid) == {
+        1: [(0, 2, pair), (15, 23, pair)],
+        2: [(2, 4, pair), (7, 15, pair)],
+        3: [(4, 7, ["n-000"])],
+    }
+
+
+def test_neither_limits_nor_start_up_begin_anew_after_a_suspension():
+    # 2 s of start-up, of which 1 s is over at 1; then 9 s are allowed, of which none counts while suspended.
+    works = [(0, 12, 1, 20, "job"), (1, 5, 1, 5, "urgent"), (11, 5, 1, 5, "urgent")]
+    more = {"queues": [Queue(max_runtime=30.0)], "services": Services(overhead=lambda: 2.0)}
+    grid, _ = play(works, 1, Terms("suspend", LEVELS), **more)
+    assert [ends[:2] for ends in executions(grid)[1]] == [(0, 1), (8, 11), (18, 28)]
+    more["queues"] = [Queue(max_runtime=9.0)]
+    works[0] = (0, 12, 1, 9, "job")
+    grid, _ = play(works, 1, Terms("suspend", LEVELS), **more)
+    assert [ends[:2] for ends in executions(grid)[1]] == [(0, 1), (8, 11), (18, 25)]
+    assert grid.record.jobs[0].state is EXPIRED
+
+
+def test_a_suspended_job_that_is_withdrawn_gives_its_slots_back():
+    grid, site = play([], 2, Terms("suspend", LEVELS))
+    first = grid.record.job("ann", 0.0, 10.0, processors=2, kind="job")
+    site.submit(first)
+    grid.agenda.at(4.0, site.submit, grid.record.job("ann", 4.0, 9.0, kind="urgent"))
+    grid.agenda.at(5.0, site.submit, grid.record.job("ann", 5.0, 1.0, kind="job"))
+    grid.agenda.at(6.0, site.cancel, first)
+    grid.run()
+    assert [(job.state, job.end) for job in grid.record.jobs] == [(CANCELLED, 6), (DONE, 13), (DONE, 7)]
+    assert (site.free, site.nodes.free_slots, site.cluster.ends) == (2, [0, 1], [])
+
+
 @st.composite
-def lives(draw):
+def lives(draw, modes=("requeue", "cancel", "checkpoint")):
     nodes = draw(st.integers(1, 5))
     works, now = [], 0
     for gap in draw(st.lists(st.integers(0, 4), min_size=1, max_size=14)):
@@ -173,7 +249,7 @@ def lives(draw):
         kind = draw(st.sampled_from(["job", "normal", "urgent"]))
         works.append((now, runtime, draw(st.integers(1, nodes)), draw(st.integers(0, 14)), kind))
     terms = Terms(
-        draw(st.sampled_from(["requeue", "cancel", "checkpoint"])),
+        draw(st.sampled_from(modes)),
         LEVELS,
         draw(st.sampled_from([0.0, 2.0])),
         draw(st.sampled_from([0.0, 3.0])),
@@ -219,6 +295,38 @@ def test_no_job_is_lost_unless_cancelled_and_all_time_is_accounted_for(policy, l
             assert restart == pytest.approx(0.0) or (job.kills and restart == pytest.approx(terms.restart))
 
 
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", {"kind": "priority", "reservations": 2}])
+@settings(deadline=None, max_examples=40)
+@given(life=lives(modes=["suspend"]), overhead=st.sampled_from([0.0, 1.5]))
+def test_who_is_suspended_goes_on_in_its_own_slots_and_loses_nothing(policy, life, overhead):
+    nodes, works, terms, _ = life
+    grid, site = play(works, nodes, terms, policy, services=Services(overhead=lambda: overhead))
+    jobs, ran = grid.record.jobs, executions(grid)
+    assert all(job.state is DONE and not job.wasted for job in jobs)
+    assert (site.free, site.nodes.free_slots, site.cluster.ends) == (nodes, list(range(nodes)), [])
+    suspensions = [event for _, event, *_ in grid.record.journal].count("suspended")
+    assert grid.record.counters["preemptions"] == suspensions
+    held = {host: [] for spans in ran.values() for *_, hosts in spans for host in hosts}
+    for number, spans in ran.items():
+        job = jobs[number - 1]
+        assert sum(end - start for start, end, _ in spans) == pytest.approx(job.runtime + overhead)
+        assert (len(spans[0][2]), len({tuple(hosts) for *_, hosts in spans})) == (job.processors, 1)
+        for start, end, hosts in spans:
+            for host in hosts:
+                held[host].append((start, end, number))
+    for spans in held.values():
+        spans.sort()
+        assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    for number, spans in ran.items():
+        for (_, left, hosts), (back, *_) in pairwise(spans):
+            there = [one for host in hosts for one in held[host] if one[2] != number]
+            between = [one for one in there if left <= one[0] and one[1] <= back]
+            assert back in {end for _, end, _ in between}
+            longer = [jobs[other - 1] for start, end, other in between if start < end]
+            assert all(terms.level(other) > terms.level(jobs[number - 1]) for other in longer)
+            assert not any(max(left, start) < min(back, end) for start, end, _ in set(there) - set(between))
+
+
 def test_without_classes_of_their_own_jobs_run_as_without_preemption():
     works = [(k, 5 + k % 7, 1 + k % 3, 12, "job") for k in range(40)]
     assert times(play(works, 4, Terms())[0]) == times(play(works, 4, None)[0])
@@ -242,13 +350,36 @@ def test_a_scenario_says_who_preempts_whom():
     assert hot.metrics["preemptions"].value > 0
     assert hot.metrics["waiting_max.urgent"].value == 0 < plain.metrics["waiting_max.urgent"].value
     assert run(qos={"urgent": 1.0}, mode="cancel").metrics["preempted_jobs"].value > 0
+    suspended = run(qos={"urgent": 1.0}, mode="suspend").metrics
+    assert suspended["waiting_max.urgent"].value == suspended["wasted_work"].value == 0
+    assert suspended["preemptions"].value > 0
     for wrong, fault in (
         ({"qos": {}, "restart": 1.0}, "restart are for mode"),
         ({"qos": {}, "mode": "checkpoint", "grace": 1.0}, "leave grace out"),
+        ({"qos": {}, "mode": "suspend", "grace": 1.0}, "leave grace out"),
         ({"qos": {}, "mode": "gang"}, "requeue"),
     ):
         with pytest.raises(ScenarioError, match=fault):
             run(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"outage": {"start": 5.0, "end": 9.0, "nodes": [0]}}, "failures, outages, reservations"),
+        ({"power": {}}, "power"),
+        ({"file_system": {"io_share": 0.5}}, "a file system"),
+    ],
+)
+def test_suspension_is_refused_beside_what_else_decides_over_slots(more, named):
+    document = {
+        "title": "t",
+        "site": {"name": "m", "nodes": 4, "policy": "easy", "preemption": {"mode": "suspend", "qos": {}}}
+        | more,
+        "workload": {"kind": "generated", "count": 1, "interval": 1.0, "runtime": 5.0},
+    }
+    with pytest.raises(ScenarioError, match=f"no suspension beside {named}"):
+        simulate(Scenario("test", document, Path()))
 
 
 def test_a_qos_of_jobs_that_no_workload_has_is_said():

@@ -10,9 +10,8 @@ from typing import Literal
 import mesa
 
 from gridtune.agents.batch.admission import Admission
-from gridtune.agents.batch.keeper import Keeper, Predicting, Preempting
+from gridtune.agents.batch.keeper import Keeper, Predicting, PreemptibleJobs, Preempting
 from gridtune.agents.batch.placeholders import PlaceholderTasks
-from gridtune.agents.batch.preemption import PreemptibleJobs
 from gridtune.agents.batch.services import (
     AT_ONCE,
     WHENEVER_NEEDED,
@@ -23,6 +22,7 @@ from gridtune.agents.batch.services import (
     Rounds,
     Services,
     Started,
+    Waking,
 )
 from gridtune.agents.infrastructure.network import Staged, Way
 from gridtune.agents.infrastructure.service import Service
@@ -134,6 +134,7 @@ class BatchSite(mesa.Agent):
         # Work done before, s to go on from it, and the run time that was promised at first, by job.
         self.resumed: dict[int, tuple[float, float, float]] = {}
         self.paused: dict[int, float] = {}  # s that jobs ran which write down how far they have come
+        self.waking: dict[int, Waking] = {}  # where jobs go on that were suspended
         self.requeues = requeues
         self.prime_times = prime_times
         self.failures: Counter[int] = Counter()  # by job
@@ -448,18 +449,22 @@ class BatchSite(mesa.Agent):
     ) -> None:
         """Put a job on its processors; its plan begins now unless it was made before."""
         now = self._agenda.now
-        placement = self.nodes.take(job.processors)
+        waking = self.waking.pop(job.id, None) if self.waking else None
+        placement = self.nodes.take(job.processors) if waking is None else waking.placement
         nodes, speed, _, delay = placement
         job.begin(now, nodes)
-        limit = self._limit(job, speed) if self._bounded else inf
         runtime = job.runtime / speed
-        overhead = cleaning + delay
-        if self.services is not AT_ONCE:
+        before, overhead = 0.0, cleaning + delay
+        if waking is not None:
+            overhead = waking.overhead
+        elif self.services is not AT_ONCE:
             overhead = self.services.overhead() + cleaning + delay
         if job.id in self.resumed:
             before, restart, _ = self.resumed[job.id]
             runtime = max(0.0, job.runtime - before) / speed
             overhead += restart
+        # Who was suspended has what is left of its limit; who was put back has all of it again.
+        limit = self._limit(job, speed, before if waking is not None else 0.0) if self._bounded else inf
         # A placeholder does no work of its own: its life is not longer where the file system is slow.
         timer = self.timer if runtime < inf else self._agenda
         if limit < runtime < inf:
@@ -489,9 +494,11 @@ class BatchSite(mesa.Agent):
             else:
                 started(job, speed)
 
-    def _limit(self, job: Job, speed: float) -> float:
-        """Seconds after which a job that starts on nodes of a speed is killed."""
+    def _limit(self, job: Job, speed: float, before: float) -> float:
+        """Seconds after which a job that starts on nodes of a speed is killed, with work done before."""
         limit = self.cluster.queue_of(job).max_runtime
+        if before > 0:  # as what is left of the run time is worked out
+            limit = max(0.0, limit * speed - before) / speed
         return min(limit, job.estimate / speed) if self.overrun == "kill" else limit
 
     def failing(self, placement: Placement) -> float | None:

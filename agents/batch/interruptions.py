@@ -7,6 +7,7 @@ from functools import partial
 from math import inf
 
 from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.services import Waking
 from gridtune.model.job import RUNNING, Job
 
 
@@ -93,11 +94,7 @@ def preempt(site: BatchSite, job: Job, mode: str, restart: float) -> None:
     owner = site.owners.pop(job.id, None)
     kept = site.paused.pop(job.id, 0.0)
     if mode == "checkpoint":
-        before, _, promised = site.resumed.get(job.id, (0.0, 0.0, job.estimate))
-        done = before + kept * site.executions[job.id].placement.speed
-        site.resumed[job.id] = done, restart, promised
-        # What is promised is the rest, to the last digit as what is left of the run time is worked out.
-        job.estimate = max(0.0, promised - done)
+        _keep_progress(site, job, kept, restart)
     else:
         site.forget_end(job)
     if mode == "cancel":
@@ -111,6 +108,26 @@ def preempt(site: BatchSite, job: Job, mode: str, restart: float) -> None:
     elif owner is not None:
         owner(job)
     site.processors_returned()
+
+
+def suspend(site: BatchSite, job: Job) -> Waking:
+    """Take a running job off its processors, to go on later from where it is; where that will be."""
+    now, execution = site.grid.now, site.executions[job.id]
+    pause(site, job)
+    _keep_progress(site, job, site.paused.pop(job.id), 0.0)
+    overhead = max(0.0, execution.overhead - (now - job.start))
+    job.suspend(now)
+    site.vacate(job)
+    return Waking(execution.placement, overhead)
+
+
+def _keep_progress(site: BatchSite, job: Job, ran: float, restart: float) -> None:
+    """Note that a running job has made progress for some s, and needs some s without to go on."""
+    before, _, promised = site.resumed.get(job.id, (0.0, 0.0, job.estimate))
+    done = before + ran * site.executions[job.id].placement.speed
+    site.resumed[job.id] = done, restart, promised
+    # What is promised is the rest, to the last digit as what is left of the run time is worked out.
+    job.estimate = max(0.0, promised - done)
 
 
 def drop_claim(site: BatchSite) -> bool:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.interruptions import leaves_at, pause, planned_end, preempt, running_jobs
+from gridtune.agents.batch.suspension import Suspensions
 from gridtune.model.agenda import COMPLETION
 from gridtune.model.batch.holds import KEYS, Hold
 from gridtune.model.job import QUEUED, RUNNING, Job
@@ -17,7 +18,7 @@ from gridtune.model.metrics.registry import define
 define("preemptions", "kills", "minimize", "executions that made way for jobs of a higher QOS")
 define("preempted_jobs", "jobs", "minimize", "jobs lost because they made way")
 
-Mode = Literal["requeue", "cancel", "checkpoint"]
+Mode = Literal["requeue", "cancel", "checkpoint", "suspend"]
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,9 @@ class Terms:
     """How jobs make way for those of a higher QOS.
 
     Attributes:
-        mode: what becomes of them: they run again from their beginning (`requeue`), are lost (`cancel`), or
-            go on from where they were (`checkpoint`).
+        mode: what becomes of them: they run again from their beginning (`requeue`), are lost (`cancel`), go
+            on from where they were once it is their turn again (`checkpoint`), or stay in memory and go on
+            when their slots are free again (`suspend`).
         levels: QOS of jobs by their kind, 0 for all others; higher ones take the processors of lower ones.
         grace: s from the notice to the end of the execution; a job that ends meanwhile is not preempted.
         exempt: s that a job runs before it can be preempted.
@@ -69,6 +71,7 @@ class QosPreemption:
         self._leaving: set[tuple[int, int]] = set()  # jobs and their kills so far
         self._again = -inf  # s, when it wants to be asked
         self._keys = KEYS << 1
+        self._suspensions = Suspensions(site, terms.level) if terms.mode == "suspend" else None
         site.qos = self
         for counter in ("preemptions", "preempted_jobs"):
             site.grid.record.counters[counter] += 0
@@ -88,6 +91,8 @@ class QosPreemption:
     def settle(self) -> None:
         """Start those for whom there is room now, and forget those who wait no longer."""
         site = self.site
+        if self._suspensions is not None:
+            self._suspensions.settle()
         for claim in list(self._claims):
             job, hold = claim
             if claim not in self._claims:
@@ -128,9 +133,15 @@ class QosPreemption:
         """Keep processors for a job, and have others leave them; whether there are enough."""
         site, cluster, now = self.site, self.site.cluster, self.site.grid.now
         missing = job.processors - cluster.free
+        if self._suspensions is not None:
+            missing -= self._suspensions.idle_below(job)
         victims = self._victims(job, missing)
         if victims is None:
             return False
+        if self._suspensions is not None:
+            site.grid.record.counters["preemptions"] += len(victims)
+            self._suspensions.displace(job, victims)
+            return True
         leave = now + self._notice
         # With no promise of its own it still ends after those that leave for it.
         until = max(leave + cluster.duration(job), nextafter(leave, inf))
@@ -170,7 +181,7 @@ class QosPreemption:
             and one.runtime < inf
             and now - one.start >= terms.exempt
             and (one.id, one.kills) not in self._leaving
-            and not site.cluster.borrows(one)
+            and (self._suspensions is not None or not site.cluster.borrows(one))
             and not site.nodes.any_out(site.executions[one.id].placement)
         ]
         sign = -1.0 if terms.victims == "youngest" else 1.0

@@ -72,6 +72,18 @@ class Reservation(NamedTuple):
     cleaning: float
 
 
+class Waking(NamedTuple):
+    """Where a job goes on that was suspended.
+
+    Attributes:
+        placement: its slots.
+        overhead: s of its execution that were still to come without progress.
+    """
+
+    placement: Placement
+    overhead: float
+
+
 class Execution(NamedTuple):
     """A job on its processors.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple, Protocol
 
 FEW = 8  # slots that are put back one by one; more are sorted in
@@ -145,6 +145,17 @@ class Named:
     def readmit(self, node: int) -> None:
         """Hand out the slots of a node again."""
         self._free += self._out.pop(node)
+        self._free.sort()
+
+    def set_aside(self, slots: Set[int]) -> Sequence[int]:
+        """Hand out some slots no more, those of them that are free; which these are, ascending."""
+        kept = [slot for slot in self._free if slot in slots]
+        self._free = [slot for slot in self._free if slot not in slots]
+        return kept
+
+    def put_back(self, slots: Iterable[int]) -> None:
+        """Hand out slots again that were set aside."""
+        self._free += slots
         self._free.sort()
 
     def any_out(self, placement: Placement) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LOST = ("killed", "expired", "cancelled", "failed")  # how an execution ends without a result
-ENDS = ("done", *LOST)
+ENDS = ("done", "suspended", *LOST)
 
 
 @dataclass(frozen=True)

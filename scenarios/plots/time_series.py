@@ -123,7 +123,7 @@ def waiting_changes(run: RunTables) -> pd.DataFrame:
     jobs = run.jobs
     if run.events is not None:
         moves = run.events[run.events["job"] > 0].sort_values("job", kind="stable")
-        enters = moves["event"].isin(("queued", "killed"))
+        enters = moves["event"].isin(("queued", "killed", "suspended"))
         leaves = moves["event"].isin(("started", "cancelled", "rejected", "expired"))
         waits = enters.astype(int).where(enters | leaves)  # 1 while waiting, 0 while not
         waits = waits.groupby(moves["job"]).ffill().fillna(0)

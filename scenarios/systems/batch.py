@@ -172,7 +172,7 @@ def _pool(grid: Grid, site: SiteSpec) -> NodePool:
         return nodes
     if isinstance(site.speed, list):
         return Named(site.name, site.speed, site.slots)
-    if site.named_nodes or site.lives:
+    if site.named_nodes or site.lives or site.suspends:
         return Named(site.name, [site.speed] * site.size, site.slots)
     return Counted(site.size * site.slots, site.speed)
 

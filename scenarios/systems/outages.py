@@ -15,6 +15,7 @@ from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.fields.faults import needs_names
 from gridtune.scenarios.systems.batch import delay, sites_of
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.outages import PreemptionSpec, chosen
@@ -22,7 +23,7 @@ from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.trace_files.find import find_trace
 from gridtune.scenarios.trace_files.outages import read_outages
 from gridtune.scenarios.trace_files.records import TraceError
-from gridtune.scenarios.workloads.jobs import JobWorkload
+from gridtune.scenarios.workloads.jobs import EVERY, JobWorkload
 from gridtune.scenarios.workloads.tasks import TaskWorkload
 
 OTHER_KINDS = {"lease", "pilot", "task"}  # of jobs, beside the roles of workloads
@@ -53,6 +54,31 @@ def check(spec: ScenarioSpec) -> None:
                 f"site.{site.name}.preemption.mode: no checkpoints where a file system slows jobs down; "
                 'give "requeue" or "cancel", or io_share = 0'
             )
+        if site.suspends:
+            _check_suspension(spec, site)
+
+
+def _check_suspension(spec: ScenarioSpec, site: SiteSpec) -> None:
+    """Whether the scheduler of a site alone decides who gets slots, and time alone how far jobs get.
+
+    Raises:
+        ValueError: something does.
+    """
+    first = next(one.name for one in spec.site if one.vres is None)
+    harvested = {part.site or first for part in spec.harvester}
+    given = {
+        "failures, outages, reservations": site.lives,
+        "power": site.power is not None,
+        "faults of its nodes": needs_names(spec.fault, site.name),
+        "a harvester": bool(harvested & {EVERY, site.name}),
+        "a file system that slows jobs down": site.file_system is not None and site.file_system.io_share > 0,
+        "links that are shared": spec.network.sharing != "none",
+    }
+    if there := [name for name, is_there in given.items() if is_there]:
+        raise ValueError(
+            f"site.{site.name}.preemption.mode: no suspension beside {', '.join(there)}; "
+            'give "requeue" or "cancel", or leave that out'
+        )
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:

@@ -122,7 +122,8 @@ class SiteSpec(VresFields, LifeFields):
     )
     named_nodes: bool = Field(
         default=False,
-        description="whether jobs are given nodes by name; always where speeds differ, or nodes can be out",
+        description="whether jobs are given nodes by name; always where speeds differ, nodes can be out, or "
+        "jobs are suspended",
     )
     resources: dict[str, Annotated[int, Field(ge=0)]] = Field(
         default_factory=dict,

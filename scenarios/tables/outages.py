@@ -119,7 +119,8 @@ class PreemptionSpec(Table):
     mode: Mode = Field(
         default="requeue",
         description="what becomes of a job that makes way (PreemptMode): it runs again from its beginning, "
-        "is lost (`cancel`), or goes on from where it was (`checkpoint`)",
+        "is lost (`cancel`), goes on from where it was when its turn comes (`checkpoint`), or stays in "
+        "memory and goes on in its own slots as soon as these are free (`suspend`)",
     )
     qos: dict[str, float] = Field(
         description="QOS of jobs by their kind (`role` of workloads), 0 for all others; the higher preempts"
@@ -127,7 +128,7 @@ class PreemptionSpec(Table):
     grace: float = Field(
         default=0.0,
         ge=0,
-        description="s from the notice to the end of the execution (GraceTime), but for `checkpoint`",
+        description="s from the notice to the end of the execution (GraceTime), for `requeue` and `cancel`",
     )
     exempt: float = Field(
         default=0.0, ge=0, description="s that a job runs before it can be preempted (PreemptExemptTime)"
@@ -146,6 +147,8 @@ class PreemptionSpec(Table):
     def _meant(self) -> PreemptionSpec:
         if self.mode == "checkpoint" and self.grace:
             raise ValueError("grace: a checkpoint begins at once and takes `checkpoint` s; leave grace out")
+        if self.mode == "suspend" and self.grace:
+            raise ValueError("grace: jobs are suspended at once; leave grace out")
         if self.mode != "checkpoint" and (self.checkpoint or self.restart):
             raise ValueError(f'checkpoint and restart are for mode = "checkpoint", not {self.mode!r}')
         return self
@@ -230,6 +233,11 @@ class LifeFields(Table):
         """Whether nodes are ever out, or reserved."""
         capped = self.power is not None and self.power.cap < inf
         return capped or bool(self.failures or self.outage or self.outages or self.reservation)
+
+    @property
+    def suspends(self) -> bool:
+        """Whether jobs are suspended, which go on in their own slots."""
+        return self.preemption is not None and self.preemption.mode == "suspend"
 
     def check_life(self, size: int, slots: int) -> None:
         """Whether the nodes and processors that are named exist.
