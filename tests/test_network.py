@@ -263,3 +263,30 @@ def test_best_effort_jobs_move_data_and_leave_in_the_middle_of_it():
     assert premium.waiting_time == 0.0
     assert [job.kills for job in bag] == [1, 1]
     assert all(job.state == "done" for job in bag)
+
+
+@pytest.mark.parametrize("lease", [None, {"length": 1e5}])
+def test_data_of_requests_cross_the_links_of_the_site_where_their_server_stands(lease):
+    def ends(network=MOVING["network"], **changes):
+        session = {"n_min": 2, "n_max": 2, "deadline": 5.0, "runtime": 10.0, "count": 1, "interval": 1.0}
+        document = MOVING | {
+            "network": network,
+            "sed": {"count": 2, "site": "a", "overhead": 0.0, **({"lease": lease} if lease else {})},
+            "client": {"dispatch": "legacy", "n_submit": 2, "spacing": 0.0, "reaction": 0.0},
+            "workload": {"kind": "regular"} | session | changes.pop("data", {}),
+        }
+        return ran(document | changes)
+
+    data = {"request_bytes": 1000.0, "result_bytes": 500.0}
+    plain, heavy = ends(), ends(data=data)
+    # Two requests share the link of their site: each takes 20 s, and then its result 10 s and 2 s.
+    assert [job.start for job in heavy.record.jobs] == pytest.approx(
+        [job.start + 20.0 for job in plain.record.jobs]
+    )
+    assert heavy.metrics["bytes_moved"].value == 3000.0
+    assert heavy.record.stays[0].leave == pytest.approx(heavy.record.jobs[0].end + 12.0)
+    bulk = {"name": "bulk", "site": "b", "size": 1000.0, "interval": 8.0, "count": 1}
+    beside = ends(data=data, transfer=bulk).record.jobs
+    assert [job.start for job in beside] == pytest.approx([job.start + 10.0 for job in heavy.record.jobs])
+    unshared = ends(MOVING["network"] | {"sharing": "none"}, data=data).record.jobs
+    assert [job.start for job in unshared] == pytest.approx([job.start + 10.0 for job in plain.record.jobs])

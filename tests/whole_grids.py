@@ -80,9 +80,12 @@ def grids(draw: st.DrawFn) -> dict[str, Any]:
             {"name": "long", "priority": 1.0},
         ]
     if draw(switch):
+        sites[0]["cache"] = sites[1]["cache"] = draw(one_of([1e9, 2e9]))
+    if draw(switch):
         sites[0]["failures"] = {"between": draw(between), "repair": draw(repair)}
     if draw(switch):
         sites[2]["failures"] = {"between": draw(between), "repair": draw(repair)}
+    shared = {"files": 3, "popularity": 1.0} if draw(switch) else {}
     document: dict[str, Any] = {
         "title": "a whole grid",
         "network": {"sharing": "max-min", "bandwidth": 1e9, "backbone": draw(one_of([5e8, 5e9]))},
@@ -123,11 +126,12 @@ def grids(draw: st.DrawFn) -> dict[str, Any]:
         },
         "transfer": {"site": "s1", "size": 5e10, "interval": 200.0, "count": 5},
         "workload": [
-            JOBS | META | {"count": 20, "runtime": 100.0, "data": DATA},
+            JOBS | META | {"count": 20, "runtime": 100.0, "data": DATA | shared},
             JOBS | {"name": "own", "site": "s0", "count": 8, "runtime": 90.0, "processors": 2},
             JOBS | SHORT | {"count": 12, "runtime": 60.0, "deadline": 200.0},
             JOBS | {"name": "view", "role": "sdj", "count": 6, "runtime": 40.0, "deadline": 300.0},
-            {"name": "bag", "kind": "campaign", "count": 10, "runtime": 40.0, "data": {"input": 1e9}},
+            {"name": "bag", "kind": "campaign", "count": 10, "runtime": 40.0}
+            | {"data": {"input": 1e9} | shared},
         ],
         "fault": [fault | {"name": f"f{k}"} for k, fault in enumerate(draw(faults))],
     }  # fmt: skip

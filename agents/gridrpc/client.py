@@ -247,9 +247,16 @@ class Client(mesa.Agent):
         if self._unsent:
             self._unsent -= 1
             self.stay.setup_end = max(self.stay.setup_end, self._agenda.now)
-        link = what[0].link
-        delay = self._sending if link is None else link.delay(self.session.request_bytes)
-        self._agenda.after(delay, self._arrive, what, ARRIVAL)
+        self._bring(what)
+
+    def _bring(self, what: tuple[SeD, Job]) -> None:
+        """Data of a request go to a server: over links that all share, if there are any, or its own."""
+        server, size = what[0], self.session.request_bytes
+        if size and server.way is not None and server.link is None:
+            server.way.send(size, self._arrive, what)
+        else:
+            delay = self._sending if server.link is None else server.link.delay(size)
+            self._agenda.after(delay, self._arrive, what, ARRIVAL)
 
     def _arrive(self, what: tuple[SeD, Job]) -> None:
         server, job = what
@@ -257,10 +264,18 @@ class Client(mesa.Agent):
 
     def _notify(self, job: Job) -> None:
         """A server completed a request, or lost it: that travels and the client reacts."""
-        entry = self.pending.get(job.id)
-        link = entry[1].link if entry else None
-        delay = self._answering if link is None else link.delay(self.session.result_bytes)
-        self._agenda.after(delay + self.habits.reaction, self._received, job, ARRIVAL)
+        entry, size = self.pending.get(job.id), self.session.result_bytes
+        server = entry[1] if entry else None
+        link = server.link if server else None
+        if size and server is not None and server.way is not None and link is None:
+            server.way.send(size, self._heard, job)
+        else:
+            delay = self._answering if link is None else link.delay(size)
+            self._agenda.after(delay + self.habits.reaction, self._received, job, ARRIVAL)
+
+    def _heard(self, job: Job) -> None:
+        """A result has come: the client reacts."""
+        self._agenda.after(self.habits.reaction, self._received, job, ARRIVAL)
 
     def _received(self, job: Job) -> None:
         self._record.message(self.habits.node, "complete", self._agenda.now)
@@ -307,8 +322,7 @@ class Client(mesa.Agent):
         self._record.counters["reallocated"] += 1
         self.pending[job.id] = (job, other)
         self._message("submit")
-        delay = (other.link or self.link).delay(self.session.request_bytes)
-        self._agenda.after(delay, self._arrive, (other, job), ARRIVAL)
+        self._bring((other, job))
 
     def _deadline(self, _: object) -> None:
         """Leave, unless mandatory work is still missing."""

@@ -94,7 +94,7 @@ class Lease(mesa.Agent):
         self.grid = grid
         self.server = server
         self.sites = sites
-        self.site = sites[0]
+        self._settle(sites[0])
         self.habits = habits
         self.pool = pool
         pool.leases.append(self)
@@ -139,6 +139,11 @@ class Lease(mesa.Agent):
         """Whether leases are asked for though there is nothing to do."""
         return self.habits.idle == inf or self.pool.policy.kept() > 0
 
+    def _settle(self, site: BatchSite) -> None:
+        """From now on that site is asked, and data of requests go there."""
+        self.site = site
+        self.server.way = site.way
+
     def _begin(self, _: object) -> None:
         if self.job is None and self.pool.present < self.pool.policy.wanted(0, len(self.pool.leases)):
             self.ask()
@@ -159,7 +164,7 @@ class Lease(mesa.Agent):
             self.grid.record.counters["leases_moved"] += 1
             self.job = None
             self.site.cancel(job)
-            self.site = self.sites[(self.sites.index(self.site) + 1) % len(self.sites)]
+            self._settle(self.sites[(self.sites.index(self.site) + 1) % len(self.sites)])
             self.ask()
 
     def _started(self, job: Job, _: float) -> None:
@@ -199,7 +204,7 @@ class Lease(mesa.Agent):
         if job is not self.job:
             return
         self.job = None
-        self.site = self.sites[0]
+        self._settle(self.sites[0])
         self._idle_since = None
         if self.up:
             self.up = False

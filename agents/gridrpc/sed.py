@@ -10,6 +10,7 @@ import mesa
 
 from gridtune.agents.gridrpc.hierarchy import Discovery
 from gridtune.agents.gridrpc.machine import Machine
+from gridtune.agents.infrastructure.network import Way
 from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
@@ -70,6 +71,8 @@ class SeD(mesa.Agent):
 
     Attributes:
         place: where it stands only for a time; None for a server of its own.
+        way: between the site where it stands and the clients; None where links are not shared, or it stands
+            at no site.
         executed: s of executions so far, lost ones too.
     """
 
@@ -112,6 +115,7 @@ class SeD(mesa.Agent):
         self._owners: dict[int, Callable[[Job], object]] = {}
         self._stays: dict[str, object] = {}  # of each user the one that the server knows of
         self.place: Place | None = None
+        self.way: Way | None = None
         self.executed = 0.0
         self._timer: Timer = grid.agenda
         self._completion = 0

@@ -10,6 +10,7 @@ import mesa
 
 from gridtune.model.agenda import ARRIVAL, COMPLETION, Action
 from gridtune.model.grid import Grid
+from gridtune.model.infrastructure.cache import Cache
 from gridtune.model.infrastructure.lane import Lane, Timer
 from gridtune.model.infrastructure.sharing import max_min_rates
 from gridtune.model.job import Job
@@ -18,6 +19,11 @@ from gridtune.model.metrics.registry import define
 define("bytes_moved", "B", "minimize", "bytes that crossed the network: messages, job data, bulk transfers")
 define("staging_mean", "s", "minimize", "mean time that an execution held its slots while its data moved")
 define("bulk_transfer_mean", "s", "minimize", "mean duration of completed bulk transfers")
+define(
+    "cache_hits", "files", "maximize", "times that an execution found a shared input file kept at its site"
+)
+define("cache_misses", "files", "minimize", "times that one had to be brought to a site with a cache")
+define("bytes_cached", "B", "maximize", "bytes of the files that executions found, which crossed no link")
 
 UNLIMITED = 1e15  # bytes/s of a link without limit
 
@@ -29,11 +35,13 @@ class Volume(NamedTuple):
         sandbox: that travels with its submission.
         input: that an execution needs before it begins.
         output: that it leaves, and that has to be brought away before its slots come free.
+        file: name of the input, if other jobs need the same; "" if it is this job's alone.
     """
 
     sandbox: float = 0.0
     input: float = 0.0
     output: float = 0.0
+    file: str = ""
 
 
 class Network(mesa.Agent):
@@ -104,6 +112,15 @@ class Network(mesa.Agent):
         """Have the duration of bulk transfers measured."""
         self.model.record.measures["bulk_transfer_mean"] = lambda: _mean(self._bulk)
 
+    def add_cache(self, site: str, size: float) -> None:
+        """Have input files kept at a site that several jobs need, up to so many bytes."""
+        self.ways[site].cache = Cache(size)
+        caches = [way.cache for way in self.ways.values() if way.cache is not None]
+        measures = self.model.record.measures
+        measures["cache_hits"] = lambda: sum(cache.hits for cache in caches)
+        measures["cache_misses"] = lambda: sum(cache.misses for cache in caches)
+        measures["bytes_cached"] = lambda: sum(cache.bytes_found for cache in caches)
+
     def _arrived(self, since: float) -> None:
         self._bulk[0] += 1
         self._bulk[1] += self.agenda.now - since
@@ -138,7 +155,12 @@ class Way:
         network: that it is part of.
         lane: in which all advance that go this way.
         latency: s.
+
+    Attributes:
+        cache: of input files, at the site.
     """
+
+    cache: Cache | None = None
 
     def __init__(self, network: Network, lane: Lane, latency: float) -> None:
         self.network = network
@@ -159,11 +181,17 @@ class Way:
 
 
 class Stage(NamedTuple):
-    """A stage of an execution: what times it, how long it is in the unit of that, and whether data moves."""
+    """A stage of an execution: what times it, how long it is in the unit of that, and what it is about.
+
+    Attributes:
+        moves: whether data moves.
+        file: that has come when it is over, and that others may need.
+    """
 
     timer: Timer
     amount: float
     moves: bool
+    file: str = ""
 
 
 class Staged:
@@ -195,8 +223,8 @@ class Staged:
         stages = [Stage(self.inner, delay, False)]
         if volume is not None:
             network.note_staging(0.0, 1)
-            if volume.input:
-                stages = [Stage(agenda, latency, True), Stage(lane, volume.input, True), *stages]
+            if volume.input and not self._found(volume.file):
+                stages = [Stage(agenda, latency, True), Stage(lane, volume.input, True, volume.file), *stages]
             if volume.output and self.output:
                 stages += [Stage(lane, volume.output, True), Stage(agenda, latency, True)]
         self._next(self._handle, stages, action, argument, order)
@@ -206,6 +234,11 @@ class Staged:
         """Take back what has not fired, wherever it is."""
         timer, event = self._live.pop(handle)
         timer.cancel(event)
+
+    def _found(self, file: str) -> bool:
+        """Whether an input is kept at the site."""
+        cache = self.way.cache
+        return bool(file) and cache is not None and cache.find(file)
 
     def _next(self, handle: int, stages: list[Stage], action: Action, job: Job, order: int) -> None:
         network = self.way.network
@@ -217,6 +250,8 @@ class Staged:
             del self._live[handle]
             if stage.moves:
                 network.note_staging(network.agenda.now - since)
+            if stage.file and self.way.cache is not None:
+                self.way.cache.keep(stage.file, stage.amount)
             if left:
                 self._next(handle, left, action, job, order)
             else:

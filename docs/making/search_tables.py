@@ -162,6 +162,7 @@ EFFECTS = {
     "shares": ("sdj_failed", "unhappy_users.local", "best_effort_work", "meta_response_mean"),
     "references": ("best_effort_work", "premium_slowdown", "failed_fraction", "unfairness_jain"),
     "lent": ("premium_slowdown", "unhappy_users.local"),
+    "caches": ("cache_hits", "cache_misses", "bytes_moved", "staging_mean", "meta_response_mean"),
 }
 
 

@@ -100,7 +100,11 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         **{
             f"federation_effects {name}": partial(search_tables.effect_table, effect=name)
             for name in search_tables.EFFECTS
+            if name != "caches"
         },
+    },
+    "costs-and-faults.md": {
+        "federation_effects caches": partial(search_tables.effect_table, effect="caches")
     },
     "systems/dirac.md": {"parallel": parallel_table, "parallel-front": parallel_front_table},
     "systems/batch.md": {

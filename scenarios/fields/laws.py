@@ -246,3 +246,13 @@ def evenly(most: int, rng: np.random.Generator) -> Iterator[int]:
     while True:
         yield from rng.integers(most, size=block).tolist()
         block = min(2 * block, largest)
+
+
+def by_rank(most: int, exponent: float, rng: np.random.Generator) -> Iterator[int]:
+    """Numbers from 0, below `most`, without end, k with weight (k + 1)^-exponent (Zipf); see `draws`."""
+    weights = np.arange(1, most + 1, dtype=float) ** -exponent
+    bounds = np.cumsum(weights)[:-1] / weights.sum()
+    block, largest = BLOCKS
+    while True:
+        yield from np.searchsorted(bounds, rng.random(block), side="right").tolist()
+        block = min(2 * block, largest)

@@ -1,10 +1,11 @@
-"""Servers put on nodes of batch sites: GridRPC servers and servers for tasks, for a time each."""
+"""Servers put on nodes of sites: where data of their requests go, and those on leases, for a time each."""
 
 from __future__ import annotations
 
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.gridrpc.lease import Lease, LeasePool, measure
 from gridtune.agents.gridrpc.sed import SeD
+from gridtune.agents.infrastructure.network import network_of
 from gridtune.model.grid import Grid
 from gridtune.scenarios.tables.deadline import ServerSpec
 from gridtune.scenarios.tables.gridrpc import SedSpec
@@ -33,20 +34,23 @@ def check(spec: ScenarioSpec) -> None:
 
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
-    """Put servers on the sites that they have leases of."""
+    """Put servers on the sites that lend them nodes, or that they have leases of."""
     sites = {agent.name: agent for agent in grid.agents if isinstance(agent, BatchSite)}
     servers = {agent.name: agent for agent in grid.agents if isinstance(agent, SeD)}
+    network = network_of(grid)
     leases = []
     groups: list[SedSpec | ServerSpec] = [*spec.sed, *spec.server]
     for group in groups:
-        if group.lease is None or group.site is None:
+        if group.site is None:
             continue
-        pool = LeasePool(group.lease.pool)
-        places = [sites[name] for name in (group.site, *group.lease.overflow)]
-        leases += [
-            Lease(grid, servers[name], places, group.lease.habits, pool)
-            for name in (group.name, *(f"{group.name}-{k:03}" for k in range(group.count)))
-            if name in servers
-        ]
+        names = (group.name, *(f"{group.name}-{k:03}" for k in range(group.count)))
+        made = [servers[name] for name in names if name in servers]
+        if group.lease is not None:
+            pool = LeasePool(group.lease.pool)
+            places = [sites[name] for name in (group.site, *group.lease.overflow)]
+            leases += [Lease(grid, server, places, group.lease.habits, pool) for server in made]
+        elif network is not None:
+            for server in made:
+                server.way = network.ways.get(group.site)  # none if it is switched off
     if leases:
         measure(grid, leases)

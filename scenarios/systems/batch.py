@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from heapq import merge
+from itertools import islice, repeat
 from math import inf
 from operator import itemgetter
 from typing import Protocol
+
+import numpy as np
 
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.power import Power, PoweredNodes, count_power
@@ -24,7 +27,7 @@ from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import Job
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.faults import needs_names
-from gridtune.scenarios.fields.laws import Constant, Law, draws
+from gridtune.scenarios.fields.laws import Constant, Law, by_rank, draws
 from gridtune.scenarios.systems.destinations import at_sites, destination, site_names
 from gridtune.scenarios.tables.batch import SiteSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
@@ -152,6 +155,8 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     network = network_of(grid)
     if network is not None:
         site.stage(network.ways[spec.name])
+        if spec.cache > 0:
+            network.add_cache(spec.name, spec.cache)
     site.head_node = spec.head_node.place(grid, f"{spec.name}.head-node", lambda: site.depth)
     if not isinstance(spec.prediction, Promise):
         Predictor(site, spec.prediction)
@@ -278,16 +283,23 @@ def expected_data(grid: Grid, workload: JobWorkload) -> Callable[[Job], None] | 
     network = network_of(grid)
     if workload.data is None or network is None:
         return None
-    volumes = map(
-        Volume,
-        *(
-            draws(getattr(workload.data, kind), grid.streams.stream(f"workload:{workload.name}:{kind}"))
-            for kind in Volume._fields
-        ),
+    data = workload.data
+
+    def stream(what: str) -> np.random.Generator:
+        return grid.streams.stream(f"workload:{workload.name}:{what}")
+
+    sandboxes, inputs, outputs = (
+        draws(getattr(data, kind), stream(kind)) for kind in ("sandbox", "input", "output")
     )
+    files: Iterator[tuple[float, str]] = zip(inputs, repeat(""))
+    if data.files is not None:
+        sizes = list(islice(inputs, data.files))
+        chosen = by_rank(data.files, data.popularity, stream("file"))
+        files = ((sizes[k], f"{workload.name}-{k}") for k in chosen)
 
     def expect(job: Job) -> None:
-        network.volumes[job.id] = next(volumes)
+        size, file = next(files)
+        network.volumes[job.id] = Volume(next(sandboxes), size, next(outputs), file)
 
     return expect
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from gridtune.scenarios.tables.deadline import ServerSpec
+from gridtune.scenarios.tables.gridrpc import SedSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.jobs import EVERY, JobWorkload
 
@@ -61,3 +63,15 @@ def at_sites(spec: ScenarioSpec) -> Iterator[tuple[str, JobWorkload]]:
                 yield name, workload.model_copy(update={"name": f"{workload.name}-{name}"})
         else:
             yield workload.site or names[0], workload
+
+
+def used_sites(spec: ScenarioSpec) -> set[str]:
+    """Sites that work comes to without a middleware or brokers: of own users, harvesters and servers."""
+    batch = [site.name for site in spec.site if site.vres is None]
+    used: set[str | None] = {name for name, _ in at_sites(spec)}
+    for harvester in spec.harvester:
+        used.update(batch if harvester.site in (EVERY, None) else [harvester.site])
+    groups: list[SedSpec | ServerSpec] = [*spec.sed, *spec.server]
+    for group in groups:
+        used.update([group.site, *(group.lease.overflow if group.lease is not None else ())])
+    return {name for name in used if name is not None}

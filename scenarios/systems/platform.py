@@ -64,8 +64,9 @@ def _check_transfers(spec: ScenarioSpec) -> None:
         f"workload {one.name}: data" for one in spec.workload if isinstance(one, JobWorkload) and one.data
     ]
     moving += [f"transfer {one.name}" for one in spec.transfer]
+    moving += [f"site {one.name}: cache" for one in spec.site if one.cache]
     if moving and not shared:
-        raise ValueError(f'{moving[0]}: crosses links that are shared; set network.sharing = "max-min"')
+        raise ValueError(f'{moving[0]}: is for links that are shared; set network.sharing = "max-min"')
     names = site_names(spec)
     for transfer in spec.transfer:
         if transfer.site not in names:

@@ -22,7 +22,7 @@ from gridtune.model.job import DONE
 from gridtune.model.metrics.registry import define
 from gridtune.model.wms.ranking import formula
 from gridtune.scenarios.systems.batch import arrivals, delay, feed, sites_of
-from gridtune.scenarios.systems.destinations import at_sites, workloads_for
+from gridtune.scenarios.systems.destinations import used_sites, workloads_for
 from gridtune.scenarios.systems.vres import vres_sites
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.tables.wms import WmsSpec
@@ -38,11 +38,11 @@ def check(spec: ScenarioSpec) -> None:
     """Whether brokers have sites: those with virtual reservations.
 
     Raises:
-        ValueError: there is none, or one is without that nobody but brokers could bring jobs to.
+        ValueError: there is none, or one is without that nobody but brokers could use.
     """
     if spec.wms is None:
         return
-    served = {name for name, _ in at_sites(spec)}
+    served = used_sites(spec)
     without = [site.name for site in spec.site if site.vres is None]
     idle = [name for name in without if name not in served and spec.middleware is None]
     generated = spec.platform is not None and spec.platform.vres is not None

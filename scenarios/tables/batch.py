@@ -162,6 +162,12 @@ class SiteSpec(VresFields, LifeFields):
         gt=0,
         description="bytes per s of its link where links are shared; that of [network] if left out",
     )
+    cache: float = Field(
+        default=0.0,
+        ge=0,
+        description="bytes of shared input files (`data.files`) that the site keeps, so that they need not "
+        "cross its link again; those not used for longest give way (LRU)",
+    )
 
     @model_validator(mode="after")
     def _speeds(self) -> SiteSpec:
@@ -196,6 +202,8 @@ class SiteSpec(VresFields, LifeFields):
             raise ValueError("prime_time: leaves no hour of the week in which long jobs may start")
         if self.vres is not None and not self.head_node.free:
             raise ValueError("head_node: is for sites with a batch scheduler; leave it out, or vres")
+        if self.vres is not None and self.cache:
+            raise ValueError("cache: is for sites with a batch scheduler; leave it out, or vres")
         if isinstance(self.nodes, int):
             self.check_life(self.nodes, self.slots)
         names = [queue.name for queue in self.queue]

@@ -79,6 +79,25 @@ class DataSpec(Table):
     output: Law = Field(
         default=Constant(value=0.0), description="brought away after it ran, before its slots come free"
     )
+    files: int | None = Field(
+        default=None,
+        ge=1,
+        description="different inputs that the workload has, each of a size of its own (`input`), of which "
+        "every job needs one; left out, each job has an input of its own",
+    )
+    popularity: float = Field(
+        default=0.0,
+        ge=0,
+        le=5,
+        description="exponent of Zipf's law: the k-th of the files is drawn with weight k^-popularity; 0 for "
+        "all alike (0.64 to 0.83 for requests of the web, Breslau et al., INFOCOM 1999)",
+    )
+
+    @model_validator(mode="after")
+    def _of_files(self) -> DataSpec:
+        if self.popularity and self.files is None:
+            raise ValueError("popularity: is that of files, and there are none; give files, or leave it out")
+        return self
 
 
 class ResponseBound(Table):

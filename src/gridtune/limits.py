@@ -18,6 +18,7 @@ COUNTS = {
     "sites": 10_000,
     "servers": 100_000,
     "users": 1_000_000,
+    "files": 1_000_000,
     "processors": 10_000_000,
     "length": 10_000_000,
     "n_min": 1_000_000,

@@ -1,7 +1,7 @@
-"""Effects in `federation/small` that cross the borders between its systems, over 20 replications.
+"""Effects in federations that cross the borders between their systems, over 20 replications.
 
 python -m tests.benchmarks.federation_effects --rows docs/data/federation_effects.json
-python docs/making/tables.py                                     # shows them in docs/federation.md
+python docs/making/tables.py                  # shows them in docs/federation.md and docs/costs-and-faults.md
 """
 
 from __future__ import annotations
@@ -12,25 +12,30 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.optimize.search_space.space import Point
-from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Summary, Task, metrics_of
 
-SCENARIO, SEED, REPLICATIONS = "federation/small", 1, 20
+SEED, REPLICATIONS = 1, 20
+CACHED = {"workload.meta.data.files": 40, "workload.meta.data.popularity": 0.8}
 SETTINGS: dict[str, list[Point]] = {
     "kinds": [{"middleware.kind": kind} for kind in ("push", "pull", "pilot")],
     "shares": [{"site.orsay.vres.sdj": share} for share in (0.1, 0.5, 0.7)],
     "references": [{"harvester.controller.reference": number} for number in (2, 16, 24, 64)],
     "lent": [{}, {"parts.gridrpc": False}],
+    "caches": [
+        {"site.lyon.cache": size, "site.nancy.cache": size, **CACHED} for size in (1e8, 1e9, 4e9, 1.6e10)
+    ],
 }
+SCENARIOS = {"caches": "federation/deteriorating"}  # of the others: federation/small
 SHOWN = (
     "killed", "best_effort_work", "meta_response_mean", "sdj_failed", "unhappy_users.local",
-    "premium_slowdown", "failed_fraction", "unfairness_jain", "completed_work",
+    "premium_slowdown", "failed_fraction", "unfairness_jain", "completed_work", "cache_hits",
+    "cache_misses", "bytes_moved", "staging_mean",
 )  # fmt: skip
 
 
-def measure(point: Point) -> dict[str, list[float]]:
+def measure(scenario: Scenario, point: Point) -> dict[str, list[float]]:
     """Mean and standard error of each metric shown."""
-    scenario = load(SCENARIO)
     runs = [metrics_of(Task(scenario, point, SEED, k)) for k in range(REPLICATIONS)]
     found = {}
     for name in SHOWN:
@@ -48,7 +53,8 @@ def main() -> None:
     known: dict[str, Any] = json.loads(rows.read_text(encoding="utf-8")) if rows.exists() else {}
     for effect, points in SETTINGS.items():
         if effect not in known:
-            known[effect] = [{"setting": point, "metrics": measure(point)} for point in points]
+            scenario = load(SCENARIOS.get(effect, "federation/small"))
+            known[effect] = [{"setting": point, "metrics": measure(scenario, point)} for point in points]
             rows.write_text(json.dumps(known) + "\n", encoding="utf-8")
 
 
