@@ -162,7 +162,7 @@ EFFECTS = {
     "shares": ("sdj_failed", "unhappy_users.local", "best_effort_work", "meta_response_mean"),
     "references": ("best_effort_work", "premium_slowdown", "failed_fraction", "unfairness_jain"),
     "lent": ("premium_slowdown", "unhappy_users.local"),
-    "caches": ("cache_hits", "cache_misses", "bytes_moved", "staging_mean", "meta_response_mean"),
+    "caches": ("cache_hits", "cache_misses", "staging_mean", "meta_response_mean"),
 }
 
 
@@ -174,7 +174,8 @@ def effect_table(data: dict[str, Any], effect: str) -> str:
     for row in data[effect]:
         cells = [_measured(*row["metrics"][name]) for name in names]
         value = row["setting"].get(path, True)
-        lines.append(f"| {str(value).lower() if isinstance(value, bool) else value} | {' | '.join(cells)} |")
+        shown = str(value).lower() if isinstance(value, bool | str) else f"{value:g}"
+        lines.append(f"| {shown} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
