@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.model.batch.cluster import Cluster
-from gridtune.model.batch.fair_share import Accounts, classic, classic_alone, fair_tree
+from gridtune.model.batch.fair_share import ALGORITHMS, ALONE, Accounts, classic, fair_tree
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.job import Job
 from gridtune.model.policy import PolicyError, make
@@ -39,9 +39,10 @@ def test_without_accounts_shares_are_those_of_the_tree_to_the_last_bit(held, sha
     now = 1e6 + 1.0
     owners = sorted(waiting | set(held))
     tree = Accounts({}, {}).tree([(name, None, name, ledger.used(name, now)) for name in owners], shares)
-    there = classic(tree, damping)
-    found = classic_alone(waiting, ledger.all_used(now), shares, damping)
-    assert found == {name: there[name] for name in waiting}
+    for name, alone in ALONE.items():
+        there = ALGORITHMS[name](tree, damping)
+        found = alone(waiting, ledger.all_used(now), shares, damping)
+        assert found == {owner: there[owner] for owner in waiting}
 
 
 def test_an_account_that_used_nothing_has_shares_all_the_same():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import inf
@@ -112,11 +113,7 @@ def classic_alone(
         damping: as of `classic`.
     """
     owners = set(owners)
-    members = uses.keys() | owners
-    together = sum(shares.get(name, 1.0) for name in sorted(members)) if shares else float(len(members))
-    total = 0.0
-    for used in uses.values():
-        total += used  # not by `sum`, which rounds otherwise since Python 3.12
+    together, total = _all(uses.keys() | owners, uses, shares)
     factors: Factors = {}
     for owner in owners:
         part = uses.get(owner, 0.0) / total if total > 0 else 0.0
@@ -155,6 +152,30 @@ def fair_tree(root: Member, damping: float) -> Factors:
     return {owner: rank / count for owner, rank in ranks.items()}
 
 
+def fair_tree_alone(
+    owners: Iterable[str], uses: Mapping[str, float], shares: Mapping[str, float], damping: float
+) -> Factors:
+    """What `fair_tree` gives some owners who are all members of the root; see `classic_alone`."""
+    owners = set(owners)
+    members = uses.keys() | owners
+    together, total = _all(members, uses, shares)
+    levels = {}
+    for owner in members:
+        used = uses.get(owner, 0.0)
+        levels[owner] = shares.get(owner, 1.0) * total / (together * used) if used > 0 else inf
+    ascending = sorted(levels.values())
+    return {owner: bisect_right(ascending, levels[owner]) / len(members) for owner in owners}
+
+
+def _all(members: Set[str], uses: Mapping[str, float], shares: Mapping[str, float]) -> tuple[float, float]:
+    """The shares, and the use, of all members of the root together."""
+    together = sum(shares.get(name, 1.0) for name in sorted(members)) if shares else float(len(members))
+    total = 0.0
+    for used in uses.values():
+        total += used  # not by `sum`, which rounds otherwise since Python 3.12
+    return together, total
+
+
 def _levels(account: Member) -> list[tuple[float, Member]]:
     """The members of an account, each with its part of the shares over its part of the use."""
     together = sum(member.shares for member in account.members.values())
@@ -170,3 +191,4 @@ def _owners(account: Member) -> int:
 
 
 ALGORITHMS: Mapping[str, Callable[[Member, float], Factors]] = {"classic": classic, "fair-tree": fair_tree}
+ALONE = {"classic": classic_alone, "fair-tree": fair_tree_alone}  # where there are no accounts

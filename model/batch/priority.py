@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import inf
 from typing import Any, Literal
 
 from gridtune.model.batch.cluster import Cluster
-from gridtune.model.batch.fair_share import ALGORITHMS, Accounts, classic_alone
+from gridtune.model.batch.fair_share import ALGORITHMS, ALONE, Accounts
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.plan import fresh_starts, reserved_starts, turn_starts
 from gridtune.model.batch.policies import BatchPolicy, backfill
@@ -226,6 +226,7 @@ class Priority(BatchPolicy):
         keys: list[tuple[float, float, float, int, Job]] = []
         best = max((queue.priority for queue in cluster.queues), default=0.0)
         score = RULES.get(self.rule)
+        factors = self._factors(cluster, now)
         shares = self._fair_shares(cluster, now) if self.fair else {}
         for lane, waiting in cluster.lanes.items():
             tier = lane.rank if tiers else 0.0
@@ -233,34 +234,46 @@ class Priority(BatchPolicy):
             if best > 0:
                 base += self.weight_queue * cluster.queues[lane.queue].priority / best
             for job in waiting.values():
-                value = score(job, now) if score is not None else base + self._factors(job, cluster, now)
+                value = score(job, now) if score is not None else base + factors(job)
                 keys.append((tier, -value, job.queued, job.id, job))
         keys.sort()
         return [key[4] for key in keys]
 
-    def _factors(self, job: Job, cluster: Cluster, now: float) -> float:
-        """The part of the sum that differs between jobs of one owner in one queue."""
-        size = job.processors / cluster.capacity
-        value = self.weight_age * min(1.0, (now - job.queued) / self.max_age)
-        value += self.weight_job_size * (size if self.favour == "large" else 1.0 - size)
-        value += self.weight_shortness * (1.0 - min(1.0, job.expected / self.longest))
-        if self.qos:
-            value += self.weight_qos * self.qos.get(job.kind, 0.0) / (max(self.qos.values()) or 1.0)
-        return value
+    def _factors(self, cluster: Cluster, now: float) -> Callable[[Job], float]:
+        """What gives the part of the sum that differs between jobs of one owner in one queue."""
+        # It is asked for every job in every pass: nothing is looked up that counts for nothing.
+        age, oldest = self.weight_age, self.max_age
+        size, capacity, large = self.weight_job_size, cluster.capacity, self.favour == "large"
+        short, longest = self.weight_shortness, self.longest
+        highest = (max(self.qos.values()) or 1.0) if self.qos else 1.0
+
+        def factors(job: Job) -> float:
+            waited = (now - job.queued) / oldest
+            value = age * (waited if waited < 1.0 else 1.0)
+            if size:
+                part = job.processors / capacity
+                value += size * (part if large else 1.0 - part)
+            if short:
+                asked = job.expected / longest
+                value += short * (1.0 - (asked if asked < 1.0 else 1.0))
+            if self.qos:
+                value += self.weight_qos * self.qos.get(job.kind, 0.0) / highest
+            return value
+
+        return factors
 
     def _fair_shares(self, cluster: Cluster, now: float) -> dict[str, float]:
         """The fair-share factor of every owner who waits."""
         ledger = cluster.ledger
         assert ledger is not None
         waiting = {lane.owner for lane in cluster.lanes}
-        if self.algorithm == "classic" and self.by != "account":
-            return classic_alone(waiting, ledger.all_used(now), self.shares, self.damping)
+        if self.by != "account":
+            return ALONE[self.algorithm](waiting, ledger.all_used(now), self.shares, self.damping)
         owners = sorted(waiting | set(ledger.owners))
         uses: list[tuple[str, str | None, str, float]] = []
         for owner in owners:
-            account, _, user = owner.rpartition("\n") if self.by == "account" else ("", "", owner)
-            group = account if self.by == "account" else None
-            uses.append((owner, group, user, ledger.used(owner, now)))
+            account, _, user = owner.rpartition("\n")
+            uses.append((owner, account, user, ledger.used(owner, now)))
         accounts = Accounts(
             {name: facts.get("parent", "") for name, facts in self.accounts.items()},
             {name: facts.get("shares", 1.0) for name, facts in self.accounts.items()},
