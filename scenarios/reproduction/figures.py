@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,24 @@ COLUMNS = ("panel", "series", "drawn_as", "x", "y")
 PUBLISHED = "#b3005e"  # of values that stand in a paper
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure of pyplot and its data as CSV beside it, each whole or not at all, and free it."""
-    import matplotlib.pyplot as plt
+@contextmanager
+def picture(path: Path, width: float, height: float, title: str, note: str = "") -> Iterator[Figure]:
+    """A figure that looks like all pictures; it is written, with its data, once it is drawn.
 
+    Args:
+        path: of the picture.
+        width, height: inches.
+        title, note: above it.
+    """
+    with style.style():
+        made = style.figure(width, height)
+        yield made
+        style.title(made, title, note)
+        save(made, path)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure and its data as CSV beside it, each whole or not at all."""
     style.save(figure, path)
     rows = [
         (f"{number}: {_named(axes)}", *row)
@@ -34,21 +49,23 @@ def save(figure: Figure, path: Path) -> None:
             csv.writer(file).writerows([COLUMNS, *([*map(_cell, row)] for row in rows)])
 
     replace(path.with_suffix(".csv"), write)
-    plt.close(figure)
 
 
-def published(axes: Axes, label: str, x: float | None = None, y: float | None = None) -> None:
+def published(
+    axes: Axes, label: str, x: float | None = None, y: float | None = None, dashes: str = "-."
+) -> None:
     """Show a value that stands in a paper: a star, or a line where only x or y is known.
 
     Args:
         axes: where.
         label: which source it stands in, and what it is.
         x, y: in the units of the axes; at least one.
+        dashes: of the line, to tell two of them apart.
     """
     if x is None:
-        axes.axhline(y or 0.0, color=PUBLISHED, linestyle="-.", linewidth=1.2, label=label)
+        axes.axhline(y or 0.0, color=PUBLISHED, linestyle=dashes, linewidth=1.2, label=label)
     elif y is None:
-        axes.axvline(x, color=PUBLISHED, linestyle="-.", linewidth=1.2, label=label)
+        axes.axvline(x, color=PUBLISHED, linestyle=dashes, linewidth=1.2, label=label)
     else:
         axes.plot([x], [y], "*", color=PUBLISHED, markersize=12, linestyle="none", label=label, zorder=5)
 

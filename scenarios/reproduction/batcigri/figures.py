@@ -16,14 +16,11 @@ from gridtune.scenarios.plots.style import (
     ORANGE,
     RED,
     SKY,
-    figure,
-    style,
     time_axis,
-    title,
 )
 from gridtune.scenarios.reproduction.batcigri.log import Log
 from gridtune.scenarios.reproduction.batcigri.measured import Execution, Series
-from gridtune.scenarios.reproduction.figures import published, save
+from gridtune.scenarios.reproduction.figures import picture, published
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +40,7 @@ def draw_overhead(path: Path, overheads: Sequence[float], mu: float, sigma: floa
     values = np.sort(np.asarray(overheads))
     law = lognorm(sigma, scale=np.exp(mu))
     grid = np.linspace(0.0, max(8.0, float(values[-1])), 300)
-    with style():
-        drawing = figure(7.2, 2.9)
+    with picture(path, 7.2, 2.9, "Commission and decommission of resources") as drawing:
         left, right = drawing.subplots(1, 2)
         left.hist(
             values, bins=np.arange(0.0, grid[-1] + 0.5, 0.5), color=SKY, edgecolor="white", linewidth=0.5
@@ -60,14 +56,12 @@ def draw_overhead(path: Path, overheads: Sequence[float], mu: float, sigma: floa
         right.plot(grid, law.cdf(grid), "--", color=ORANGE, label=f"log-normal ({mu}, {sigma})")
         right.set(xlabel="overhead (s)", ylabel="share of jobs", title="b. distribution")
         right.legend(loc="lower right")
-        title(drawing, "Commission and decommission of resources")
-        save(drawing, path)
 
 
 def draw_signals(path: Path, runs: Mapping[str, Mapping[str, Series]], priority: tuple[float, float]) -> None:
     """Figure 4: the signals of several runs of one scenario, with the priority job's time shaded."""
-    with style():
-        drawing = figure(8.6, 5.6)
+    note = "one value per cycle; shaded: the priority job; dotted: the reference"
+    with picture(path, 8.6, 5.6, "Signals of the harvester", note) as drawing:
         panels = drawing.subplots(2, 2, sharex=True)
         for axes, (name, label) in zip(panels.flat, PANELS, strict=True):
             for (run, made), colour in zip(runs.items(), (BLUE, ORANGE), strict=False):
@@ -82,14 +76,8 @@ def draw_signals(path: Path, runs: Mapping[str, Mapping[str, Series]], priority:
             time_axis(axes, 0.0, 1.02 * max(float(made["time"][-1]) for made in runs.values()))
         for axes in panels[0]:
             axes.set_xlabel("")
-        handles, labels = panels[0, 0].get_legend_handles_labels()
+        handles, labels = panels[1, 0].get_legend_handles_labels()  # with the published reference
         drawing.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-        title(
-            drawing,
-            "Signals of the harvester",
-            "one value per cycle; shaded: the priority job; dotted: the reference",
-        )
-        save(drawing, path)
 
 
 def draw_gantt(path: Path, runs: Mapping[str, Sequence[Execution]]) -> None:
@@ -101,8 +89,7 @@ def draw_gantt(path: Path, runs: Mapping[str, Sequence[Execution]]) -> None:
     from matplotlib.patches import Patch
 
     end = max(execution.end for made in runs.values() for execution in made)
-    with style():
-        drawing = figure(9.0, 3.1 * len(runs) + 0.9)
+    with picture(path, 9.0, 3.1 * len(runs) + 0.9, "Executions on the 32 resources") as drawing:
         panels = np.atleast_1d(drawing.subplots(len(runs), 1, sharex=True))
         for axes, (name, made) in zip(panels, runs.items(), strict=True):
             _bars(axes, made)
@@ -120,8 +107,6 @@ def draw_gantt(path: Path, runs: Mapping[str, Sequence[Execution]]) -> None:
         drawing.legend(
             handles, labels, handler_map={tuple: HandlerTuple(None)}, loc="outside lower center", ncols=3
         )
-        title(drawing, "Executions on the 32 resources")
-        save(drawing, path)
 
 
 def _bars(axes: Axes, made: Sequence[Execution]) -> None:
@@ -159,10 +144,15 @@ def _bars(axes: Axes, made: Sequence[Execution]) -> None:
 
 def draw_errors(path: Path, errors: Mapping[str, Series], reference: float) -> None:
     """Histograms of reference minus measured value over the cycles, one panel for each controller."""
-    with style():
-        columns = 4
-        rows = -(-len(errors) // columns)
-        drawing = figure(9.0, 1.9 * rows + 0.8)
+    columns = 4
+    rows = -(-len(errors) // columns)
+    with picture(
+        path,
+        9.0,
+        1.9 * rows + 0.8,
+        "Control errors",
+        f"{reference:g} minus waiting and used resources, 600 to 3500 s; dashed: mean",
+    ) as drawing:
         panels = np.atleast_2d(drawing.subplots(rows, columns, sharex=True, sharey=True))
         low = min(float(values.min()) for values in errors.values())
         high = max(float(values.max()) for values in errors.values())
@@ -179,18 +169,11 @@ def draw_errors(path: Path, errors: Mapping[str, Series], reference: float) -> N
             axes.set_ylabel("cycles (%)")
         for axes in panels[-1]:
             axes.set_xlabel("error (jobs)")
-        title(
-            drawing,
-            "Control errors",
-            f"{reference:g} minus waiting and used resources, 600 to 3500 s; dashed: mean",
-        )
-        save(drawing, path)
 
 
 def draw_log(path: Path, log: Log, wanted: Series, first: int) -> None:
     """The load and the actuator of a real CiGri, and what our controller does with that load."""
-    with style():
-        drawing = figure(8.6, 4.4)
+    with picture(path, 8.6, 4.4, "A real CiGri under control", "logged every 30 s") as drawing:
         above, below = drawing.subplots(2, 1, sharex=True)
         above.step(log.time, log.load, where="post", color=BLUE, linewidth=1.1)
         above.set_ylabel("load of the file server")
@@ -200,10 +183,8 @@ def draw_log(path: Path, log: Log, wanted: Series, first: int) -> None:
             label="our PI controller, gains from the first half",
         )  # fmt: skip
         below.set_ylabel("actuator")
-        below.legend(loc="upper left")
+        below.legend(loc="lower right")
         for axes in (above, below):
             axes.set_ylim(bottom=0)
             time_axis(axes, 0.0, float(log.time[-1]))
         above.set_xlabel("")
-        title(drawing, "A real CiGri under control", "logged every 30 s")
-        save(drawing, path)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gridtune.scenarios.reproduction.figures import published, save
+from gridtune.scenarios.plots.style import BLUE, COLOURS, ORANGE, log_axis
+from gridtune.scenarios.reproduction.figures import picture, published
 from gridtune.scenarios.reproduction.workbench import Values
 
 if TYPE_CHECKING:
     from gridtune.scenarios.results.run import Run
 
 PANELS = (
-    ("unhappy_users", "Unhappy users"),
-    ("unfairness", "Unfairness"),
-    ("completed", "Completed requests"),
+    ("unhappy_users", "unhappy users"),
+    ("unfairness", "unfairness"),
+    ("completed", "completed requests"),
 )
 
 
@@ -36,30 +37,25 @@ PUBLISHED: dict[str, dict[str, tuple[tuple[str, float | None, float | None], ...
 
 def draw_comparison(path: Path, title: str, legacy: Mapping[int, Values], ethic: Values) -> None:
     """Three metrics over n_submit: legacy (median and range) against DIET-ethic's line."""
-    import matplotlib.pyplot as plt
-    import seaborn as sns
-
-    blue, orange = sns.color_palette("colorblind")[:2]
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
-    x = sorted(legacy)
-    for axis, (metric, label) in zip(axes, PANELS, strict=True):
-        values = np.array([legacy[n][metric] for n in x])
-        axis.fill_between(x, values.min(axis=1), values.max(axis=1), color=blue, alpha=0.2, linewidth=0)
-        axis.plot(x, np.median(values, axis=1), marker="o", markersize=3, color=blue, label="legacy")
-        axis.axhspan(min(ethic[metric]), max(ethic[metric]), color=orange, alpha=0.2, linewidth=0)
-        axis.axhline(float(np.median(ethic[metric])), color=orange, label="DIET-ethic")
-        axis.set(xlabel="Requests submitted per client", ylabel=label, xscale="log")
-        axis.set_ylim(bottom=0, top=None if axis.get_ylim()[1] > 0.2 else 1)
-        axis.xaxis.set_major_formatter("{x:g}")
-        known = PUBLISHED.get(path.stem, {}).get(metric, ())
-        for text, x_known, y_known in known:
-            published(axis, text, x_known, y_known)
-        if known:
-            axis.legend(frameon=False, fontsize="small")
-        sns.despine(ax=axis)
-    axes[0].legend(frameon=False)
-    figure.suptitle(f"{title} (median and range of {len(ethic['completed'])} runs)")
-    save(figure, path)
+    note = f"median and range of {len(ethic['completed'])} runs"
+    with picture(path, 10, 3.9, title, note) as drawing:
+        panels = drawing.subplots(1, 3)
+        x = sorted(legacy)
+        entries: dict[str, Any] = {}
+        for axes, (metric, label) in zip(panels, PANELS, strict=True):
+            values = np.array([legacy[n][metric] for n in x])
+            axes.fill_between(x, values.min(axis=1), values.max(axis=1), color=BLUE, alpha=0.2, linewidth=0)
+            axes.plot(x, np.median(values, axis=1), marker="o", markersize=3, color=BLUE, label="legacy")
+            axes.axhspan(min(ethic[metric]), max(ethic[metric]), color=ORANGE, alpha=0.2, linewidth=0)
+            axes.axhline(float(np.median(ethic[metric])), color=ORANGE, label="DIET-ethic")
+            axes.set(xlabel="requests submitted per client", ylabel=label)
+            axes.set_ylim(bottom=0, top=None if axes.get_ylim()[1] > 0.2 else 1)
+            log_axis(axes, x)
+            for text, x_known, y_known in PUBLISHED.get(path.stem, {}).get(metric, ()):
+                published(axes, text, x_known, y_known)
+            handles, labels = axes.get_legend_handles_labels()
+            entries.update(zip(labels, handles, strict=True))
+        drawing.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=len(entries))
 
 
 def group_load(run: Run) -> dict[str, NDArray[np.float64]]:
@@ -93,22 +89,21 @@ def phases(run: Run) -> dict[str, float]:
     }
 
 
+PHASES = {"set-up": (0, 13), "monitoring": (13, 100), "clean-up": (100, 110)}  # s; by RR-7959, section 5.2
+
+
 def draw_overhead(path: Path, load_of: Mapping[str, NDArray[np.float64]]) -> None:
     """CPU use of the machines over time, one panel each."""
-    import matplotlib.pyplot as plt
-    import seaborn as sns
-
-    palette = sns.color_palette("colorblind")
-    figure, axes = plt.subplots(len(load_of), 1, figsize=(8, 6), sharex=True, layout="constrained")
-    for axis, colour, (name, load) in zip(axes, palette, load_of.items(), strict=False):
-        axis.stairs(100 * load, np.arange(len(load) + 1), fill=True, color=colour)
-        axis.set(ylabel=f"{name}\nCPU use (%)", xlim=(0, 110))
-        for end, label in ((13, "set-up"), (100, "monitoring"), (110, "clean-up")):
-            published(axis, f"RR-7959: end of {label}", x=end)
-            if axis is axes[0]:
-                start = {13: 0, 100: 13, 110: 100}[end]
-                axis.text((start + end) / 2, 103, label, ha="center", va="bottom", fontsize="small")
-        axis.set_ylim(0, 100 if axis is axes[0] else None)
-        sns.despine(ax=axis)
-    axes[-1].set_xlabel("Time (s)")
-    save(figure, path)
+    with picture(path, 8, 6.4, "Use of processors", "of 100 clients on one node and 138 servers") as drawing:
+        panels = drawing.subplots(len(load_of), 1, sharex=True)
+        for axes, colour, (name, load) in zip(panels, COLOURS, load_of.items(), strict=False):
+            axes.stairs(100 * load, np.arange(len(load) + 1), fill=True, color=colour)
+            axes.set(ylabel=f"{name}\nuse (%)", xlim=(0, 112))
+            for _, end in PHASES.values():
+                published(axes, "RR-7959: end of a phase", x=end)
+        for name, (start, end) in PHASES.items():
+            panels[0].text((start + end) / 2, 103, name, ha="center", va="bottom", fontsize="small")
+        panels[0].set_ylim(0, 100)
+        panels[-1].set_xlabel("time (s)")
+        handles, labels = panels[0].get_legend_handles_labels()
+        drawing.legend(handles[:1], labels[:1], loc="outside lower center")

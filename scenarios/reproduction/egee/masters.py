@@ -38,13 +38,22 @@ def itu(bench: Workbench) -> list[Claim]:
     draw_distribution(
         bench.figure("figure-9"),
         {"": runtimes},
-        "Task duration (s)",
+        "task duration (s)",
+        "Durations of tasks",
         f"{len(runtimes)} tasks: law with median 8 s and sigma 1.25, cut at 1200 s",
-        [10.0, 1000.0],
+        [
+            ("Responsive Grids: most below 10 s", 10.0, None),
+            ("Responsive Grids: few to 1200 s", 1200.0, None),
+        ],
     )
     names = {"itu.pool": "available workers", "itu.busy": "busy workers"}
     draw_signals(
-        bench.figure("figure-10"), run, names, "Workers", "Simulated; task durations by the law of figure 9"
+        bench.figure("figure-10"),
+        run,
+        names,
+        "workers",
+        "Workers of a master",
+        "simulated; task durations by the law of figure 9",
     )
     makespan = mean(made["makespan"])
     return [
@@ -112,7 +121,8 @@ def geant4(bench: Workbench) -> list[Claim]:
     curves = {"A: user-level": _ends(simulate(scenario, bench.seed))}
     for k in range(3):
         curves[f"B{k + 1}: plain grid"] = _ends(simulate(scenario.override(plain), bench.seed, k))
-    draw_completion(bench.figure("figure-11"), curves, 207, "Simulated: 207 tasks, uniform from 280 to 520 s")
+    note = "simulated; durations uniform from 280 to 520 s"
+    draw_completion(bench.figure("figure-11"), curves, 207, "A master and three plain grids", note)
     return [
         hypothesis(
             "R9a",
@@ -195,7 +205,7 @@ def gptm3d(bench: Workbench) -> list[Claim]:
     rows: dict[str, dict[int, float]] = {size: {} for size in SIZES}
     for (size, count), values in made.items():
         rows[size][count] = fmean(values["alone"]) / fmean(values["grid"])
-    draw_speedup(bench.figure("figure-12"), rows, "Simulated; slices by a law")
+    draw_speedup(bench.figure("figure-12"), rows, "Reconstructions on the grid", "simulated; slices by a law")
     large, small = made["large", 14], made["small", 14]
     return [
         hypothesis(

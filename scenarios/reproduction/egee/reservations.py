@@ -98,14 +98,16 @@ def reservations(bench: Workbench, name: str, figure: str, caps: tuple[int, int]
     (made,) = bench.measure(scenario, [{"horizon": bench.choose(horizon, horizon / 4)}], reserved)
     names = {f"lal.{known}.running": known for known in PHI}
     where = "one dual-processor node" if name == "vres-node" else "a site of 40 nodes"
+    site, node = caps
     draw_lanes(
         bench.figure(figure),
         simulate(scenario, bench.seed),
         names,
-        f"Simulated jobs on {where}; generated workload",
+        {"batch": node, "sdj": node} if name == "vres-node" else {"sdj": site},
+        f"Jobs on {where}",
+        "simulated; generated workload",
     )
     source = f"section 3.3, {figure.replace('-', ' ')}"
-    site, node = caps
     return [
         definition(
             "R1",
