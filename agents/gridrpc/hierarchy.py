@@ -13,6 +13,7 @@ from gridtune.model.agenda import ARRIVAL
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.estimation import EstimationVector
 from gridtune.model.gridrpc.selection import Aggregation
+from gridtune.model.job import Job
 from gridtune.model.network import Link
 
 
@@ -23,11 +24,13 @@ class Discovery(NamedTuple):
         max_servers: how many the client can use.
         reply: receives the vectors, best first.
         service: that the servers must offer; "" where services have no names.
+        task: that servers are asked about; None where they are not told.
     """
 
     max_servers: int
     reply: Callable[[Sequence[EstimationVector]], object]
     service: str = ""
+    task: Job | None = None
 
 
 class Discoverable(Protocol):
@@ -102,7 +105,7 @@ class LocalAgent(mesa.Agent):
             if awaited == 0:
                 discovery.reply(self.rank.best(best, min(self.keep, discovery.max_servers)))
 
-        inner = Discovery(discovery.max_servers, answered, discovery.service)
+        inner = discovery._replace(reply=answered)
         for child in asked:
             child.discover(inner)
         if not asked:

@@ -64,6 +64,21 @@ class ByCompletion(Aggregation):
         return sorted(vectors, key=_completion)[:most]
 
 
+@register(
+    "aggregation", "displaced", source="RR-5335, section 4.3, algorithm 3, and section 6 (as a plug-in)"
+)
+@dataclass(frozen=True)
+class ByDisplaced(Aggregation):
+    """The servers where the fewest waiting tasks would become late first; of those, the first done.
+
+    Servers that do not say so come last.
+    """
+
+    def best(self, vectors: Sequence[EstimationVector], most: int) -> Sequence[EstimationVector]:
+        """The least of (tasks made late, completion, index) first."""
+        return sorted(vectors, key=_kindness)[:most]
+
+
 @register("aggregation", "tag", source="RR-7959, section 2.3 (plug-in scheduler)")
 @dataclass(frozen=True)
 class ByTag(Aggregation):
@@ -170,6 +185,10 @@ class BestEstimate(Choice):
             sent[best] += one.mandatory or not one.bound
             made.append(one._replace(server=best))
         return made
+
+
+def _kindness(vector: EstimationVector) -> tuple[float, float, int]:
+    return vector.value("displaced", inf), vector.value("estimated_completion", inf), vector.server
 
 
 def _completion(vector: EstimationVector) -> tuple[float, float, int]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from heapq import merge
+from itertools import islice
+from math import inf
 
 from gridtune.agents.deadline.monitor import Monitor
+from gridtune.agents.deadline.plug_in import Planner, TaskClients
 from gridtune.agents.deadline.scheduler import SchedulingAgent, SchedulingAgents, measure
 from gridtune.agents.deadline.task_server import TaskServer
 from gridtune.model.agenda import Action
@@ -15,8 +18,11 @@ from gridtune.model.deadline.timetable import ReportedTimetable, Timetable
 from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
 from gridtune.model.job import Job
+from gridtune.model.network import Link as GridLink
 from gridtune.model.policy import make
+from gridtune.scenarios.systems.gridrpc import hierarchy_of
 from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
+from gridtune.scenarios.tables.gridrpc import MASTER
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.tasks import Arrival, ListedTasks, TaskWorkload
 
@@ -40,6 +46,7 @@ def check(spec: ScenarioSpec) -> None:
     if spec.agent and not isinstance(spec.agent.routing, TaskRouting):
         kinds = "greedy, mct, deadline and priority"
         raise ValueError(f"agent.routing: {spec.agent.routing.kind} does not route tasks; {kinds} do")
+    _check_discovery(spec)
     clients = {workload.name for workload in spec.workload if isinstance(workload, TaskWorkload)}
     for group in spec.server:
         if unknown := sorted(group.links.keys() - clients):
@@ -52,6 +59,27 @@ def check(spec: ScenarioSpec) -> None:
                     raise ValueError(f"workload.{workload.name}.tasks: no server is called {unknown[0]!r}")
 
 
+def _check_discovery(spec: ScenarioSpec) -> None:
+    """Whether tasks can be placed the way that they are to be placed.
+
+    Raises:
+        ValueError: a place in a hierarchy that nobody asks, or what only an agent has that knows all servers.
+    """
+    agent = spec.agent
+    if agent is None or agent.discovery == "direct":
+        for group in spec.server:
+            if group.parent != MASTER:
+                raise ValueError(f"server.{group.name}.parent: nobody asks it without agent.discovery")
+        return
+    by_themselves = "where servers answer for themselves (agent.discovery)"
+    if agent.count > 1:
+        raise ValueError(f"agent.count: every user has a client of its own {by_themselves}")
+    if not agent.load_correction:
+        raise ValueError(f"agent.load_correction: there is nothing to correct {by_themselves}")
+    if agent.routing.patience < inf:
+        raise ValueError(f"agent.routing: {agent.routing.kind} tries servers in turn, not {by_themselves}")
+
+
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Put servers, monitor and agent on the grid, if the scenario has tasks."""
     workloads = [workload for workload in spec.workload if isinstance(workload, TaskWorkload)]
@@ -62,12 +90,20 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     servers = [
         TaskServer(grid, machine, index, discipline) for index, machine in enumerate(_machines(grid, spec))
     ]
-    kind = Timetable if spec.agent.load_correction else ReportedTimetable
-    agents = [
-        SchedulingAgent(grid, servers, routing, _monitor(grid, spec.agent, servers, k), kind(len(servers)))
-        for k in range(spec.agent.count)
-    ]
-    together = SchedulingAgents(agents, spec.agent.probe_period, spec.agent.load_correction)
+    agents: Sequence[SchedulingAgent]
+    together: SchedulingAgents | TaskClients
+    if spec.agent.discovery == "direct":
+        kind = Timetable if spec.agent.load_correction else ReportedTimetable
+        agents = [
+            SchedulingAgent(
+                grid, servers, routing, _monitor(grid, spec.agent, servers, k), kind(len(servers))
+            )
+            for k in range(spec.agent.count)
+        ]
+        together = SchedulingAgents(agents, spec.agent.probe_period, spec.agent.load_correction)
+    else:
+        together = _clients(grid, spec, spec.agent, servers)
+        agents = together.planners
     tasks: list[Job] = []
     measure(agents, tasks, spec.agent.high_priority)
 
@@ -99,8 +135,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     grid.record.probe(
         "correction",
         lambda: (
-            sum(monitor.factor(k) for monitor in monitors for k in range(len(servers)))
-            / (len(monitors) * len(servers))
+            sum(monitor.factor(k) for monitor in monitors for k in range(len(monitor.machines)))
+            / sum(len(monitor.machines) for monitor in monitors)
         ),
     )
     grid.record.probe(
@@ -110,6 +146,21 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             / max(1, sum(monitor.executions for monitor in monitors))
         ),
     )
+
+
+def _clients(grid: Grid, spec: ScenarioSpec, agent: AgentSpec, servers: Sequence[TaskServer]) -> TaskClients:
+    """The clients of all users, over a hierarchy of agents above servers that plan their own queues."""
+    clients = TaskClients(grid, GridLink(spec.network.latency, spec.network.bandwidth))
+    clients.planners = [
+        Planner(grid, server, k, agent.routing, _monitor(grid, agent, [server], k), clients)
+        for k, server in enumerate(servers)
+    ]
+    by_parent: dict[str, list[Planner]] = {}
+    left = iter(clients.planners)
+    for group in spec.server:
+        by_parent.setdefault(group.parent, []).extend(islice(left, group.count))
+    clients.master = hierarchy_of(grid, spec, by_parent)
+    return clients
 
 
 def _monitor(grid: Grid, spec: AgentSpec, servers: Sequence[TaskServer], index: int) -> Monitor:

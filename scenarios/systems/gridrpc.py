@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import merge
 from typing import TypeVar
 
 from gridtune.agents.gridrpc.client import Client, ClientHabits, Session
-from gridtune.agents.gridrpc.hierarchy import LocalAgent, MasterAgent
+from gridtune.agents.gridrpc.hierarchy import Discoverable, LocalAgent, MasterAgent
 from gridtune.agents.gridrpc.machine import Machine
 from gridtune.agents.gridrpc.sed import SED_COUNTERS, SeD
 from gridtune.model.agenda import Action
@@ -62,7 +62,10 @@ def _check_tree(spec: ScenarioSpec) -> None:
     if MASTER in parents:
         raise ValueError(f"local_agent: {MASTER} is the name of the master agent")
     known = ", ".join([MASTER, *parents])
-    named = [("sed", sed.name, sed.parent) for sed in spec.sed]
+    named = [
+        *(("sed", sed.name, sed.parent) for sed in spec.sed),
+        *(("server", server.name, server.parent) for server in spec.server),
+    ]
     for kind, name, parent in [*named, *(("local_agent", name, parent) for name, parent in parents.items())]:
         if parent != MASTER and parent not in parents:
             raise ValueError(f"{kind}.{name}: parent: no agent {parent!r}; there are {known}")
@@ -90,7 +93,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         made = list(_servers(grid, spec, group, len(servers)))
         servers += made
         by_parent.setdefault(group.parent, []).extend(made)
-    master = _agents(grid, spec, by_parent)
+    master = hierarchy_of(grid, spec, by_parent)
     habits = {
         client.name: ClientHabits(
             client.dispatch,
@@ -183,8 +186,16 @@ def _servers(grid: Grid, spec: ScenarioSpec, group: SedSpec, first: int) -> Iter
 LEAST_SPEED = 1e-3
 
 
-def _agents(grid: Grid, spec: ScenarioSpec, servers: dict[str, list[SeD]]) -> MasterAgent:
-    """The master agent, over a tree that is uniform or written out."""
+def hierarchy_of(
+    grid: Grid, spec: ScenarioSpec, servers: Mapping[str, Sequence[Discoverable]]
+) -> MasterAgent:
+    """The master agent, over a tree that is uniform or written out.
+
+    Args:
+        grid: where it lives.
+        spec: of the tree.
+        servers: by the name of the agent that they report to.
+    """
     hierarchy, cost = spec.hierarchy, spec.message_cost.agent
 
     def agent(
@@ -197,7 +208,7 @@ def _agents(grid: Grid, spec: ScenarioSpec, servers: dict[str, list[SeD]]) -> Ma
         own = hierarchy.level[level] if level < len(hierarchy.level) else LevelSpec()
         return agent(kind, name, own.latency, own.rank, own.keep)
 
-    def grow(parent: LocalAgent, below: list[SeD], level: int, name: str) -> None:
+    def grow(parent: LocalAgent, below: Sequence[Discoverable], level: int, name: str) -> None:
         """Hang servers below an agent, evenly under the levels that are left."""
         if level > hierarchy.depth:
             parent.children.extend(below)

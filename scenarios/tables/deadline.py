@@ -11,6 +11,7 @@ from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable, Table
 from gridtune.scenarios.fields.time_varying import Course
+from gridtune.scenarios.tables.gridrpc import MASTER
 
 
 class LinkSpec(Table):
@@ -31,6 +32,9 @@ class ServerSpec(Switchable):
     )
     lease: LeaseSpec | None = Field(
         default=None, description="they stand on nodes of `site` as jobs, for a time; left out, for good"
+    )
+    parent: str = Field(
+        default=MASTER, description="[[local_agent]] that they report to, or master-agent, in a hierarchy"
     )
     speed: Law = Field(
         default=1.0,
@@ -67,6 +71,12 @@ class AgentSpec(Switchable):
     load_correction: bool = Field(
         default=True,
         description="whether an agent counts its own placements at once, or knows what servers last reported",
+    )
+    discovery: Literal["direct", "hierarchy"] = Field(
+        default="direct",
+        description="the agent knows all servers; or servers answer for themselves through the agents of "
+        "[hierarchy], which rank them by its plug-in scheduler (as algorithm 3: displaced), and every user "
+        "asks for one task after the other",
     )
     routing: policy_of("routing")  # type: ignore[valid-type]
     forecast: policy_of("forecast") = Field(default="perfect", validate_default=True)  # type: ignore[valid-type]

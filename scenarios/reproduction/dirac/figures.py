@@ -208,7 +208,8 @@ def draw_strategies(
     """Figure 9: waits, response and makespan of the strategies; DIRAC's queries over time."""
     note = "bars: mean and standard deviation over runs; right: one run, queries of site agents pale"
     with picture(path, 12, 6.4, "Push, pull and pilots", note) as drawing:
-        left, right = drawing.subfigures(1, 2, width_ratios=(1.1, 1))
+        halves: Any = drawing.subfigures(1, 2, width_ratios=(1.1, 1))
+        left, right = halves
         panels = left.subplots(2, 1)
         for axes, (context, values) in zip(panels, made.items(), strict=True):
             _draw_bars(axes, context.removeprefix("dirac/"), values)
