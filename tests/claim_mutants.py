@@ -445,7 +445,6 @@ MUTANTS: tuple[Mutant, ...] = (
         _order_tasks(lambda job: 0),
         (
             "deadline/fig3/P2a",
-            "deadline/limits/P5a",
             "deadline/limits/P5b",
             "deadline/limits/P5c",
             *(f"deadline/fig4{part}/P4{letter}" for part in "bcd" for letter in "abcd"),

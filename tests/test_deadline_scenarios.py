@@ -40,6 +40,17 @@ def test_random_priorities_execute_more_without_fallback_too():
     assert executed("deadline/fig3") > 1.2 * executed("deadline/fig3", workload__priority=5)
 
 
+def test_on_servers_of_different_speeds_priorities_and_fallback_gain_too():
+    mixed = {
+        "workload__count": 700,
+        "server__count": 50,
+        "server__speed": {"law": "uniform", "low": 0.5, "high": 1.5},
+    }
+    assert executed("deadline/fig3", **mixed) > 1.2 * executed("deadline/fig3", **mixed, workload__priority=5)
+    without = executed("deadline/fig4b", **mixed, agent__routing__fallback="none")
+    assert executed("deadline/fig4b", **mixed) > without
+
+
 def test_sizes_over_many_decades_reverse_the_gain_of_fallback():
     values = {"workload__count": 2000}
     without = executed("deadline/wide-sizes", **values, agent__routing__fallback="none")

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,20 @@ def test_tables_of_claims_are_as_the_data_say():
         text = page.read_text(encoding="utf-8")
         assert claims.written(text) == text, page
     assert claims.counts() in (DOCS / "validation.md").read_text(encoding="utf-8")
+
+
+def test_a_verdict_that_hangs_on_the_seed_is_stated_as_undecided():
+    stated = module("claims").stated
+    met = {"verdict": "met", "reason": "why"}
+    for seeds in ({}, {"met": 20}, {"met": 19, "undecided": 1}, {"undecided": 20}):
+        assert stated(met, Counter(seeds)) == met
+    for verdict in ("met", "not met"):
+        open_ = stated(met | {"verdict": verdict}, Counter({"met": 18, "undecided": 2}))
+        assert open_["verdict"] == "undecided"
+        assert open_["reason"].startswith(f"why; {verdict} with seed 1")
+        assert open_["reason"].endswith("18 met, 2 undecided")
+    definition = {"verdict": "by definition", "reason": "so"}
+    assert stated(definition, Counter({"met": 1, "undecided": 1})) == definition
 
 
 def test_references_name_everything_there_is():
