@@ -28,6 +28,7 @@ from gridtune.agents.middleware.site_agent import SiteAgent
 from gridtune.agents.wms.overlay import Master
 from gridtune.model.batch.policies import Conservative
 from gridtune.model.batch.policies import Fcfs as FirstCome
+from gridtune.model.deadline.forecasts import Correction
 from gridtune.model.deadline.routing import PriorityRouting
 from gridtune.model.gridrpc.disciplines import Ethic, Fcfs, Priority, ServerQueue
 from gridtune.model.gridrpc.dispatch import EthicDispatch
@@ -471,9 +472,14 @@ MUTANTS: tuple[Mutant, ...] = (
         ("deadline/fig4a/P3",),
     ),
     Mutant(
-        "forecasts are never corrected",
+        "an agent forgets by what it has corrected a forecast",
         _set(Monitor, "factor", lambda self, server: 1.0),
-        ("deadline/forecast-error/P6a", "deadline/forecast-error/P6c", "deadline/forecast-error/P6d"),
+        ("deadline/forecast-error/P6c",),
+    ),
+    Mutant(
+        "executions teach nothing about forecasts",
+        _set(Correction, "learn", lambda self, actual, forecast: None),
+        ("deadline/forecast-error/P6a", "deadline/forecast-error/P6d"),
     ),
     Mutant(
         "servers never report to agents",

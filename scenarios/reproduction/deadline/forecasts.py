@@ -45,7 +45,8 @@ def forecast_error(bench: Workbench) -> list[Claim]:
         }
         for error, algorithm in keys
     ]
-    size = bench.choose({}, {"workload.count": 100})
+    # At reduced size there are five times fewer servers and tasks.
+    size = bench.choose({}, {"server.count": 20, "workload.count": 600})
     runs = bench.evaluate(load("deadline/forecast-error").override(size), points)
     made: dict[tuple[str, str], Values] = dict(zip(keys, runs, strict=True))
     draw_errors(bench.figure("forecast-error"), made, list(ERRORS), list(ALGORITHMS))
