@@ -286,11 +286,9 @@ def _levers(logs: Sequence[Log]) -> Iterable[tuple[str, Sequence[Any]]]:
 
 
 def _most_running(logs: Sequence[Log]) -> list[float]:
-    """Quotas to try: what nine of ten users never exceeded, and what nobody did; the log denies others."""
+    """The quota to try: what no user ever exceeded; a log denies smaller ones. None for one user."""
     peaks = [peak for log in logs for peak in log.most_running()]
-    if len(peaks) <= len(logs):
-        return []  # of one user only
-    return sorted({float(np.ceil(np.quantile(peaks, share))) for share in (0.9, 1.0)})
+    return [max(peaks)] if len(peaks) > len(logs) else []
 
 
 __all__ = ["Calibration", "Floats", "Tried", "calibrate", "described"]
