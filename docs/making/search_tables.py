@@ -148,8 +148,43 @@ def federation_table(data: dict[str, Any]) -> str:
         best = max(alone, key=lambda name: alone[name])
         lines.append(f"| | papers: best ({best}) | | | | | {alone[best]:.3f} |")
         lines.append(f"| | papers: all {len(papers)} | | | | | {volume(papers.values()):.3f} |")
-    said = [f"- Seed {row['seed']}, {row['sampler']}: {text}" for row in rows for text in row["said"]]
+    said = [
+        f"- Seed {row['seed']}, {row['sampler']}: {text}"
+        for row in rows
+        for text in (*row["said"], *(f"Tested afterwards: {one}" for one in row["tested"]))
+    ]
     return "\n".join([*lines, "", *said])
+
+
+def chances_table(data: dict[str, Any]) -> str:
+    """How often each search evaluated each kind of system, and how often it keeps it."""
+    rows = data["rows"]
+    seeds = " | ".join(f"seed {row['seed']}" for row in rows)
+    lines = [
+        f"| choice | kind | {seeds} |",
+        f"|---|---|{'---:|' * len(rows)}",
+    ]
+    for path in rows[0]["tried"]:
+        for kind in sorted({kind for row in rows for kind in row["tried"][path]}):
+            counts = [row["tried"][path].get(kind, (0, 0)) for row in rows]
+            cells = " | ".join(f"{tried}, {kept}" for tried, kept in counts)
+            lines.append(f"| `{path}` | {kind} | {cells} |")
+    return "\n".join(lines)
+
+
+def kept_table(data: dict[str, Any]) -> str:
+    """The kinds of each point that a search keeps, and its objectives on fresh seeds."""
+    (row,) = data["rows"]
+    names = list(row["kept"][0]["objectives"])
+    choices = list(row["tried"])
+    lines = [
+        f"| {' | '.join(f'`{name}`' for name in (*choices, *names))} |",
+        f"|{'---|' * len(choices)}{'---:|' * len(names)}",
+    ]
+    for point in row["kept"]:
+        cells = [*point["kinds"], *(_measured(*point["objectives"][name]) for name in names)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", *(f"- {text}" for text in row["said"])])
 
 
 def _costs(point: list[float]) -> list[float]:

@@ -97,6 +97,9 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "samplers.md": {"allocations": search_tables.allocations_table},
     "federation.md": {
         "federation": search_tables.federation_table,
+        "federation chances": search_tables.chances_table,
+        "federation_week kept": search_tables.kept_table,
+        "federation_week chances": search_tables.chances_table,
         **{
             f"federation_effects {name}": partial(search_tables.effect_table, effect=name)
             for name in search_tables.EFFECTS

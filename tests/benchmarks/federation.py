@@ -1,6 +1,8 @@
 """What the search of a federation is worth, against random search and against the settings of the papers.
 
     python -m tests.benchmarks.federation --rows docs/data/federation.json        # measures what is missing
+    python -m tests.benchmarks.federation --scenario federation/lcg-week --runs 240 --seeds 1 --which search \
+        --fresh 0 --rows docs/data/federation_week.json                    # half an hour of CPU
     python docs/making/tables.py                                           # shows it in docs/federation.md
 
 For every seed there are a search with the sampler that is the default and one with `random` that takes
@@ -8,6 +10,9 @@ equally many runs, those on fresh seeds included. The points that each keeps are
 streams that neither has used, and so is every combination of the settings that the papers themselves use.
 Their quality is the hypervolume of the means; the reference point is the worst value of each objective among
 all of them, so that only what stays at the edge counts for nothing.
+
+Counted is also how often each kind of system was evaluated, and kept. With a folder for the studies
+(`--work`) kinds that a search had no runs to put into points of its front are tested there.
 """
 
 from __future__ import annotations
@@ -21,19 +26,21 @@ from typing import Any
 
 import numpy as np
 
+from gridtune.optimize import api
 from gridtune.optimize.budget import Budget
+from gridtune.optimize.explanation.transplants import streams_of, tested
 from gridtune.optimize.front.dominant_choice import dominant_choices
-from gridtune.optimize.front.front import front
+from gridtune.optimize.front.front import Front, front
+from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Point
-from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import evaluate
 from gridtune.scenarios.workers.pool import Pool
 
-SCENARIO = "federation/small"
 FRESH_SEED = 1_000_003
-FRESH_RUNS = 30
 BOTH = ("search", "random")
+KINDS = ("middleware.kind", "harvester.controller", "client.dispatch")
 
 # What each paper recommends or compares; shares and bounds that none of them states are the scenario's.
 MIDDLEWARE: dict[str, Point] = {
@@ -82,12 +89,11 @@ def settings_of_papers() -> dict[str, Point]:
     return made
 
 
-def means(points: Sequence[Point], pool: Pool) -> list[list[float]]:
-    """Objectives of points on the fresh streams, as means."""
-    scenario = load(SCENARIO)
+def means(scenario: Scenario, points: Sequence[Point], runs: int, pool: Pool) -> list[list[float]]:
+    """Objectives of points on so many fresh streams, as means."""
     names = scenario.spec.search.objectives if scenario.spec.search else []
     found: list[list[float]] = [[] for _ in points]
-    for outcome in evaluate(scenario, points, FRESH_SEED, range(FRESH_RUNS), pool):
+    for outcome in evaluate(scenario, points, FRESH_SEED, range(runs), pool):
         if outcome.failure is not None:
             raise SystemExit(f"{points[outcome.index]}: {outcome.failure}")
         found[outcome.index] = [
@@ -96,13 +102,53 @@ def means(points: Sequence[Point], pool: Pool) -> list[list[float]]:
     return found
 
 
-def measure(seed: int, budget: Budget, which: str, pool: Pool, work: Path | None) -> dict[str, Any]:
+def chances(found: Front) -> dict[str, dict[str, list[int]]]:
+    """How often each value of each choice between kinds was evaluated, and how often it is kept."""
+    tried = [one.values for one in found.archive.evaluations]
+    kept = [member.evaluation.values for member in found.kept]
+    values = {path: sorted({str(one[path]) for one in tried if path in one}) for path in KINDS}
+    return {
+        path: {
+            value: [sum(str(one.get(path)) == value for one in points) for points in (tried, kept)]
+            for value in known
+        }
+        for path, known in values.items()
+    }
+
+
+def left_open(study: Path, pool: Pool) -> list[str]:
+    """Tests of kinds that a search had no runs to put into points of its front, in words."""
+    opened = api.open_study(study)
+    choices = [
+        choice
+        for choice in dominant_choices(opened.details)
+        if any(one.tested is None for one in choice.alternatives)
+    ]
+    first, runs = streams_of(opened.details)
+    fresh = FreshRuns(opened.settings, runs, pool, first=first)
+    return list(map(str, tested(opened.details, opened.settings.space, choices, fresh)))
+
+
+def kept_points(found: Front) -> list[dict[str, Any]]:
+    """The kinds of each point kept, and its objectives on fresh seeds with their standard errors."""
+    return [
+        {
+            "kinds": [str(member.evaluation.values[path]) for path in KINDS],
+            "objectives": {name: [one.mean, one.standard_error] for name, one in member.estimates.items()},
+        }
+        for member in found.kept
+    ]
+
+
+def measure(
+    scenario: Scenario, seed: int, budget: Budget, which: str, fresh: int, pool: Pool, work: Path | None
+) -> dict[str, Any]:
     """One search, and what its front is worth on fresh streams."""
     sampler = "auto" if which == "search" else "random"
     out = None if work is None else work / f"{which}-{seed}"
     begun = out is not None and out.exists()
     archive = search(
-        load(SCENARIO), budget=budget, sampler=sampler, seed=seed, pool=pool, out=out, resume=begun
+        scenario, budget=budget, sampler=sampler, seed=seed, pool=pool, out=out, resume=begun
     ).archive
     made = front(archive)
     kept = [member.evaluation.values for member in made.kept]
@@ -116,7 +162,10 @@ def measure(seed: int, budget: Budget, which: str, pool: Pool, work: Path | None
         "members": len(made.members),
         "kinds": kinds,
         "said": list(map(str, dominant_choices(made))),
-        "points": means(kept, pool),
+        "tried": chances(made),
+        "tested": [] if out is None or not fresh else left_open(out, pool),
+        "kept": kept_points(made),
+        "points": means(scenario, kept, fresh, pool) if fresh else [],
     }
 
 
@@ -125,8 +174,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--scenario", default="federation/small")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--budget", type=int, default=300)
+    parser.add_argument("--budget", type=int, default=300, help="points to evaluate")
+    parser.add_argument("--runs", type=int, help="simulations in all, in place of a number of points")
+    parser.add_argument("--fresh", type=int, default=30, help="new streams for what is kept; 0 for none")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
     parser.add_argument("--work", type=Path, help="folder that keeps the studies")
@@ -135,20 +187,21 @@ def main() -> None:
     known: dict[str, Any] = {"papers": {}, "rows": []}
     if chosen.rows.exists():
         known = json.loads(chosen.rows.read_text(encoding="utf-8"))
-    with_pool = Pool(chosen.jobs)
+    scenario, with_pool = load(chosen.scenario), Pool(chosen.jobs)
     try:
         for seed, which in product(range(1, chosen.seeds + 1), chosen.which):
             found = {row["which"]: row for row in known["rows"] if row["seed"] == seed}
             if which in found:
                 continue
-            budget = Budget.of(chosen.budget)
+            budget = Budget.of(None if chosen.runs else chosen.budget, runs=chosen.runs)
             if which == "random":
                 budget = Budget.of(None, runs=found["search"]["runs"])
-            known["rows"].append(measure(seed, budget, which, with_pool, chosen.work))
+            known["rows"].append(measure(scenario, seed, budget, which, chosen.fresh, with_pool, chosen.work))
             save(chosen.rows, known)
-        if not known["papers"]:
+        if not known["papers"] and chosen.fresh:
             named = settings_of_papers()
-            known["papers"] = dict(zip(named, means(list(named.values()), with_pool), strict=True))
+            found = means(scenario, list(named.values()), chosen.fresh, with_pool)
+            known["papers"] = dict(zip(named, found, strict=True))
             save(chosen.rows, known)
     finally:
         with_pool.close()
