@@ -12,6 +12,7 @@ CLASSES = [
     {"name": "sdj", "kinds": ["sdj"], "full": "reject", "wall_limit": 90.0},
     {"name": "batch", "full": "wait"},
 ]
+LOCAL = [{}, {"order": "fair-share"}, {"user_cap": 1}, {"user_cap": 2, "order": "fair-share"}]
 JOBS = {"kind": "generated", "interval": {"law": "exponential", "mean": 40.0}, "users": 3}
 META = {"name": "meta", "role": "meta", "via": "middleware"}
 SHORT = {"name": "sdj", "role": "sdj", "via": "wms"}
@@ -65,7 +66,7 @@ def grids(draw: st.DrawFn) -> dict[str, Any]:
             "policy": "fcfs",
             "virtual_slots": 2,
             "vres": {"sdj": 0.5},
-            "classes": CLASSES,
+            "classes": [CLASSES[0], CLASSES[1] | draw(one_of(LOCAL))],
             "sharing": draw(one_of(["processor", "node"])),
         },
     ]  # fmt: skip

@@ -46,7 +46,7 @@ class VresSite(mesa.Agent):
 
     Jobs start in a slot of their class on the least loaded processor, and share it with whatever else
     is active there (Responsive Grids, section 3.2); of several processors, see `Gangs`. A class with a
-    queue serves it first come, first served: nobody overtakes a job that waits for several slots.
+    queue serves it in its order: nobody overtakes a job that waits for several slots when it is its turn.
 
     Args:
         grid: where it lives.
@@ -172,7 +172,8 @@ class VresSite(mesa.Agent):
         if slot_class is None or job.processors > slot_class.widest:
             self.grid.record.counters["vres_rejected"] += 1
             return False
-        if slot_class.has_room(job.processors) and not slot_class.queue:
+        free = slot_class.has_room(job.processors) and slot_class.within_caps(job)
+        if free and slot_class.first(now) is None:
             job.queue(now, self.name)
             self.owners[job.id] = done, started
             self._start(job, slot_class)
@@ -263,7 +264,7 @@ class VresSite(mesa.Agent):
         slot_class.started += 1
         if self.keeper is not None:
             self.keeper.started()
-        slot_class.running_work += slot_class.promised(job)
+        slot_class.begins(job, now)
         self._executions[job.id] = execution
         if slot_class.rules.wall_limit < inf:
             limit = slot_class.rules.wall_limit
@@ -352,15 +353,16 @@ class VresSite(mesa.Agent):
                 self.units[unit].stop(self._agenda.now, execution)
                 self.after(unit, slot_class, -1)
             slot_class.give_back(unit)
-        slot_class.running_work -= slot_class.promised(job)
+        slot_class.leaves(job, self._agenda.now)
         self.serve(slot_class)
         if self.keeper is not None:
             self.keeper.released(self.empty)
 
     def serve(self, slot_class: SlotClass) -> None:
         """Start waiting jobs of a class in their order for as long as there is room for the next."""
-        while slot_class.queue and slot_class.has_room(slot_class.queue[0].processors):
-            waiting = slot_class.queue.popleft()
+        now = self._agenda.now
+        while (waiting := slot_class.first(now)) is not None and slot_class.has_room(waiting.processors):
+            slot_class.queue.remove(waiting)
             slot_class.waiting_work -= slot_class.promised(waiting)
             if waiting.state is not CANCELLED:
                 self._start(waiting, slot_class)

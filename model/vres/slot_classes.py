@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import inf, nan
@@ -25,6 +25,10 @@ class ClassRules:
         wall_limit: s that a job may hold a slot; it is killed then.
         node_cap, site_cap: jobs of the class that may run at once on a node and at the site; one counts once
             for each of its processors.
+        user_cap, group_cap: processors that the jobs of one user, or group, may hold at once at the site;
+            others pass the jobs beyond that.
+        order: who of those that wait comes first: who came first, or (`fair-share`) the first job of the user
+            whose jobs have held processors for the shortest time in all.
     """
 
     name: str
@@ -34,6 +38,14 @@ class ClassRules:
     wall_limit: float = inf
     node_cap: float = inf
     site_cap: float = inf
+    user_cap: float = inf
+    group_cap: float = inf
+    order: Literal["first-come", "fair-share"] = "first-come"
+
+    @property
+    def by_user(self) -> bool:
+        """Whether it matters whose jobs hold processors."""
+        return self.user_cap < inf or self.group_cap < inf or self.order == "fair-share"
 
     def admits(self, job: Job) -> bool:
         """Whether a job may enter."""
@@ -71,12 +83,16 @@ class SlotClass:
     """
 
     __slots__ = (
+        "_by_user",
         "_capacity",
         "_closed",
         "_dealt",
         "_node_used",
+        "_of_group",
+        "_of_user",
         "_since",
         "_units_per_node",
+        "_used",
         "active",
         "active_at",
         "ended",
@@ -122,7 +138,11 @@ class SlotClass:
         self._units_per_node = units_per_node
         self._since = 0.0
         self._capacity = capacity
-        self.widest = int(min(rules.site_cap, self._distinct()))
+        self.widest = int(min(rules.site_cap, rules.user_cap, rules.group_cap, self._distinct()))
+        self._by_user = rules.by_user
+        self._of_user: Counter[str] = Counter()  # processors held
+        self._of_group: Counter[str] = Counter()
+        self._used: dict[str, tuple[float, float]] = {}  # slot-seconds of each user, up to when
 
     @property
     def free(self) -> int:
@@ -158,6 +178,44 @@ class SlotClass:
             )
             for node, used in enumerate(self._node_used)
         )
+
+    def first(self, now: float) -> Job | None:
+        """The waiting job whose turn it is, whether there is room for it or not; None if none may start."""
+        if not self._by_user:
+            return self.queue[0] if self.queue else None
+        waiting = (job for job in self.queue if self.within_caps(job))
+        if self.rules.order == "first-come":
+            return next(waiting, None)
+        return min(waiting, key=lambda job: self.used(job.user, now), default=None)
+
+    def within_caps(self, job: Job) -> bool:
+        """Whether its user and its group may hold the processors of a job, too."""
+        rules = self.rules
+        return (
+            self._of_user[job.user] + job.processors <= rules.user_cap
+            and self._of_group[job.group] + job.processors <= rules.group_cap
+        )
+
+    def used(self, user: str, now: float) -> float:
+        """Slot-seconds that the jobs of a user have held by now."""
+        time, since = self._used.get(user, (0.0, now))
+        return time + self._of_user[user] * (now - since)
+
+    def begins(self, job: Job, now: float) -> None:
+        """A job gets its slots."""
+        self.running_work += self.promised(job)
+        self._count(job, job.processors, now)
+
+    def leaves(self, job: Job, now: float) -> None:
+        """A job gives its slots back."""
+        self.running_work -= self.promised(job)
+        self._count(job, -job.processors, now)
+
+    def _count(self, job: Job, processors: int, now: float) -> None:
+        if self._by_user:
+            self._used[job.user] = self.used(job.user, now), now
+            self._of_user[job.user] += processors
+            self._of_group[job.group] += processors
 
     def promised(self, job: Job) -> float:
         """Slot-seconds that a job promises to take at most."""

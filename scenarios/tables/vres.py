@@ -23,6 +23,15 @@ class ClassSpec(Table):
     wall_limit: float = Field(default=inf, gt=0, description="s after which a job is killed")
     node_cap: float = Field(default=inf, ge=1, description="processors that its jobs may hold on a node")
     site_cap: float = Field(default=inf, ge=1, description="processors that its jobs may hold at the site")
+    user_cap: float = Field(default=inf, ge=1, description="processors that jobs of one user may hold there")
+    group_cap: float = Field(
+        default=inf, ge=1, description="processors that jobs of one group may hold there"
+    )
+    order: Literal["first-come", "fair-share"] = Field(
+        default="first-come",
+        description="who of those that wait comes first: who came first, or the user whose jobs have held "
+        "processors for the shortest time in all",
+    )
 
     def rules(self) -> ClassRules:
         """The same for the site."""
