@@ -22,7 +22,7 @@ SEEDS_DATA = Path("docs/data/claim_seeds.json")
 SEEDS = range(1, 21)
 REDUCED: dict[str, Any] = {"replications": 10, "quick": True}
 FULL: dict[str, Any] = {"replications": 20, "quick": False}
-REPLICATIONS = {"dirac/queue": 30}  # under each seed, where ten say too little and more cost little
+REPLICATIONS = {"dirac/queue": 30, "egee/gptm3d": 20}  # under each seed, where ten say too little
 
 
 def kept(path: Path) -> Any:
