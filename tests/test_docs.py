@@ -123,18 +123,32 @@ def test_tables_of_claims_are_as_the_data_say():
     assert claims.counts() in (DOCS / "validation.md").read_text(encoding="utf-8")
 
 
-def test_a_verdict_that_hangs_on_the_seed_is_stated_as_undecided():
-    stated = module("claims").stated
-    met = {"verdict": "met", "reason": "why"}
-    for seeds in ({}, {"met": 20}, {"met": 19, "undecided": 1}, {"undecided": 20}):
-        assert stated(met, Counter(seeds)) == met
-    for verdict in ("met", "not met"):
-        open_ = stated(met | {"verdict": verdict}, Counter({"met": 18, "undecided": 2}))
-        assert open_["verdict"] == "undecided"
-        assert open_["reason"].startswith(f"why; {verdict} with seed 1")
-        assert open_["reason"].endswith("18 met, 2 undecided")
-    definition = {"verdict": "by definition", "reason": "so"}
-    assert stated(definition, Counter({"met": 1, "undecided": 1})) == definition
+def measured(low, high, verdict="met", at_least=0.0):
+    finding = {"value": (low + high) / 2, "low": low, "high": high, "at_least": at_least, "at_most": None}
+    return {"verdict": verdict, "reason": "why", "findings": [{**finding, "outcome": verdict, "runs": 20}]}
+
+
+@pytest.mark.parametrize(
+    ("claim", "seeds", "stands"),
+    [
+        (measured(2.0, 4.0), {}, True),  # three half-widths from the bound
+        (measured(0.5, 2.5), {}, False),  # one and a half
+        (measured(0.5, 2.5), {"met": 19}, False),
+        (measured(0.5, 2.5), {"met": 19, "undecided": 1}, True),
+        (measured(0.5, 2.5), {"met": 18, "undecided": 2}, False),
+        (measured(2.0, 4.0), {"met": 10, "undecided": 10}, True),  # the reduced size says too little
+        (measured(-4.0, -2.0, "not met"), {}, True),
+        (measured(-2.5, -0.5, "not met"), {"undecided": 20}, False),
+        (measured(0.0, 0.2, at_least=None), {}, True),  # expected of every run
+        (measured(0.0, 0.2, at_least=None), {"met": 18, "undecided": 2}, False),
+        (measured(3.0, 3.0), {"undecided": 2}, True),  # always the same in full
+        (measured(-1.0, 1.0, "by definition"), {"by definition": 1, "not met": 1}, True),
+    ],
+)
+def test_a_verdict_that_hangs_on_the_seed_is_stated_as_undecided(claim, seeds, stands):
+    made = module("claims").stated(claim, Counter(seeds))
+    assert made == claim if stands else made["verdict"] == "undecided"
+    assert made["reason"].startswith("why")
 
 
 def test_references_name_everything_there_is():

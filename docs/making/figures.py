@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pages import DOCS, ROOT, commands, files, pages, pictures
 
-COLOURS = 128  # of a picture; enough for lines, bars and bands, and a third of the size
+COLOURS = 64  # of a picture; enough for lines, bars and bands, and a third of the size
 
 
 def main(names: list[str]) -> None:
