@@ -205,3 +205,12 @@ def test_what_cannot_overflow_is_refused():
     ):
         with pytest.raises(ScenarioError, match=words):
             grid(lease)
+
+
+@pytest.mark.parametrize(("io_share", "took"), [(0.0, 100.0), (0.5, 200.0)])
+def test_executions_on_leases_are_as_fast_as_the_file_server_of_the_site_lets_them_be(io_share, took):
+    site = {"name": "a", "nodes": 2, "policy": "fcfs"}
+    # Two processes that want 0.5 each, and get a quarter each: 0.5 / (0.5 + 0.5 x 3).
+    site |= {"file_system": {"threads": 0.5, "io_share": io_share}}
+    run = grid({}, count=2, n_max=2, site=site)
+    assert [end - start for start, end in executions(run)] == pytest.approx([took] * 2, abs=0.01)

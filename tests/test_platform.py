@@ -207,6 +207,14 @@ def test_every_middleware_brings_tasks_to_generated_virtual_reservations(kind):
     assert len({job.site for job in jobs}) > 1
 
 
+@pytest.mark.parametrize("kind", ["push", "pull", "pilot"])
+def test_two_hundred_sites_of_egee_run_with_every_middleware(kind):
+    ways = {"workload.batch.via": "middleware", "workload.sdj.via": "wms", "horizon": 3000.0}
+    run = simulate(load("egee/grid").override({"middleware.kind": kind} | ways))
+    done = {job.kind for job in run.record.jobs if job.state == "done"}
+    assert done == {"sdj", "batch"}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [({"virtual_slots": 1.5}, "whole"), ({"policy": "easy"}, "fcfs"), ({"vres": None}, "vres")],

@@ -151,7 +151,7 @@ def federation_table(data: dict[str, Any]) -> str:
     said = [
         f"- Seed {row['seed']}, {row['sampler']}: {text}"
         for row in rows
-        for text in (*row["said"], *(f"Tested afterwards: {one}" for one in row["tested"]))
+        for text in (*row["said"], *(f"Tested afterwards: {one}." for one in row["tested"]))
     ]
     return "\n".join([*lines, "", *said])
 

@@ -117,7 +117,7 @@ def chances(found: Front) -> dict[str, dict[str, list[int]]]:
 
 
 def left_open(study: Path, pool: Pool) -> list[str]:
-    """Tests of kinds that a search had no runs to put into points of its front, in words."""
+    """Tests of kinds that a search had no runs to put into points of its front, a sentence for each."""
     opened = api.open_study(study)
     choices = [
         choice
@@ -126,7 +126,7 @@ def left_open(study: Path, pool: Pool) -> list[str]:
     ]
     first, runs = streams_of(opened.details)
     fresh = FreshRuns(opened.settings, runs, pool, first=first)
-    return list(map(str, tested(opened.details, opened.settings.space, choices, fresh)))
+    return [f"{one}".split(". ")[0] for one in tested(opened.details, opened.settings.space, choices, fresh)]
 
 
 def kept_points(found: Front) -> list[dict[str, Any]]:
