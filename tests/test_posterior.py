@@ -8,7 +8,7 @@ from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication import posterior
 from gridtune.optimize.replication.compare import estimate_of, non_dominated
 from gridtune.optimize.replication.judgement import ENOUGH, judgement_of
-from gridtune.optimize.replication.posterior import TEMPER, Posterior, fit
+from gridtune.optimize.replication.posterior import Posterior, fit
 from gridtune.optimize.replication.reliability import reliability
 from gridtune.optimize.replication.response_surface import Surface, coordinates_of
 
@@ -293,9 +293,9 @@ def test_what_points_explain_is_judged_by_the_f_test():
     assert worse.share == 0.0
 
 
-def test_what_never_or_always_happens_stays_so_and_odds_are_tempered():
+def test_what_never_or_always_happens_stays_so_and_odds_are_raised():
     raised = posterior._raised(np.array([0.0, 0.5, 0.8, 1.0]), 0.0, 100)
-    assert raised == pytest.approx([0.0, 0.5, 4**TEMPER / (1 + 4**TEMPER), 1.0])
+    assert raised == pytest.approx([0.0, 0.5, 0.8, 1.0])
     assert posterior._raised(np.array([0.5]), np.log(3), 100) == pytest.approx(0.75)
 
 

@@ -34,7 +34,6 @@ LEAST_OWN = 0.05  # of the variance of luck that similar points never share
 PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
 DRAWS = 1000
 LOSS_DRAWS = 400  # of these for expected losses
-TEMPER = 0.85  # power of all odds, as the sizes of the surface are estimates that are taken for known
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 800  # points that are modelled, at most: the best ones, layer by layer
 AGAIN = 30  # new runs of each point on which those that are kept are to hold against each other
@@ -70,7 +69,7 @@ class Posterior:
 
         The share of draws alone says too little: what is uncertain blurs the trade-off that points lie on,
         so that more of them are beaten in a draw than in truth. By how much is seen where the truth is known,
-        in the replays; all odds are raised by the same factor, after they are tempered (see `TEMPER`).
+        in the replays; all odds are raised by the same factor.
 
         Args:
             rivals: positions of the points that are compared; the chance of any other is 0. All if left out.
@@ -373,10 +372,10 @@ def _missing_odds(said: Array, true: Array, draws: int) -> float:
 
 
 def _raised(shares: Array, shift: float, draws: int) -> Array:
-    """Shares of draws with their odds tempered and raised; what never or always happens stays so."""
+    """Shares of draws with their odds raised; what never or always happens stays so."""
     import numpy as np
 
-    raised = 1 / (1 + np.exp(-(TEMPER * _odds(shares, draws) + shift)))
+    raised = 1 / (1 + np.exp(-(_odds(shares, draws) + shift)))
     return np.where((shares == 0) | (shares == 1), shares, raised)
 
 

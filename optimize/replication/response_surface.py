@@ -3,11 +3,13 @@
 The covariance of two points is a sum: of one part for each parameter alone, of one part for all of them
 together, and of a nugget, which a point shares with no other. So a parameter may matter by itself, in
 interplay with others, or not at all; how much is found by maximum likelihood under weak priors. Where a
-parameter does not exist at a point,
-it stands in the middle of its range: the choice that switches it off tells the points apart.
+parameter does not exist at a point, it stands in the middle of its range: the choice that switches it off
+tells the points apart.
 
 Sources: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; D.
-Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011.
+Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011; O. Ledoit and M. Wolf, A
+Well-Conditioned Estimator for Large-Dimensional Covariance Matrices, Journal of Multivariate Analysis 88(2),
+2004 (shrinking correlations towards none).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ WIDE = 20.0  # ratio of the largest to the least value above which a parameter i
 REACH = 0.4  # of a parameter's range, over which its own part changes
 LEARNED = 200  # points from which the sizes are learned, at most
 STEPS = 40  # of the optimiser
+TOGETHER = 0.5  # of how alike two quantities seem to answer to a parameter, that is believed
 STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
 
 
@@ -48,10 +51,10 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int =
     """Fit a surface to what points gave.
 
     The sizes of the parts are learned for each quantity apart. How far a parameter moves two quantities
-    together, or
-    one against the other, is then read off the part of each that it explains: so two points of which one is
-    better in one respect are expected to be worse in another where the parameters in which they differ are
-    trade-offs.
+    together, or one against the other, is then read off the part of each that it explains: so two points of
+    which one is better in one respect are expected to be worse in another where the parameters in which they
+    differ are trade-offs. A part has few degrees of freedom (of two choices, one: any two quantities then
+    seem to agree or to oppose each other wholly), so what is read off is shrunk towards nothing in common.
 
     Args:
         coordinates: of the points, one array (points x columns) per parameter; see `coordinates_of`.
@@ -79,7 +82,7 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int =
     for at, shape in enumerate(shapes):
         parts = np.array([row[at] - row[at].mean() for row in explained])
         lengths = np.sqrt((parts**2).sum(axis=1))
-        alike = parts @ parts.T / np.maximum(np.outer(lengths, lengths), 1e-300)
+        alike = TOGETHER * (parts @ parts.T) / np.maximum(np.outer(lengths, lengths), 1e-300)
         np.fill_diagonal(alike, 1.0)
         size = np.sqrt([row[at] for row in amplitudes])
         covariance += (alike * np.outer(size, size))[:, None, :, None] * shape[None, :, None, :]
