@@ -5,7 +5,7 @@
     python docs/making/tables.py                                              # shows them in docs/method.md
 
 It searches the analytic stand-in for `federation/small`, whose truths are exact, or a real scenario (see
-`sampler_cases`), where truths are means of 60 runs under streams that no search has, of the points that may
+`sampler_cases`), where truths are means of 200 runs under streams that no search has, of the points that may
 be on the front and a sample of the others. Intervals are then widened by the error of the true difference.
 
 Each row is one search: for every point judged the probability that no other beats it and whether that is
@@ -41,7 +41,7 @@ from tests.benchmarks.arenas import STAND_IN, Arena, arena
 from tests.benchmarks.rows import rows_of
 
 SEARCHES, BUDGET, PAIRS = 20, 300, 200
-TRUTH_RUNS = 60
+TRUTH_RUNS = 200
 LIKELY = 0.05  # chance from which a point is judged where truths take runs
 OTHERS = 10  # less likely points that are judged, too
 
