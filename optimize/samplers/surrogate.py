@@ -26,7 +26,7 @@ from gridtune.optimize.search_space.space import Point, Space, key
 FIRST = 24  # points at random before there is a model, at least
 KNOWN = 300  # points that the model rests on, at most: the best, and others at random
 RANDOM, CHANGED = 100, 150  # candidates of each kind
-DRAWS = 16  # of the worth of candidates
+DRAWS = 64  # of the worth of candidates
 AGAIN = 1.3  # growth of the number of points after which sizes are learned anew
 REACH = 0.15  # standard deviation of a change of a parameter, as a share of its range
 OUTLIER = 3.0  # interquartile ranges beyond the quartiles: values are cut there
