@@ -18,7 +18,7 @@ from search_toys import VARY, noisy, toy
 from tests.contents import content
 
 loud = partial(noisy, scale=8.0)
-SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
+SAMPLERS = ["random", "tpe", "surrogate", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_a_search_interrupted_anywhere_ends_as_an_uninterrupted_one_and_runs_not
     assert len(counting.calls) == runs
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "pymoo-nsga2"])
+@pytest.mark.parametrize("sampler", ["tpe", "surrogate", "pymoo-nsga2"])
 def test_a_search_killed_after_any_write_ends_as_an_uninterrupted_one(scenario, tmp_path, sampler):
     whole = run(scenario, sampler=sampler, out=tmp_path / "whole").archive
     lines = (tmp_path / "whole" / JOURNAL).read_bytes().splitlines(keepends=True)
@@ -127,7 +127,7 @@ def test_what_has_been_explored_is_resumed_without_a_proposal(scenario, tmp_path
     assert len(larger.evaluations) == 50
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])
+@pytest.mark.parametrize("sampler", ["tpe", "surrogate", "nsga2", "pymoo-nsga2"])
 def test_several_cases_and_constraints_are_resumed_as_well(scenario, tmp_path, sampler):
     options = {"sampler": sampler, "seeds": [1, 2], "robust": "worst", "require": ["unfairness<=1.5"]}
     whole = run(scenario, **options).archive
@@ -162,7 +162,7 @@ def test_luck_with_a_constraint_is_looked_into(scenario, sampler):
     assert set(clearly) == {2}
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "pymoo-nsga2"])
+@pytest.mark.parametrize("sampler", ["tpe", "surrogate", "pymoo-nsga2"])
 def test_one_and_two_workers_give_the_same_replications(scenario, sampler):
     alone = run(scenario, sampler=sampler)
     with Pool(2) as pool:
@@ -201,7 +201,7 @@ def failing_late(task):
     return loud(task)
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])
+@pytest.mark.parametrize("sampler", ["tpe", "surrogate", "nsga2", "pymoo-nsga2"])
 def test_a_point_that_fails_in_a_later_replication_is_a_failure(scenario, tmp_path, sampler):
     vary = [*VARY, "client.dispatch=ethic"]
     options = {"sampler": sampler, "vary": vary}
