@@ -107,12 +107,12 @@ def test_every_point_of_a_finite_space_is_listed_once():
 
 
 def test_the_automatic_choice_follows_budget_and_space():
-    assert find("auto", 200, SPACE).name == "tpe"
-    assert find("auto", 499, SPACE).name == "tpe"
+    assert find("auto", 200, SPACE).name == "surrogate"
+    assert find("auto", 499, SPACE).name == "surrogate"
     assert find("auto", 500, SPACE).name == "nsga2"
     assert find("auto", 5000, SPACE).name == "nsga2"
     assert find("auto", 4, FINITE).name == "exhaustive"
-    assert find("auto", 3, FINITE).name == "tpe"
+    assert find("auto", 3, FINITE).name == "surrogate"
 
 
 def test_an_unknown_sampler_is_refused_with_a_hint():

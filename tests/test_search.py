@@ -62,7 +62,7 @@ def test_evaluations_are_numbered_and_carry_estimates_and_other_metrics(scenario
     assert estimate.standard_error == pytest.approx(abs(estimate.values[0] - estimate.values[1]) / 2)
     assert evaluation.metrics["seen_replication"] == 0.5
     assert evaluation.metrics["waiting_mean"] != evaluation.metrics["waiting_mean"]
-    assert (archive.scenario, archive.study, archive.sampler) == ("diet/day-regular",) * 2 + ("tpe",)
+    assert (archive.scenario, archive.study, archive.sampler) == ("diet/day-regular",) * 2 + ("surrogate",)
     assert [o.direction for o in archive.objectives] == ["minimize", "minimize", "maximize"]
 
 

@@ -154,14 +154,14 @@ def samplers() -> dict[str, type[Sampler]]:
 def find(name: str, budget: int, space: Space) -> type[Sampler]:
     """The sampler of that name.
 
-    `auto` lists a space that the budget can cover; else it takes TPE below 500 evaluations, NSGA-II from
+    `auto` lists a space that the budget can cover; else it takes the surrogate below 500 evaluations, NSGA-II from
     there on; `docs/samplers.md` says why.
 
     Raises:
         ScenarioError: there is none.
     """
     if name == "auto":
-        name = "tpe" if budget < MANY else "nsga2"
+        name = "surrogate" if budget < MANY else "nsga2"
         size = space.size()
         if size is not None and size <= budget:
             name = "exhaustive"
