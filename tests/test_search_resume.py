@@ -120,7 +120,7 @@ def test_a_study_is_not_continued_by_accident(scenario, tmp_path):
     [
         ({"seed": 2}, "seed was 1, not 2"),
         ({"replications": 5}, "replications was 2, not 5"),
-        ({"sampler": "random"}, "sampler was tpe, not random"),
+        ({"sampler": "random"}, "sampler was surrogate, not random"),
         ({"batch": 3}, "batch was 8, not 3"),
         ({"objectives": ["unfairness"]}, "the objectives changed"),
         ({"vary": ["sed.speed=0.5:3.0"]}, "the space changed"),

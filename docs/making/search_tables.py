@@ -12,7 +12,7 @@ import moocore
 
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
 MATTERS = 0.02  # of the front's span: a loss that matters
-DEFAULT = "tpe, 1 to 4 runs"
+DEFAULT = "surrogate, 1 to 4 runs"
 
 
 def calibration_table(rows: list[dict[str, Any]]) -> str:

@@ -154,8 +154,8 @@ def samplers() -> dict[str, type[Sampler]]:
 def find(name: str, budget: int, space: Space) -> type[Sampler]:
     """The sampler of that name.
 
-    `auto` lists a space that the budget can cover; else it takes the surrogate below 500 evaluations, NSGA-II from
-    there on; `docs/samplers.md` says why.
+    `auto` lists a space that the budget can cover; else it takes the surrogate below 500 evaluations, NSGA-II
+    from there on; `docs/samplers.md` says why.
 
     Raises:
         ScenarioError: there is none.
