@@ -8,11 +8,13 @@ import numpy as np
 from scipy import stats
 
 BETTER = {"waiting_p95": "95 % waiting, s", "slowdown_mean": "slow-down"}
-FAIR = {
-    "slowdown_jain": "1 - Jain's index of users' slow-downs",
-    "slowdown_unfairness": "spread of users' slow-downs",
+FAIR = {"slowdown_jain": "1 - Jain's index of users' slow-downs"}
+MORE = {
+    "slowdown_unfairness": "from the best to the worst user's slow-down",
+    "slowdown_spread": "from the 10th to the 90th percentile of these",
+    "waiting_mean": "mean waiting, s",
+    "waiting_max": "longest waiting, s",
 }
-MORE = {"waiting_mean": "mean waiting, s", "waiting_max": "longest waiting, s"}
 SHOWN = BETTER | FAIR | MORE
 PLAIN = ("easy", "conservative")
 
@@ -72,8 +74,9 @@ def search_table(rows: list[dict[str, Any]]) -> str:
         lines += [
             f"{row['log'].removesuffix('.swf.gz')}{closer}: "
             f"{row['evaluated']} settings evaluated on even weeks, "
-            f"{row['better']} of them there better than both plain policies and hardly less fair; "
-            f"the one chosen, on {count} draws of odd weeks:",
+            f"{row['better']} of them with less waiting and slow-down than both plain policies; of the "
+            f"{row['finalists']} of these that none beats in all, {row['as_fair'] or 'none'} no less fair on "
+            f"further draws of even weeks; the one chosen, on {count} draws of odd weeks:",
             "",
             "| | chosen | `easy` | chosen - `easy` | less in | `conservative` "
             "| chosen - `conservative` | less in |",
@@ -94,7 +97,18 @@ def search_table(rows: list[dict[str, Any]]) -> str:
             else f"`{path.rpartition('.')[2]}` {value}"
             for path, value in row["chosen"].items()
         )
-        lines += ["", f"Chosen: {settings}. {_verdict(runs)}", ""]
+        even = row["searched"]
+        unfairness = ", ".join(
+            f"`{name}` {even[name]['slowdown_jain']:.3f}"
+            if name in PLAIN
+            else f"{even[name]['slowdown_jain']:.3f}"
+            for name in ("chosen", *PLAIN)
+        )
+        lines += [
+            "",
+            f"Chosen: {settings}. On even weeks 1 - Jain's index was {unfairness}. {_verdict(runs)}",
+            "",
+        ]
     return "\n".join(lines).rstrip()
 
 
@@ -105,14 +119,17 @@ def _both(runs: dict[str, Any], plain: str, name: str) -> tuple[list[float], lis
 
 def _verdict(runs: dict[str, Any]) -> str:
     """What the intervals of all comparisons say together."""
-    ends = {
-        name: max(_span(*_both(runs, plain, name))[1] / float(np.mean(runs[plain][name])) for plain in PLAIN)
-        for name in SHOWN
-    }
-    better = [title for name, title in BETTER.items() if ends[name] < 0]
+    spans = {name: {plain: _span(*_both(runs, plain, name)) for plain in PLAIN} for name in SHOWN}
+    better = [title for name, title in BETTER.items() if all(high < 0 for _, high in spans[name].values())]
     said = f"Better than both, intervals without 0: {', '.join(better) or 'nothing'}"
     for name, title in FAIR.items():
-        what = "less than under both" if ends[name] < 0 else f"at most {100 * ends[name]:.1f} % above either"
+        more = [f"`{plain}`" for plain, (low, _) in spans[name].items() if low > 0]
+        above = max(high / float(np.mean(runs[plain][name])) for plain, (_, high) in spans[name].items())
+        what = f"at most {100 * above:.1f} % above either, intervals with 0"
+        if more:
+            what = f"more than under {' and '.join(more)}"
+        elif above < 0:
+            what = "less than under both"
         said += f"; {title}: {what}"
     return f"{said}."
 

@@ -4,28 +4,27 @@
 
 It goes on where it was stopped: the study and every single run are kept in the folder.
 
-For each log `batch/replay` is searched on logs whose weeks are drawn from the even ones of the log, beginning
-with EASY, conservative backfilling and fair share. Of the points that are better there than EASY and
-conservative backfilling, and hardly less fair to users, those that are best are run again on further draws of
-even weeks; the best of these that is surely not much less fair is chosen. It and the two are then run on
-draws of odd weeks, each on the same ones, and their differences are taken draw by draw. A log of a site that
-is hardly busy says little of policies: `--compression` brings its jobs so many times closer. Not less fair is
-who is above the other in unfairness by less than a twentieth (`MARGIN`) of it, the whole 95 % interval of the
-difference included.
+For each log `batch/replay` is searched for little waiting, slow-down and unfairness to users on logs whose
+weeks are drawn from the even ones of the log, beginning with EASY, conservative backfilling, fair share, and
+age with some fair share. The points of its front that have less waiting and slow-down there than both are run
+again on further draws of even weeks. The rule by which one is chosen, before odd weeks are looked at: of
+those that are there no less fair than either plain policy the one with the least slow-down; if there is none,
+the fairest. It and the two are then run on draws of odd weeks, each on the same ones, and their differences
+are taken draw by draw. A log of a site that is hardly busy says little of policies: `--compression` brings
+its jobs so many times closer.
+Unfairness is 1 - Jain's index of the users' mean slow-downs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Point
 from gridtune.scenarios.document.scenario import Scenario, load
@@ -33,15 +32,30 @@ from gridtune.scenarios.execution.replicate import Task, metrics_of
 from tests.benchmarks.rows import rows_of
 
 BETTER = ("waiting_p95", "slowdown_mean")  # than both plain policies
-NOT_WORSE = ("slowdown_jain", "slowdown_unfairness")  # of the users
-OBJECTIVES = (*BETTER, *NOT_WORSE)
-SHOWN = (*OBJECTIVES, "waiting_mean", "waiting_max")
+UNFAIRNESS = "slowdown_jain"  # not to be more than under either
+OBJECTIVES = (*BETTER, UNFAIRNESS)
+SHOWN = (*OBJECTIVES, "slowdown_unfairness", "slowdown_spread", "waiting_mean", "waiting_max")
 POLICY = "site.cluster.policy"
 PLAIN: dict[str, Point] = {name: {POLICY: name} for name in ("easy", "conservative")}
-MARGIN = 0.05  # of what unfairness is under a plain policy: less is not worse
-ROUGHLY = 0.1  # the same, as far as the few draws of the search tell
-REPLICATIONS, FINALISTS = 4, 5
-CHOOSING = 11  # seed of draws of even weeks by which one is chosen, a third as many as
+MULTIFACTOR: Point = {  # age and fair share as Slurm has them, hardly anything else
+    POLICY: "priority",
+    f"{POLICY}.rule": "multifactor",
+    f"{POLICY}.reservations": 1,
+    f"{POLICY}.queue_depth": 0,
+    f"{POLICY}.weight_age": 100.0,
+    f"{POLICY}.weight_fairshare": 30.0,
+    f"{POLICY}.weight_shortness": 1.0,
+    f"{POLICY}.weight_job_size": 1.0,
+    f"{POLICY}.max_age": 7 * 86400.0,
+    f"{POLICY}.longest": 86400.0,
+    f"{POLICY}.algorithm": "fair-tree",
+    f"{POLICY}.favour": "large",
+    f"{POLICY}.half_life": 7 * 86400.0,
+    f"{POLICY}.window": 2592000.0,
+    f"{POLICY}.interval": 0.0,
+}
+REPLICATIONS, FINALISTS = 4, 8
+CHOOSING = 11  # seed of draws of even weeks by which one is chosen, half as many as
 TESTING = 12  # draws of odd ones by which it is judged
 
 
@@ -89,45 +103,34 @@ class Runs:
         return rows
 
 
-def score(values: dict[str, float], plain: Iterable[dict[str, float]]) -> float:
-    """How far a setting is above the better of the plain policies, as a sum of logarithms; infinite if worse.
-
-    Waiting and slow-down count; fairness is only not to be worse, but for luck.
-    """
-    plain = list(plain)
-    least = {name: min(one[name] for one in plain) for name in OBJECTIVES}
-    room = {name: 1.0 + ROUGHLY * (name in NOT_WORSE) for name in OBJECTIVES}
-    if any(values[name] > room[name] * least[name] for name in OBJECTIVES):
-        return float("inf")
-    return float(sum(np.log(values[name] / least[name]) for name in BETTER))
+def gains(one: Mapping[str, float], plain: Sequence[Mapping[str, float]]) -> bool:
+    """Whether a setting has less waiting and slow-down than both plain policies."""
+    return all(one[name] < other[name] for name in BETTER for other in plain)
 
 
-def relative(mine: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval (Student's t) of paired differences over the mean of the latter."""
-    values = (np.array(mine) - np.array(theirs)) / np.mean(theirs)
-    reach = float(stats.t.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / len(values) ** 0.5
-    return float(values.mean()) - reach, float(values.mean()) + reach
+def unfairer(one: Mapping[str, float], plain: Sequence[Mapping[str, float]]) -> float:
+    """How much less fair a setting is than the fairer plain policy; 0 or less: it is no less fair."""
+    return one[UNFAIRNESS] - min(other[UNFAIRNESS] for other in plain)
 
 
-def pick(finalists: Sequence[dict[str, Any]], plain: Sequence[dict[str, Any]]) -> int:
-    """Index of the one that gains most among those that are not less fair than either plain policy.
-
-    If that is sure of none, the one of which it is least unsure.
+def pick(finalists: Sequence[Mapping[str, float]], plain: Sequence[Mapping[str, float]]) -> int:
+    """Index of the setting with the least slow-down of those no less fair than either; else of the fairest.
 
     Args:
-        finalists: by metric a list over the draws.
-        plain: the plain policies on the same draws.
+        finalists: means of each by metric.
+        plain: the same of the plain policies.
     """
 
-    def place(index: int) -> tuple[bool, float]:
+    def place(index: int) -> tuple[float, float]:
         one = finalists[index]
-        worst = max(relative(one[name], other[name])[1] for name in NOT_WORSE for other in plain)
-        gained = sum(
-            np.log(np.mean(one[name]) / min(np.mean(other[name]) for other in plain)) for name in BETTER
-        )
-        return (False, float(gained)) if worst < MARGIN else (True, worst)
+        return max(0.0, unfairer(one, plain)), one["slowdown_mean"]
 
     return min(range(len(finalists)), key=place)
+
+
+def means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Of metrics over the draws."""
+    return {name: float(np.mean(values[name])) for name in OBJECTIVES}
 
 
 def choose(runs: Runs, folder: Path, budget: int, draws: int) -> dict[str, Any]:
@@ -138,30 +141,40 @@ def choose(runs: Runs, folder: Path, budget: int, draws: int) -> dict[str, Any]:
         objectives=OBJECTIVES,
         replications=REPLICATIONS,
         max_replications=REPLICATIONS,
-        start=[PLAIN["conservative"], {POLICY: "fair-share"}],
+        start=[PLAIN["conservative"], {POLICY: "fair-share"}, MULTIFACTOR],
         validation_replications=0,
         out=folder,
         resume=folder.exists(),
     ).archive
-
-    def seen(one: Evaluation) -> dict[str, float]:
-        return {name: one.objectives[name].mean for name in OBJECTIVES}
-
-    plain = [seen(one) for one in archive.evaluations if one.values == PLAIN.get(str(one.values[POLICY]))]
-    others = sorted(archive.evaluations, key=lambda one: score(seen(one), plain))
-    finalists = [one.values for one in others if np.isfinite(score(seen(one), plain))]
-    finalists = [values for values in finalists if values not in PLAIN.values()][:FINALISTS]
+    seen = [{name: one.objectives[name].mean for name in OBJECTIVES} for one in archive.evaluations]
+    plain = [
+        values for one, values in zip(archive.evaluations, seen, strict=True) if one.values in PLAIN.values()
+    ]
+    better = [k for k, values in enumerate(seen) if gains(values, plain)]
+    unbeaten = [k for k in better if not any(_beats(seen[other], seen[k]) for other in better)]
+    finalists = [
+        archive.evaluations[k].values for k in sorted(unbeaten, key=lambda k: unfairer(seen[k], plain))
+    ][:FINALISTS]
     if not finalists:
         raise SystemExit(
-            f"{runs.log}: of {len(archive.evaluations)} settings none is better than both plain policies on "
-            "even weeks and no less fair; a larger --budget goes on from here"
+            f"{runs.log}: of {len(seen)} settings none is better than both plain policies on even weeks; "
+            "a larger --budget goes on from here"
         )
-    again = runs.of("even", [*PLAIN.values(), *finalists], (CHOOSING, draws // 3))
+    again = [means(one) for one in runs.of("even", [*PLAIN.values(), *finalists], (CHOOSING, draws // 2))]
+    plain, tried = again[: len(PLAIN)], again[len(PLAIN) :]
+    chosen = pick(tried, plain)
     return {
-        "evaluated": len(archive.evaluations),
-        "better": sum(score(seen(one), plain) < 0 for one in others),
-        "chosen": finalists[pick(again[len(PLAIN) :], again[: len(PLAIN)])],
+        "evaluated": len(seen),
+        "better": len(better),
+        "finalists": len(finalists),
+        "as_fair": sum(unfairer(one, plain) <= 0 for one in tried),
+        "searched": {"chosen": tried[chosen], **dict(zip(PLAIN, plain, strict=True))},
+        "chosen": finalists[chosen],
     }
+
+
+def _beats(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    return one != other and all(one[name] <= other[name] for name in OBJECTIVES)
 
 
 def measure(log: str, work: Path, budget: int, draws: int, compression: float) -> dict[str, Any]:
