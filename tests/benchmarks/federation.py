@@ -1,11 +1,11 @@
 """What the search of a federation is worth, against random search and against the settings of the papers.
 
-    python -m tests.benchmarks.federation --rows docs/data/federation.json        # measures what is missing
+    python -m tests.benchmarks.federation --sampler tpe --rows docs/data/federation.json    # what is missing
     python -m tests.benchmarks.federation --scenario federation/lcg-week --runs 240 --seeds 1 --which search \
-        --fresh 0 --rows docs/data/federation_week.json                    # half an hour of CPU
+        --sampler tpe --fresh 0 --rows docs/data/federation_week.json      # half an hour of CPU
     python docs/making/tables.py                                           # shows it in docs/federation.md
 
-For every seed there are a search with the sampler that is the default and one with `random` that takes
+For every seed there are a search with a sampler (`--sampler`) and one with `random` that takes
 equally many runs, those on fresh seeds included. The points that each keeps are run again on 30 random
 streams that neither has used, and so is every combination of the settings that the papers themselves use.
 Their quality is the hypervolume of the means; the reference point is the worst value of each objective among
@@ -141,10 +141,17 @@ def kept_points(found: Front) -> list[dict[str, Any]]:
 
 
 def measure(
-    scenario: Scenario, seed: int, budget: Budget, which: str, fresh: int, pool: Pool, work: Path | None
+    scenario: Scenario,
+    seed: int,
+    budget: Budget,
+    which: str,
+    sampler: str,
+    fresh: int,
+    pool: Pool,
+    work: Path | None,
 ) -> dict[str, Any]:
     """One search, and what its front is worth on fresh streams."""
-    sampler = "auto" if which == "search" else "random"
+    sampler = which if which == "random" else sampler
     out = None if work is None else work / f"{which}-{seed}"
     begun = out is not None and out.exists()
     archive = search(
@@ -175,6 +182,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--scenario", default="federation/small")
+    parser.add_argument("--sampler", default="auto", help="of the searches that are not random")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--budget", type=int, default=300, help="points to evaluate")
     parser.add_argument("--runs", type=int, help="simulations in all, in place of a number of points")
@@ -196,7 +204,9 @@ def main() -> None:
             budget = Budget.of(None if chosen.runs else chosen.budget, runs=chosen.runs)
             if which == "random":
                 budget = Budget.of(None, runs=found["search"]["runs"])
-            known["rows"].append(measure(scenario, seed, budget, which, chosen.fresh, with_pool, chosen.work))
+            known["rows"].append(
+                measure(scenario, seed, budget, which, chosen.sampler, chosen.fresh, with_pool, chosen.work)
+            )
             save(chosen.rows, known)
         if not known["papers"] and chosen.fresh:
             named = settings_of_papers()
