@@ -227,7 +227,7 @@ def other_seeds() -> str:
         *several,
     ]
     if larger:
-        rows += ["", f"In full, all seeds aside, another verdict than at reduced size: {', '.join(larger)}."]
+        rows += ["", f"Stated otherwise than all seeds say at reduced size: {', '.join(larger)}."]
     known = [f"{paper}/{one.name}" for paper in SOURCES for one in load_paper(paper).experiments]
     if left := [name for name in known if name not in made]:
         rows += ["", f"Not tried yet: {', '.join(left)}."]
