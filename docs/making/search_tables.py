@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import floor, log10, sqrt
 from statistics import fmean, median, stdev
@@ -148,12 +148,21 @@ def federation_table(data: dict[str, Any]) -> str:
         best = max(alone, key=lambda name: alone[name])
         lines.append(f"| | papers: best ({best}) | | | | | {alone[best]:.3f} |")
         lines.append(f"| | papers: all {len(papers)} | | | | | {volume(papers.values()):.3f} |")
-    said = [
-        f"- Seed {row['seed']}, {row['sampler']}: {text}"
-        for row in rows
-        for text in (*row["said"], *(f"Tested afterwards: {one}." for one in row["tested"]))
-    ]
-    return "\n".join([*lines, "", *said])
+    said = [f"- Seed {row['seed']}, {row['sampler']}: {text}" for row in rows for text in row["said"]]
+    return "\n".join([*lines, "", *said, "", *_tested_again(rows)])
+
+
+def _tested_again(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """What a search says of kinds of systems beside what many runs of them in their place say."""
+    yield "| seed | all of the front have | other | the search says | 50 runs of each say | variants |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        for one in row["tested"]:
+            count = ", ".join(f"{verdict} {number}" for verdict, number in one["count"].items())
+            yield (
+                f"| {row['seed']} | `{one['path']}` {one['front']} | {one['value']} | {one['said']} "
+                f"| {one['verdict']} | {count} |"
+            )
 
 
 def chances_table(data: dict[str, Any]) -> str:

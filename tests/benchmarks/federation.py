@@ -1,18 +1,18 @@
 """What the search of a federation is worth, against random search and against the settings of the papers.
 
-    python -m tests.benchmarks.federation --sampler tpe --rows docs/data/federation.json    # what is missing
-    python -m tests.benchmarks.federation --scenario federation/lcg-week --runs 240 --seeds 1 --which search \
-        --sampler tpe --fresh 0 --rows docs/data/federation_week.json      # half an hour of CPU
+    python -m tests.benchmarks.federation --rows docs/data/federation.json        # measures what is missing
+    python -m tests.benchmarks.federation --scenario federation/lcg-week --runs 240 --seeds 1 --samplers tpe \
+        --fresh 0 --rows docs/data/federation_week.json                    # half an hour of CPU
     python docs/making/tables.py                                           # shows it in docs/federation.md
 
-For every seed there are a search with a sampler (`--sampler`) and one with `random` that takes
+For every seed there are a search with the sampler that is the default and one with `random` that takes
 equally many runs, those on fresh seeds included. The points that each keeps are run again on 30 random
 streams that neither has used, and so is every combination of the settings that the papers themselves use.
 Their quality is the hypervolume of the means; the reference point is the worst value of each objective among
 all of them, so that only what stays at the edge counts for nothing.
 
-Counted is also how often each kind of system was evaluated, and kept. With a folder for the studies
-(`--work`) kinds that a search had no runs to put into points of its front are tested there.
+Counted is also how often each kind of system was evaluated, and kept. What a search says of kinds that its
+front does not hold is tested with 50 runs of each in the place of those that it does, on other streams.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.optimize import api
 from gridtune.optimize.budget import Budget
 from gridtune.optimize.explanation.transplants import streams_of, tested
 from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.optimize.search import search
+from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import evaluate
 from gridtune.scenarios.workers.pool import Pool
 
 FRESH_SEED = 1_000_003
-BOTH = ("search", "random")
+TESTS = 50  # runs of each kind that is put into a point of a front
+SAMPLERS = ("auto", "random")
 KINDS = ("middleware.kind", "harvester.controller", "client.dispatch")
 
 # What each paper recommends or compares; shares and bounds that none of them states are the scenario's.
@@ -116,17 +117,26 @@ def chances(found: Front) -> dict[str, dict[str, list[int]]]:
     }
 
 
-def left_open(study: Path, pool: Pool) -> list[str]:
-    """Tests of kinds that a search had no runs to put into points of its front, a sentence for each."""
-    opened = api.open_study(study)
-    choices = [
-        choice
-        for choice in dominant_choices(opened.details)
-        if any(one.tested is None for one in choice.alternatives)
+def tested_again(made: Front, settings: Settings, pool: Pool) -> list[dict[str, Any]]:
+    """What a front says of the kinds that it does not hold, and what many runs of them in their place say."""
+    choices = dominant_choices(made)
+    fresh = FreshRuns(settings, TESTS, pool, first=streams_of(made)[0])
+    said = {
+        (choice.path, one.value): one.tested.verdict if one.tested else "undecided"
+        for choice in choices
+        for one in choice.alternatives
+    }
+    return [
+        {
+            "path": one.path,
+            "front": one.kind,
+            "value": one.value,
+            "said": said[one.path, one.value],
+            "verdict": one.verdict,
+            "count": dict(one.count),
+        }
+        for one in tested(made, settings.space, choices, fresh)
     ]
-    first, runs = streams_of(opened.details)
-    fresh = FreshRuns(opened.settings, runs, pool, first=first)
-    return [f"{one}".split(". ")[0] for one in tested(opened.details, opened.settings.space, choices, fresh)]
 
 
 def kept_points(found: Front) -> list[dict[str, Any]]:
@@ -141,28 +151,19 @@ def kept_points(found: Front) -> list[dict[str, Any]]:
 
 
 def measure(
-    scenario: Scenario,
-    seed: int,
-    budget: Budget,
-    which: str,
-    sampler: str,
-    fresh: int,
-    pool: Pool,
-    work: Path | None,
+    scenario: Scenario, seed: int, budget: Budget, sampler: str, fresh: int, pool: Pool, work: Path | None
 ) -> dict[str, Any]:
     """One search, and what its front is worth on fresh streams."""
-    sampler = which if which == "random" else sampler
-    out = None if work is None else work / f"{which}-{seed}"
+    out = None if work is None else work / f"{sampler}-{seed}"
     begun = out is not None and out.exists()
-    archive = search(
-        scenario, budget=budget, sampler=sampler, seed=seed, pool=pool, out=out, resume=begun
-    ).archive
+    found = search(scenario, budget=budget, sampler=sampler, seed=seed, pool=pool, out=out, resume=begun)
+    archive = found.archive
     made = front(archive)
     kept = [member.evaluation.values for member in made.kept]
     kinds = sorted({str(point["middleware.kind"]) for point in kept})
     return {
         "seed": seed,
-        "which": which,
+        "asked": sampler,
         "sampler": archive.sampler,
         "evaluations": len(archive.evaluations),
         "runs": archive.runs + sum(one.fresh_replications for one in archive.evaluations),
@@ -170,7 +171,7 @@ def measure(
         "kinds": kinds,
         "said": list(map(str, dominant_choices(made))),
         "tried": chances(made),
-        "tested": [] if out is None or not fresh else left_open(out, pool),
+        "tested": tested_again(made, found.settings, pool) if fresh else [],
         "kept": kept_points(made),
         "points": means(scenario, kept, fresh, pool) if fresh else [],
     }
@@ -182,7 +183,6 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--scenario", default="federation/small")
-    parser.add_argument("--sampler", default="auto", help="of the searches that are not random")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--budget", type=int, default=300, help="points to evaluate")
     parser.add_argument("--runs", type=int, help="simulations in all, in place of a number of points")
@@ -190,23 +190,22 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
     parser.add_argument("--work", type=Path, help="folder that keeps the studies")
-    parser.add_argument("--which", nargs="*", default=BOTH)
+    parser.add_argument("--samplers", nargs="*", default=SAMPLERS)
     chosen = parser.parse_args()
     known: dict[str, Any] = {"papers": {}, "rows": []}
     if chosen.rows.exists():
         known = json.loads(chosen.rows.read_text(encoding="utf-8"))
     scenario, with_pool = load(chosen.scenario), Pool(chosen.jobs)
     try:
-        for seed, which in product(range(1, chosen.seeds + 1), chosen.which):
-            found = {row["which"]: row for row in known["rows"] if row["seed"] == seed}
-            if which in found:
+        for seed, sampler in product(range(1, chosen.seeds + 1), chosen.samplers):
+            found = {row["asked"]: row for row in known["rows"] if row["seed"] == seed}
+            if sampler in found:
                 continue
             budget = Budget.of(None if chosen.runs else chosen.budget, runs=chosen.runs)
-            if which == "random":
-                budget = Budget.of(None, runs=found["search"]["runs"])
-            known["rows"].append(
-                measure(scenario, seed, budget, which, chosen.sampler, chosen.fresh, with_pool, chosen.work)
-            )
+            if sampler == "random":
+                budget = Budget.of(None, runs=found["auto"]["runs"])
+            row = measure(scenario, seed, budget, sampler, chosen.fresh, with_pool, chosen.work)
+            known["rows"].append(row)
             save(chosen.rows, known)
         if not known["papers"] and chosen.fresh:
             named = settings_of_papers()
