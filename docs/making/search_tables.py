@@ -154,6 +154,8 @@ def federation_table(data: dict[str, Any]) -> str:
 
 def _tested_again(rows: list[dict[str, Any]]) -> Iterator[str]:
     """What a search says of kinds of systems beside what many runs of them in their place say."""
+    if not any(row["tested"] for row in rows):
+        return
     yield "| seed | all of the front have | other | the search says | 50 runs of each say | variants |"
     yield "|---|---|---|---|---|---|"
     for row in rows:
