@@ -16,7 +16,7 @@ from gridtune.scenarios.errors import ScenarioError
 
 TOLERANCE = 1.0
 RISK = 0.05  # probability that a recommended point is beaten by a loss that matters
-ONLY = "The only point that no other beats."
+ONLY, ALONE = "The only point that no other beats.", "The only candidate."
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,9 @@ def _lexicographic_choice(
         )
         steps.append(f"the {_superlative(objective)} ({_value(front, member, objective)}{equals})")
         before = left
-    return _Choice("lexicographic", member, f"First {', then '.join(steps)}." if steps else ONLY)
+    whose = "" if len(candidates) == len(front.kept) else f"Of {len(candidates)} candidates "
+    why = f"{whose}first {', then '.join(steps)}."
+    return _Choice("lexicographic", member, why[0].upper() + why[1:] if steps else _only(front))
 
 
 def _compromise_choice(
@@ -223,7 +225,7 @@ def _compromise_choice(
 ) -> _Choice:
     member, loss = compromise(front, candidates, objectives)
     if len(candidates) == 1:
-        return _Choice("compromise", member, ONLY)
+        return _Choice("compromise", member, _only(front))
     others = "every other point" if len(candidates) == len(front.kept) else "every other candidate"
     why = f"Gives up at most {loss:.0%} of the front's span in any objective, less than {others}."
     return _Choice("compromise", member, why)
@@ -234,8 +236,15 @@ def _best_choice(
 ) -> _Choice:
     others = [other for other in objectives if other is not objective]
     member, _ = lexicographic(front, candidates, [objective, *others], 0.0)
-    why = f"The {_superlative(objective)} of the front: {_value(front, member, objective)}."
-    return _Choice(f"best {objective.name}", member, why if len(candidates) > 1 else ONLY)
+    best = front.costs([member], [objective])[0, 0] <= front.costs(front.kept, [objective]).min()
+    whose = "the front" if best else f"{len(candidates)} candidates"
+    why = f"The {_superlative(objective)} of {whose}: {_value(front, member, objective)}."
+    return _Choice(f"best {objective.name}", member, why if len(candidates) > 1 else _only(front))
+
+
+def _only(front: Front) -> str:
+    """Why a single candidate is recommended."""
+    return ONLY if len(front.kept) == 1 else ALONE
 
 
 def _contrast(
