@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from gridtune.optimize.commands.compare import compare_rows, run_compare
+from gridtune.optimize.commands.compare import KeptRun, _runs, compare_rows, run_compare
 from gridtune.optimize.front.comparison import compared, compared_fronts
 from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.replication.paired import difference, unpaired_difference
@@ -111,6 +111,17 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         assert (code, said in err, err.count("\n")) == (2, True, 1)
     with pytest.raises(ScenarioError, match="compare two of a kind"):
         run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
+
+
+def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
+    values = {"satisfaction_mean.meta": (1.0, 1.1, 0.9), "own_measure": (1.0, 1.1, 0.9)}
+    units = dict.fromkeys(values, "")
+    one = KeptRun("s", 1, values, units)
+    other = KeptRun("s", 1, {name: tuple(v + 1 for v in row) for name, row in values.items()}, units)
+    _, rows = _runs(one, other)
+    assert {row.name: row.better for row in rows} == {"satisfaction_mean.meta": True, "own_measure": None}
+    told = compare_rows({"rows": [row.as_json() for row in rows]})
+    assert [row["B is"] for row in told] == ["better", ""]
 
 
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])

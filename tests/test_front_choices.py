@@ -11,9 +11,9 @@ from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.export import reliabilities, summary, to_csv, to_dict, to_latex
 from gridtune.optimize.front.front import (
     Member,
-    _certain,
     _judged,
     _kept,
+    _without_luck,
     comparable,
     front,
     history,
@@ -74,8 +74,13 @@ def test_runs_that_repeat_each_other_say_nothing_of_chance():
     mixed = front(archive(TWO, ((0.1, 0.3), (5, 6)), ((0.2, 0.2), (9, 9))))
     assert None not in [member.probability_non_dominated for member in mixed.members]
     same, once = (evaluation(0, TWO, one) for one in (((1, 1), (2, 2)), (1, 2)))
-    assert (_certain(same), _certain(once)) == (True, False)
-    assert not _certain(evaluation(0, TWO, ((1, 1), (2, 2)), fresh=((1, 2), (2, 2))))
+    assert _without_luck([same, once])
+    assert not _without_luck([once])  # nothing was seen twice
+    again = evaluation(0, TWO, (1, 2), fresh=((1, 1), (2, 2)))  # one run in the search, fresh ones like it
+    assert _without_luck([again, once])
+    for other in (((1, 2), (2, 2)), ((3, 3), (2, 2))):
+        lucky = evaluation(0, TWO, ((1, 1), (2, 2)), fresh=other)
+        assert not _without_luck([same, lucky])
 
 
 def test_the_chance_on_the_front_is_that_of_the_model_times_that_of_keeping_the_constraints():

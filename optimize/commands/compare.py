@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from gridtune.model.metrics.registry import METRICS
+from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
@@ -89,7 +89,7 @@ def compare_rows(made: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _told(row: Mapping[str, Any]) -> bool | None:
     """Whether B is better beyond noise, or worse; None if that is not told."""
-    if row["low"] is None or row["low"] <= 0 <= row["high"]:
+    if row["better"] is None or row["low"] is None or row["low"] <= 0 <= row["high"]:
         return None
     return bool(row["better"])
 
@@ -171,8 +171,10 @@ def _runs(a: KeptRun, b: KeptRun) -> tuple[bool, list[Row]]:
     for name in shared:
         if not all(map(isfinite, (*a.values[name], *b.values[name]))):
             continue
-        known = METRICS.get(name)
+        stem = name.partition(".")[0]
+        known = METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
         direction = known.direction if known else "minimize"
         metric = Objective(name, direction, a.units[name], known.resolution if known else 0.0)
-        rows.append(compared(metric, a.values[name], b.values[name], common=common))
+        row = compared(metric, a.values[name], b.values[name], common=common)
+        rows.append(row if known else replace(row, better=None))  # nobody says which way is better
     return common, rows

@@ -178,7 +178,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
     rivals = _without_equals([*shortlist, *allowed], objectives)[0]
-    chancy = resamples > 0 and not all(_certain(one) for one in rivals)
+    chancy = resamples > 0 and not _without_luck(rivals)
     judgement = _judgement(archive, rivals) if chancy else None
     members = _judged(members, rivals, judgement)
     worth = worth_of([m.evaluation for m in members], present, rivals, objectives, judgement)
@@ -238,7 +238,7 @@ def _judged(
     members: Sequence[Member], rivals: Sequence[Evaluation], judgement: Judgement | None
 ) -> tuple[Member, ...]:
     """The members, with their chances against all evaluated points that keep the constraints."""
-    if all(_certain(one) for one in rivals):
+    if _without_luck(rivals):
         # Replications that repeat each other are no sample: they say nothing of chance.
         return tuple(replace(member, probability_non_dominated=None) for member in members)
     if judgement is None:
@@ -274,10 +274,19 @@ def _kept(
     return sorted(made, key=lambda m: (not m.non_dominated, *worth[m.evaluation.number]))
 
 
+def _without_luck(evaluations: Sequence[Evaluation]) -> bool:
+    """Whether each point that was run more than once gave the same in all its runs, and there is one."""
+    repeated = [one for one in evaluations if one.replications + one.fresh_replications > 1]
+    return bool(repeated) and all(map(_certain, repeated))
+
+
 def _certain(evaluation: Evaluation) -> bool:
-    """Whether all runs of a point gave the same, of at least two."""
-    estimates = [*evaluation.objectives.values(), *(evaluation.validated or {}).values()]
-    return all(len(one.values) > 1 and len(set(one.values)) == 1 for one in estimates)
+    """Whether all runs of a point gave the same, searched and fresh ones."""
+    again = evaluation.validated or {}
+    return all(
+        len({*one.values, *(again[name].values if name in again else ())}) == 1
+        for name, one in evaluation.objectives.items()
+    )
 
 
 def _cases(evaluation: Evaluation) -> Cases:

@@ -33,7 +33,8 @@ def measured(mean: float, error: float | None) -> str:
 
     Args:
         mean: of the replications.
-        error: standard error of the mean; None or nan for one replication, 0 where all are equal.
+        error: standard error of the mean, or half of an interval; None or nan for one replication, 0 where
+            all are equal.
     """
     if not error or not isfinite(error) or not isfinite(mean):
         return plain(mean)

@@ -277,11 +277,12 @@ def _contrast(
 
 
 def balance(changes: Sequence[Change]) -> str:
-    """How objectives change, in words: `completed work higher by 1.4 ± 0.1 h`."""
+    """How objectives change, in words: `completed work higher by 1.4 ± 0.1 h`; ± is half the interval."""
     parts = []
     for one in changes:
         gap = one.difference
-        size = measured(abs(gap.mean), gap.standard_error)
+        half = None if gap.low is None or gap.high is None else (gap.high - gap.low) / 2
+        size = measured(abs(gap.mean), half)
         way = "higher" if gap.mean > 0 else "lower"
         parts.append(f"{spoken(one.metric)} {way} by {with_unit(size, one.metric)}")
     return ", ".join(parts)

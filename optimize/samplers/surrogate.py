@@ -87,7 +87,8 @@ class Surrogate(Sampler):
         names = list(self._values)
         values = np.array([self._values[name] for name in names]) * signs(self.objectives)
         low, high = np.quantile(values, [0.25, 0.75], axis=0)
-        values = values.clip(low - OUTLIER * (high - low), high + OUTLIER * (high - low))
+        wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
+        values = values.clip(low - wide, high + wide)
         front = non_dominated(values)
         kept = self._kept(len(names), front)
         known = [self._points[names[at]] for at in kept]
