@@ -47,7 +47,7 @@ class Counting:
 
 
 def test_every_point_gets_a_few_and_uncertain_ones_more(scenario):
-    archive = run(scenario).archive
+    archive = run(scenario, sampler="tpe").archive
     counts = Counter(evaluation.replications for evaluation in archive.evaluations)
     assert set(counts) <= {2, 4, 8}
     assert counts[2] > counts[8] > 0
