@@ -7,6 +7,7 @@ from gridtune.model.gridrpc.selection import ByDisplaced
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
+from tests.test_deadline import TABLE_1_STEPS
 
 DECISIONS = ("assigned", "fallback", "resubmitted", "put back", "rejected")
 PLUG_IN = {"agent.discovery": "hierarchy", "hierarchy.rank": "displaced"}
@@ -34,17 +35,7 @@ def two_servers(latency=0.0, users=("one", "two"), **values):
 def test_table_1_comes_out_in_the_published_nine_steps_through_a_tree():
     run = simulate(load("deadline/plug-in"), keep_events=True)
     steps = [(event, job, site) for _, event, job, site, _ in run.record.journal if event in DECISIONS]
-    assert steps == [
-        ("assigned", 1, "S1"),
-        ("assigned", 2, "S1"),
-        ("assigned", 3, "S3"),
-        ("assigned", 4, "S1"),
-        ("fallback", 1, "S1"),
-        ("resubmitted", 1, "S2"),
-        ("assigned", 5, "S2"),
-        ("fallback", 1, "S2"),
-        ("resubmitted", 1, "S3"),
-    ]
+    assert steps == TABLE_1_STEPS
     assert {job.id: (job.site, job.end) for job in run.record.jobs} == {
         1: ("S3", 6), 2: ("S1", 5), 3: ("S3", 21), 4: ("S1", 15), 5: ("S2", 14),
     }  # fmt: skip
