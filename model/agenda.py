@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
-from heapq import heappop, heappush, merge
+from heapq import heapify, heappop, heappush, merge
 from itertools import chain
 from math import inf
 from typing import Any
@@ -26,6 +26,7 @@ class Order(IntEnum):
 # Plain integers: comparing members of an enumeration would cost more than the heap itself.
 COMPLETION, ARRIVAL, DECISION, OBSERVATION = (int(order) for order in Order)
 
+MANY = 1_000  # cancelled events that stay in the heap at most, unless more than as many are still to come
 _NEVER: Arrival = (inf, lambda _: None, None)
 
 
@@ -112,7 +113,13 @@ class Agenda:
 
     def cancel(self, handle: int) -> None:
         """Take back an event that is still to come; a handle must not be used after its event fired."""
-        self._cancelled.add(handle)
+        cancelled = self._cancelled
+        cancelled.add(handle)
+        if len(cancelled) > MANY and 2 * len(cancelled) > len(self._heap):
+            # Those that lie far ahead, as ends at limits do, would make the heap ever larger and slower.
+            self._heap[:] = [event for event in self._heap if event[2] not in cancelled]
+            heapify(self._heap)
+            cancelled.clear()
 
     def feed(self, arrivals: Iterable[Arrival]) -> None:
         """Merge a stream of `(time, action, argument)`, sorted by time, lazily into the agenda.

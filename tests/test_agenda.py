@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION, OBSERVATION, Agenda
+from gridtune.model.agenda import ARRIVAL, COMPLETION, DECISION, MANY, OBSERVATION, Agenda
 
 
 def test_simultaneous_events_fire_by_order_then_in_order_of_entry():
@@ -68,6 +68,29 @@ def test_a_cancelled_event_does_not_fire_and_does_not_keep_the_agenda_busy():
     agenda.cancel(handle)
     agenda.run()
     assert seen == ["yes"]
+    assert not agenda.busy
+
+
+def test_what_was_cancelled_far_ahead_is_forgotten_and_all_else_fires_in_its_order():
+    agenda, seen = Agenda(), []
+
+    def limited(number):
+        """An end at a limit in a week, taken back when the next one comes."""
+        if number > 0:
+            agenda.cancel(limits[-1])
+        if number == 4 * MANY:
+            agenda.at(7e5, seen.append, "the end")
+            return
+        limits.append(agenda.after(6e5, seen.append, "a limit"))
+        agenda.after(50.5, seen.append, number)
+        agenda.after(1.0, limited, number + 1)
+
+    limits = []
+    agenda.at(0.0, limited, 0)
+    agenda.run(4 * MANY - 1)
+    assert len(agenda._heap) < MANY + 100
+    agenda.run()
+    assert seen == [*range(4 * MANY), "the end"]
     assert not agenda.busy
 
 
