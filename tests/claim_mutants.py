@@ -373,7 +373,11 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "site agents ask only where a node is idle and nobody waits",
-        _set(SiteAgent, "_has_room", lambda self: self.site.depth == 0 and self.site.free > 0),
+        _set(
+            SiteAgent,
+            "available",
+            property(lambda self: self.pilots < self.cap and self.site.depth == 0 and self.site.free > 0),
+        ),
         ("dirac/strategies/P6a",),
     ),
     Mutant(

@@ -18,22 +18,27 @@ class Admission:
 
     Attributes:
         widest: see above.
+        limits: processors and s that a job may ask for, of each queue; None where no queue limits processors.
         directed: queues of jobs that may enter no other, by job.
     """
 
     def __init__(self, cluster: Cluster, widest: float) -> None:
         self._cluster = cluster
-        self.widest = widest
+        self._narrow_to(widest)
         self.directed: dict[int, int] = {}
         self._admits = [(queue.widest, queue.max_runtime, queue.groups) for queue in cluster.queues]
         self._open = cluster.queues == (Queue(),)  # one queue that takes whatever fits
 
-    @property
-    def limits(self) -> Sequence[tuple[float, float]] | None:
-        """Processors and s that a job may ask for, of each queue; None where no queue limits processors."""
+    def narrow(self, widest: float) -> None:
+        """Refuse jobs of more processors than that."""
+        self._narrow_to(min(self.widest, widest))
+
+    def _narrow_to(self, widest: float) -> None:
+        self.widest = widest
         queues, slots = self._cluster.queues, self._cluster.capacity
-        made = [(min(queue.widest, self.widest), queue.max_runtime) for queue in queues]
-        return made if any(most < slots for most, _ in made) else None
+        made = [(min(queue.widest, widest), queue.max_runtime) for queue in queues]
+        self.limits: Sequence[tuple[float, float]] | None
+        self.limits = made if any(most < slots for most, _ in made) else None
 
     def queue_for(self, job: Job) -> int | None:
         """Index of the first queue whose limits the job keeps; None if there is none."""

@@ -152,7 +152,7 @@ class BatchSite(mesa.Agent):
 
     def narrow(self, widest: int) -> None:
         """Refuse jobs of more processors than that."""
-        self._admission.widest = min(self._admission.widest, widest)
+        self._admission.narrow(widest)
 
     @property
     def slots(self) -> int:
@@ -568,7 +568,8 @@ class BatchSite(mesa.Agent):
         if self.predictor is not None:
             self.predictor.left(job)
         execution = self.executions.pop(job.id)
-        self._tasks.drop(job, self.timer)
+        if job.runtime == inf:  # a placeholder
+            self._tasks.drop(job, self.timer)
         self.nodes.give_back(execution.placement)
         self.cluster.stop(job, self._agenda.now, execution.planned_end)
 

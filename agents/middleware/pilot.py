@@ -247,15 +247,10 @@ class PilotAgent(SiteAgent):
         super().__init__(grid, member, match_maker, epsilon, channel)
         self.habits = habits
         self.resource = habits.resource(member)
-        self.waiting = 0  # pilots that have not started
+        self.cap = habits.cap
         self._widths: Counter[int] = Counter()  # those of several slots
         for counter in ("pilots", "aborted_pilots", "killed_pilots"):
             grid.record.counters[counter] += 0
-
-    @property
-    def available(self) -> bool:
-        """Whether the site has room, and not too many pilots wait there."""
-        return self.waiting < self.habits.cap and self._has_room()
 
     def whole_life(self, slots: int) -> float:
         """Work that a task can do at most that has all the life of a pilot of so many slots."""
@@ -270,7 +265,7 @@ class PilotAgent(SiteAgent):
 
     def left_queue(self, slots: int) -> None:
         """A pilot of so many slots waits no longer."""
-        self.waiting -= 1
+        self.pilots -= 1
         if slots > 1:
             self._widths[slots] -= 1
             if not self._widths[slots]:
@@ -285,7 +280,7 @@ class PilotAgent(SiteAgent):
 
     def _submit(self, task: Job) -> None:
         """Submit a pilot of the task's width; the task stays with the match-maker for whoever asks first."""
-        self.waiting += 1
+        self.pilots += 1
         if task.processors > 1:
             self._widths[task.processors] += 1
         pilot = Pilot(self, task.processors)

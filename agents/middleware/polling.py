@@ -52,22 +52,28 @@ class Polling:
         self._agents = agents
         self._period = period
         self._channel = channel
-        self._delays = np.array([agent.member.delay for agent in agents])
+        self._shares = [k / len(agents) for k in range(len(agents))]  # of the period, before each look
+        self._each_delay = [agent.member.delay for agent in agents]
+        self._delays = np.array(self._each_delay)
+        self._passes = False  # whether looks may be passed over
+        self._agenda.at(0.0, self._begin, 0, OBSERVATION)
+
+    def _begin(self, number: int) -> None:
+        """The first look: by now all is known that stands between agents and tasks."""
+        match_maker = self._match_maker
         # Else the next look of an agent might be due while it still waits for an answer.
-        self._apart = 2 * self._delays.max(initial=0.0) < period and all(
-            agent.member.way is None for agent in agents
+        apart = 2 * self._delays.max(initial=0.0) < self._period and all(
+            agent.member.way is None for agent in self._agents
         )
-        self._agenda.at(0.0, self._look, 0, OBSERVATION)
+        # While sites are shunned for a time, an agent may find something although nothing has happened.
+        self._passes = apart and match_maker.service is None and match_maker.trouble.trusting
+        self._look(number)
 
     def _look(self, number: int) -> None:
         """The look whose turn it is, or as many as find nothing before anything else happens."""
         if not self._match_maker.at_work:
             return
-        following = number
-        # While sites are shunned for a time, an agent may find something although nothing has happened.
-        at_once = self._match_maker.service is None and self._match_maker.trouble.trusting
-        if self._apart and at_once:
-            following = self._pass_over(number)
+        following = self._pass_over(number) if self._passes else number
         if following == number:
             self._agents[number % len(self._agents)].poll(None)
             following = number + 1
@@ -84,20 +90,24 @@ class Polling:
 
     def _pass_over(self, number: int) -> int:
         """Count the looks from a number on that find nothing before anything else happens; the next one."""
-        agents, agenda, match_maker = self._agents, self._agenda, self._match_maker
-        first, count, period = number, len(agents), self._period
+        agents, shares, delays = self._agents, self._shares, self._each_delay
+        agenda, match_maker, period = self._agenda, self._match_maker, self._period
+        first, count = number, len(agents)
         end, until = agenda.next_time, agenda.until
         waits = match_maker.waiting > 0
         asking: list[bool] = []
         queries: list[float] = []
         answers: list[float] = []
         events = 0
+        turn, k = divmod(number, count)
         while number < first + count:
-            turn, k = divmod(number, count)
-            due, agent = (turn + k / count) * period, agents[k]
-            asked = due + agent.member.delay
-            answered = asked + agent.member.delay
-            if answered >= end or answered > until or agent.looking:
+            due = (turn + shares[k]) * period
+            asked = due + delays[k]
+            answered = asked + delays[k]
+            if answered >= end or answered > until:
+                break
+            agent = agents[k]
+            if agent.looking:
                 break
             asks = agent.available
             if asks:
@@ -105,9 +115,13 @@ class Polling:
                     break
                 queries.append(due)
                 answers.append(asked)
-                events += 2 if asked > due else 0  # messages without delay are no events
+                if asked > due:  # messages without delay are no events
+                    events += 2
             asking.append(asks)
             number += 1
+            k += 1
+            if k == count:
+                turn, k = turn + 1, 0
         agenda.fired += number - first + events
         if queries:
             self._count(queries, answers, max(answers))

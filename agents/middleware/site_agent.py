@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import mesa
 
 from gridtune.agents.middleware.matchmaker import MatchMaker, Query
@@ -27,6 +29,8 @@ class SiteAgent(mesa.Agent):
 
     Attributes:
         looking: whether a look is under way.
+        pilots: of its own that wait at the site.
+        cap: pilots that may wait there.
     """
 
     def __init__(
@@ -42,15 +46,16 @@ class SiteAgent(mesa.Agent):
         self.room = epsilon * member.site.slots
         self._travelling: list[Job] = []
         self.looking = False
+        self.pilots = 0
+        self.cap = inf
         self.silent = 0  # reasons for which it does not look: its site has no power
 
     @property
     def available(self) -> bool:
-        """Whether the site has room for a waiting task, those on their way to its queue counted."""
-        return self._has_room()
-
-    def _has_room(self) -> bool:
-        if self.silent:
+        """Whether the site has room for a waiting task, those on their way to its queue counted, and not too
+        many pilots wait there.
+        """
+        if self.pilots >= self.cap or self.silent:
             return False
         depth = self.site.depth
         if self._travelling:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Literal, NamedTuple
@@ -78,13 +78,14 @@ class TaskQueues:
         widths: number of waiting tasks by their processors.
     """
 
-    __slots__ = ("_by", "_size", "turn", "waiting", "widths")
+    __slots__ = ("_by", "_places", "_size", "turn", "waiting", "widths")
 
     def __init__(self, by: Literal["group", "user", "all"] = "group") -> None:
         self._by = by
         self._size = 0
         # Ordered dicts: a plain one walks over all that have left before it finds its first entry.
         self.waiting: dict[str, OrderedDict[int, Job]] = {}
+        self._places: dict[str, int] = {}  # of queues, in the order of their turns
         self.turn = ""
         self.widths: Counter[int] = Counter()
 
@@ -102,6 +103,7 @@ class TaskQueues:
         if queue is None:
             # A queue stays when it is empty, so that its turn does not depend on when it was.
             queue = self.waiting[name] = OrderedDict()
+            self._places[name] = len(self._places)
         queue[task.id] = task
         self.widths[task.processors] += 1
         self._size += 1
@@ -117,12 +119,11 @@ class TaskQueues:
         """Whether a task waits that needs more processors than the one number and at most the other."""
         return any(than < width <= most and count for width, count in self.widths.items())
 
-    def in_turn(self) -> Iterator[OrderedDict[int, Job]]:
-        """All queues once, beginning after the one that was served last."""
-        names = list(self.waiting)
-        first = names.index(self.turn) + 1 if self.turn in self.waiting else 0
-        for name in (*names[first:], *names[:first]):
-            yield self.waiting[name]
+    def in_turn(self) -> Sequence[OrderedDict[int, Job]]:
+        """The queues in which tasks wait, once each, beginning after the one that was served last."""
+        queues = list(self.waiting.values())
+        first = self._places.get(self.turn, -1) + 1
+        return [queue for queue in (*queues[first:], *queues[:first]) if queue]
 
     def _name(self, task: Job) -> str:
         return "" if self._by == "all" else task.group if self._by == "group" else task.user
