@@ -1,7 +1,8 @@
-"""Looks that find nothing new are counted together: all that a run leaves is as if each were an event."""
+"""Looks and reports without news are dealt with together: all that a run leaves is as if they were not."""
 
 import pytest
 
+from gridtune.agents.middleware.broker import Broker
 from gridtune.agents.middleware.polling import Polling
 from gridtune.agents.middleware.trouble import Trouble
 from gridtune.scenarios.document.scenario import load
@@ -41,6 +42,20 @@ def test_a_site_is_looked_at_as_soon_as_it_is_shunned_no_longer(monkeypatch):
     together = left(scenario, 1)
     monkeypatch.setattr(Polling, "_pass_over", lambda _, number: number)
     assert left(scenario, 1) == together
+
+
+@pytest.mark.parametrize("routing", ["depth", "traversal"])
+def test_reports_without_news_leave_what_new_ones_leave(routing, monkeypatch):
+    values = {
+        "middleware.kind": "push",
+        "middleware.update_period": 30,
+        "middleware.routing": {"kind": routing, "count_sent": True},
+        "workload.local.processors": {"law": "uniform", "low": 0.0, "high": 3.0},
+    }
+    scenario = load("dirac/search").override(values)
+    again = left(scenario, 1)
+    monkeypatch.setattr(Broker, "_measure_again", Broker.measure)
+    assert left(scenario, 1) == again
 
 
 def test_looks_without_effect_take_no_time_of_their_own(monkeypatch):

@@ -56,6 +56,7 @@ class Broker(Gateway):
         self.reports: dict[int, list[Report]] = {}
         self._sizes = [(member.site.slots, member.site.pace) for member in members]
         self.views = [self.measure(k) for k in range(len(members))]
+        self._measured = list(self.views)  # what each site said last
         self._eligible: dict[tuple[int, frozenset[str] | None, str], list[int]] = {}
         self._groups = any(member.groups for member in members)
         self._everywhere = list(range(len(members)))
@@ -157,7 +158,7 @@ class Broker(Gateway):
         """Every site sends its state; the news of those that are equally far arrives at once."""
         for sites in self._by_distance.values():
             heard = [k for k in sites if self._reported(k) != "old"] if self.reports else sites
-            news = [self.measure(k) for k in heard]
+            news = [self._measure_again(k) for k in heard]
             if news:
                 self.channel.send("information", self.members[sites[0]], self._receive, news, len(news))
 
@@ -196,6 +197,15 @@ class Broker(Gateway):
                 self.views[k] = self.measure(k)
         elif site.depth != view.depth or site.free != view.free or view.sent or site.wanted != view.wanted:
             self.views[k] = self.measure(k)
+
+    def _measure_again(self, k: int) -> SiteView:
+        """A site as it says that it is now: the same view as last time if that is still so."""
+        site, view = self.members[k].site, self._measured[k]
+        depth = site.depth
+        same = depth == view.depth and site.free == view.free and (not depth or site.wanted == view.wanted)
+        if not same or self.reports:
+            view = self._measured[k] = self.measure(k)
+        return view
 
     def measure(self, k: int) -> SiteView:
         """A site as it says that it is now."""
