@@ -286,7 +286,7 @@ class Cluster:
         waiting = self.lanes.get(lane)
         if waiting is None:
             waiting = self.lanes[lane] = OrderedDict()
-        if self._narrow[queue] or lane != max(self.lanes):
+        if self._narrow[queue] or (len(self.lanes) > 1 and lane != max(self.lanes)):
             self.disturbed = self.shuffled = True
         waiting[job.id] = job
         self._widths[job.processors] = self._widths.get(job.processors, 0) + 1

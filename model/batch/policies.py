@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import inf
 from typing import Literal
 
@@ -164,10 +165,14 @@ def backfill(
         return chosen
     if not free:
         return chosen
+    behind = iter(cluster.fresh) if only_fresh and not chosen else waiting
+    fits = next((job for job in behind if job.processors <= free), None)
+    if fits is None:
+        return chosen
     shadow, extra = reservation(head, free, cluster, chosen, now)
     if shadow >= now + window:
         shadow = inf
-    for job in cluster.fresh if only_fresh and not chosen else waiting:
+    for job in chain((fits,), behind):
         if job.processors > free:
             continue
         if now + cluster.duration(job) > shadow:
@@ -205,5 +210,5 @@ def reservation(
         if free >= head.processors and time > shadow:
             break
         free += processors
-        shadow = max(time, now)
+        shadow = time if time > now else now
     return shadow, free - head.processors

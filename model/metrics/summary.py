@@ -118,10 +118,11 @@ def by_size(
     Source: S. Srinivasan et al., Characterization of backfilling strategies, 2002 (the four sizes).
     """
     sorts: dict[str, list[tuple[float, float, float]]] = {size: [] for size in SIZES}
+    narrow = sorts["narrow-short"], sorts["narrow-long"]
+    wide = sorts["wide-short"], sorts["wide-long"]
     for job, one in zip(jobs, times, strict=True):
-        width = "narrow" if job.processors <= NARROW else "wide"
-        length = "short" if job.runtime / pace <= SHORT else "long"
-        sorts[f"{width}-{length}"].append(one)
+        short, long = narrow if job.processors <= NARROW else wide
+        (short if job.runtime / pace <= SHORT else long).append(one)
     made = {}
     for size, those in sorts.items():
         values = {
