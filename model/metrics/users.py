@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan
 from typing import Literal
@@ -187,17 +187,16 @@ def outcomes(
         owed = [job for job in loose if job.mandatory]
         asked = [replace(stay, demand=stay.demand / unit) for stay in stays]
         present = [*asked, *_visits(owed, now)]
-        wants = _wants(owed, now, pace, unit)
-        areas = deserved_areas(present, whole, wants)
+        areas = deserved_areas(present, whole, _wants(owed, now, pace, unit))
         if len(owed) < len(loose):
             # Best-effort work deserves what the others leave: the time in which nobody else wants anything.
-            free = free_time(present, whole, wants)
+            free = free_time(present, whole, _wants(owed, now, pace, unit))
             rest = [job for job in loose if not job.mandatory]
             left = [
                 replace(visit, entry=free(visit.entry), deadline=free(visit.deadline))
                 for visit in _visits(rest, now)
             ]
-            wants = [(free(time), user, work) for time, user, work in _wants(rest, now, pace, unit)]
+            wants = ((free(time), user, work) for time, user, work in _wants(rest, now, pace, unit))
             for user, area in deserved_areas(left, whole, wants).items():
                 areas[user] = areas.get(user, 0.0) + area
     for user, outcome in users.items():
@@ -205,9 +204,9 @@ def outcomes(
     return users
 
 
-def _wants(jobs: Iterable[Job], now: float, pace: float, unit: float) -> list[tuple[float, str, float]]:
+def _wants(jobs: Iterable[Job], now: float, pace: float, unit: float) -> Iterator[tuple[float, str, float]]:
     """What jobs ask for: as much of their work as could be done before the run ended `now` (s)."""
-    return [
+    return (
         (
             job.submit,
             job.user,
@@ -219,7 +218,7 @@ def _wants(jobs: Iterable[Job], now: float, pace: float, unit: float) -> list[tu
             / unit,
         )
         for job in jobs
-    ]
+    )
 
 
 def _tally(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gridtune.model.job import Job, State
 from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -25,6 +27,7 @@ JOB_COLUMNS = (
     "id", "user", "group", "kind", "mandatory", "priority", "site", "node", "submit", "queued", "start",
     "end", "processors", "runtime", "estimate", "deadline", "state", "kills", "wasted",
 )  # fmt: skip
+ROWS = 100_000  # of a table that are written together
 PILOT_COLUMNS = ("id", "site", "node", "submit", "queued", "start", "end", "state")
 USER_COLUMNS = (
     "user", "jobs", "completed", "lost_jobs", "lost_work", "mandatory_failed", "unhappy", "allocated",
@@ -46,9 +49,7 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
 
     record = run.record
     made = {
-        "jobs": pd.DataFrame(
-            {column: [_cell(getattr(job, column)) for job in record.jobs] for column in JOB_COLUMNS}
-        ),
+        "jobs": _table_of(record.jobs, JOB_COLUMNS),
         "users": pd.DataFrame(
             {column: [getattr(user, column) for user in run.users.values()] for column in USER_COLUMNS}
         ),
@@ -70,9 +71,7 @@ def tables(run: Run) -> dict[str, pd.DataFrame]:
             {column: [getattr(part, column) for part in parts] for column in CLASS_COLUMNS}
         ).rename(columns={"kind": "class"})
     if record.placeholders:
-        made["pilots"] = pd.DataFrame(
-            {column: [_cell(getattr(job, column)) for job in record.placeholders] for column in PILOT_COLUMNS}
-        )
+        made["pilots"] = _table_of(record.placeholders, PILOT_COLUMNS)
     if record.journal is not None:
         made["events"] = pd.DataFrame(record.journal, columns=["time", "event", "job", "site", "node"])
     return made
@@ -135,7 +134,7 @@ def write_run(
         if len(parts) > 1:
             parts = [part.assign(replication=number) for number, part in enumerate(parts)]
         table = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
-        replace(out / f"{name}.parquet", partial(table.to_parquet, compression="zstd"))
+        replace(out / f"{name}.parquet", partial(_write_table, table))
     write_json(out / "metrics.json", metrics)
     write_json(out / "manifest.json", about)
 
@@ -145,6 +144,20 @@ def write_json(path: Path, content: Any) -> None:
     replace(path, lambda part: part.write_text(to_json(content) + "\n", encoding="utf-8"))
 
 
+def _write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as Parquet, a long one part by part: a copy of all of it would not fit."""
+    if len(table) <= ROWS:
+        table.to_parquet(path, compression="zstd")
+        return
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    schema = pa.Schema.from_pandas(table)
+    with ParquetWriter(path, schema, compression="zstd") as writer:
+        for first in range(0, len(table), ROWS):
+            writer.write_table(pa.Table.from_pandas(table[first : first + ROWS], schema=schema))
+
+
 def _stays(record: Record) -> pd.DataFrame:
     import pandas as pd
 
@@ -152,8 +165,16 @@ def _stays(record: Record) -> pd.DataFrame:
     return pd.DataFrame({column: [getattr(stay, column) for stay in record.stays] for column in columns})
 
 
-def _cell(value: Any) -> Any:
-    return str(value) if isinstance(value, str) else value
+def _table_of(jobs: Sequence[Job], columns: Sequence[str]) -> pd.DataFrame:
+    """A row for each job; made column by column: of millions of jobs several copies would not fit."""
+    import pandas as pd
+
+    states = {state: state.value for state in State}  # one text for all jobs
+    made = {}
+    for column in columns:
+        values: Iterable[Any] = map(attrgetter(column), jobs)
+        made[column] = pd.Series(list(map(states.get, values) if column == "state" else values))
+    return pd.DataFrame(made, copy=False)
 
 
 def version_of(name: str) -> str | None:
