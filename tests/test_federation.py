@@ -91,9 +91,20 @@ def test_tasks_are_pulled_into_virtual_reservations_too(kind):
     assert sites == {"lyon", "nancy", "orsay"}
 
 
-def test_nodes_are_lent_and_not_doubled():
+def lending():
+    """The small federation with servers on nodes that sites lend them for good, in place of leases."""
+    scenario = load("federation/small")
+    document = dict(scenario.document)
+    for key in ("sed", "server"):
+        document[key] = [{k: v for k, v in group.items() if k != "lease"} for group in document[key]]
+    return Scenario(scenario.name, document, scenario.base)
+
+
+@pytest.mark.parametrize("federation", [lending(), load("federation/small")], ids=["lent", "leases"])
+def test_nodes_of_servers_are_not_doubled(federation):
     def slots(*parts):
-        with build(only(*parts)) as grid:
+        switches = {f"parts.{part}": part in parts for part in federation.spec.parts}
+        with build(federation.override(switches)) as grid:
             return grid.slots
 
     assert slots("local") == 32 + 32 + 20
@@ -119,13 +130,17 @@ def test_what_one_part_does_reaches_the_others(together):
         ({"site.lyon.part": ["locals"]}, r"site.lyon: part: \[parts\] has no 'locals'"),
         ({"parts.harvesting": False}, "parts.harvesting: no table belongs to it"),
         ({"sed.site": "lion"}, r"sed.sed: site: no \[\[site\]\] 'lion'"),
-        ({"sed.count": 32}, "site.lyon.nodes: servers borrow 16 of 16 nodes"),
         ({"workload.meta.via": "post"}, "via"),
     ],
 )
 def test_what_does_not_fit_is_refused(values, words):
     with pytest.raises(ScenarioError, match=words):
         load("federation/small").override(values)
+
+
+def test_a_site_lends_what_it_has():
+    with pytest.raises(ScenarioError, match=r"site.lyon.nodes: servers borrow 16 of 16 nodes"):
+        lending().override({"sed.count": 32})
 
 
 def test_something_must_be_left():

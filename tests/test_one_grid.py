@@ -23,18 +23,9 @@ def lease(length, idle):
     return {"length": length, "startup": 20.0, "idle": idle}
 
 
-# What makes one grid of the two federations whose servers stand on lent nodes, and whose links are free.
+# What makes one grid of the week, whose servers stand on lent nodes and whose links are free.
 TOGETHER = {
-    "federation/small": {
-        "sed.sed.lease": lease(3600.0, 300.0),
-        "server.server.lease": lease(7200.0, 300.0),
-        "network.sharing": "max-min",
-        "network.backbone": 12.5e6,
-        "workload.sdj.data": {"sandbox": 5e6},
-        "workload.meta.data": {"sandbox": 1e6, "input": 2e8},
-        "workload.sweep.data": {"input": 2e7},
-        "workload.rpc.request_bytes": 1e6,
-    },
+    "federation/small": {},
     "federation/lcg-week": {
         "horizon": 86400.0,
         "workload.lcg.every": 12,

@@ -12,7 +12,7 @@ from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.space import key
-from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from tests.benchmarks import analytic
 from tests.benchmarks.sampler_cases import CASES
@@ -92,7 +92,7 @@ def arena(name: str) -> Arena:
     """The analytic stand-in for `federation/small`, or a case of `sampler_cases`."""
     if name == STAND_IN:
         return Arena(
-            name, load("federation/small"), analytic.OBJECTIVES, analytic.run,
+            name, analytic.scenario(), analytic.OBJECTIVES, analytic.run,
             best=(8.0, 0.7, 1.0e6), worst=(25.0, 1.3, 7.0e5), exact=analytic.truth,
         )  # fmt: skip
     case = CASES[name]

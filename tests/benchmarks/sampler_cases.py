@@ -73,8 +73,14 @@ CASES = {
         "federation/small",
         best=(2.0, 1.0, 3.9e5),
         worst=(15.0, 1.3, 2.8e5),
-        settings={  # half of it, and less of what makes many events and decides little
+        settings={  # half of it, on lent nodes and free links, and less of what makes many events
             "horizon": 7200.0,
+            "network.sharing": "none",
+            "sed.sed.lease": None,
+            "server.server.lease": None,
+            "workload.meta.data": None,
+            "workload.sdj.data": None,
+            "harvester.controller.reference": 24.0,
             "search.objectives": ["unhappy_users", "premium_slowdown", "completed_work"],
             "workload.rpc.n_max": 40,
             "workload.sdj.count": 120,
