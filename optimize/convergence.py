@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gridtune.optimize.inference.model_of_runs import worth_of
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import first_of, non_dominated
-from gridtune.optimize.replication.posterior import worth_of
 from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.study.evaluation_store import Store
 

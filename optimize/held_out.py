@@ -15,9 +15,9 @@ from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.explanation.transplants import variants
 from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import front
+from gridtune.optimize.inference.judgement import judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 from gridtune.optimize.replication.compare import first_of
-from gridtune.optimize.replication.judgement import judgement_of
 from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.shortlist import LIMIT, shortlist
 from gridtune.optimize.replication.validation import FRESH

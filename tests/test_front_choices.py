@@ -36,8 +36,8 @@ from gridtune.optimize.front.terminal import (
     wrapped,
 )
 from gridtune.optimize.front.worth import worth_of
+from gridtune.optimize.inference.judgement import Loss
 from gridtune.optimize.records.evaluations import Archive, Constraint, Objective
-from gridtune.optimize.replication.judgement import Loss
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)

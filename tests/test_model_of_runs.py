@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.inference.judgement import ENOUGH, Loss, judgement_of
+from gridtune.optimize.inference.model_of_runs import best_layers, runs_of
+from gridtune.optimize.inference.model_of_runs import worth_of as expected
+from gridtune.optimize.inference.response_surface import WIDE, _start, coordinates_of
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.replication.allocate import contested
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
-from gridtune.optimize.replication.judgement import ENOUGH, Loss, judgement_of
 from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE, excess_loss
 from gridtune.optimize.replication.paired import Difference, difference, unpaired_difference
-from gridtune.optimize.replication.posterior import best_layers, runs_of
-from gridtune.optimize.replication.posterior import worth_of as expected
 from gridtune.optimize.replication.refine import Refinement
-from gridtune.optimize.replication.response_surface import WIDE, _start, coordinates_of
 from gridtune.optimize.replication.shortlist import promising, shortlist, to_minimise
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
 
@@ -86,10 +86,10 @@ def test_equal_rows_are_all_non_dominated():
 
 def test_layers_of_the_front_are_taken_until_there_are_enough(monkeypatch):
     runs = np.array([[[k], [k]] for k in (3.0, 1.0, 2.0, 0.0)])
-    monkeypatch.setattr("gridtune.optimize.replication.posterior.JOINT", 2)
+    monkeypatch.setattr("gridtune.optimize.inference.model_of_runs.JOINT", 2)
     assert best_layers(runs) == [1, 3]
     assert best_layers(runs, always=[0]) == [0, 3]
-    monkeypatch.setattr("gridtune.optimize.replication.posterior.JOINT", 3)
+    monkeypatch.setattr("gridtune.optimize.inference.model_of_runs.JOINT", 3)
     assert best_layers(runs) == [1, 2, 3]
 
 

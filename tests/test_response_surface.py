@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
-from gridtune.optimize.replication import response_surface
-from gridtune.optimize.replication.response_surface import REACH, STIFFNESS, Fitted, learn
+from gridtune.optimize.inference import response_surface
+from gridtune.optimize.inference.response_surface import REACH, STIFFNESS, Fitted, learn
 
 PLACES = np.array([[0.0, 0.1], [0.2, 0.9], [0.5, 0.4], [0.9, 0.8], [1.0, 0.0]])  # five points, two parameters
 COLUMNS = [PLACES[:, :1], PLACES[:, 1:]]
@@ -64,7 +64,7 @@ def test_what_a_parameter_does_to_two_quantities_is_alike_or_opposite(factor, si
     rng = np.random.default_rng(2)
     places = np.linspace(0.0, 1.0, 30)
     first = np.sin(4 * places) + rng.normal(0, 0.05, 30)
-    found = learn([places[:, None]], np.column_stack([first, factor * first + 5.0]), np.full(30, 0.0025))
+    found = learn([places[:, None]], np.column_stack([first, factor * first + 5.0]), np.full((30, 2), 0.0025))
     (own, across), (back, other) = found.covariance.reshape(2, 30, 2, 30).transpose(0, 2, 1, 3)
     shape = np.exp(-((places[:, None] - places) ** 2) / (2 * REACH**2))
     assert across / across[0, 0] == pytest.approx(shape, abs=1e-6)
@@ -117,7 +117,7 @@ def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_se
         places = np.linspace(0, 1, count)[:, None]
         with patch("scipy.optimize.minimize") as search:
             search.return_value.x = np.zeros(4)
-            surface = learn([places], np.arange(count, dtype=float)[:, None], np.ones(count), *seed)
+            surface = learn([places], np.arange(count, dtype=float)[:, None], np.ones((count, 1)), *seed)
         squares, shapes, values, noise, _ = search.call_args.args[2]
         assert (len(noise), squares.shape, shapes.shape) == (len(values), (1, 200, 200), (1, 200, 200))
         return (values + surface.means[0]).round(6).tolist()

@@ -71,7 +71,7 @@ def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from one point to another.
 
-    By all runs of the search together where these can tell (`optimize.replication.judgement`), except for
+    By all runs of the search together where these can tell (`optimize.inference.judgement`), except for
     what is equal in every run; else paired over the streams that both have.
     """
     before, after = start.objectives, to.objectives

@@ -25,8 +25,8 @@ from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell, estimated, plain
 from gridtune.optimize.front.recommendations import Recommendation, recommend
+from gridtune.optimize.inference.judgement import HOLD
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
-from gridtune.optimize.replication.judgement import HOLD
 from gridtune.optimize.replication.reliability import Reliability, reliability
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.front.worth import worth_of
+from gridtune.optimize.inference.judgement import Judgement, judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import RESAMPLES, chances, probability_non_dominated
 from gridtune.optimize.replication.compare import costs, non_dominated, signs
-from gridtune.optimize.replication.judgement import Judgement, judgement_of
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
 
@@ -37,9 +37,9 @@ class Member:
             member that keeps them is expected to beat it, or it is more likely on the front than not, and it
             is one of those of which nine in ten are expected to hold against each other on new runs,
             by what matters
-            (`optimize.replication.judgement.Judgement.holding`).
+            (`optimize.inference.judgement.Judgement.holding`).
         probability_non_dominated: how probably it keeps the constraints and no other evaluated point that
-            does beats it, by all runs of the search together (`optimize.replication.posterior`); where there
+            does beats it, by all runs of the search together (`optimize.inference.posterior`); where there
             are too few points to learn from, the share of bootstrap samples in which no other member does.
             None if there are too few replications to say.
         equivalents: numbers of further evaluations with the same objectives, replication by replication.

@@ -9,9 +9,9 @@ from gridtune.optimize.front.against_today import between, worth_it
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import amount, measured, spoken, with_unit
+from gridtune.optimize.inference.judgement import Loss
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import shares
-from gridtune.optimize.replication.judgement import Loss
 from gridtune.scenarios.errors import ScenarioError
 
 TOLERANCE = 1.0

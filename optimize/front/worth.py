@@ -2,7 +2,7 @@
 
 Points have different numbers of fresh runs, and what the streams of these do to all points moves their plain
 means by more than what tells points apart. So values are what the model of all runs expects
-(`optimize.replication.judgement`), on the level of the streams on which the members were compared; what was
+(`optimize.inference.judgement`), on the level of the streams on which the members were compared; what was
 the same in every run of a point is that. Without the model they are means, brought to the streams of the
 member that has most.
 """
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from gridtune.optimize.inference.judgement import Judgement
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.replication.compare import costs, signs
-from gridtune.optimize.replication.judgement import Judgement
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,6 @@
 """A sampler that knows noise: a Gaussian process over mixed spaces, and the hypervolume that points promise.
 
-Each objective has a response surface (`optimize.replication.response_surface`): parameters act alone or
+Each objective has a response surface (`optimize.inference.response_surface`): parameters act alone or
 together, one that does not exist stands in the middle, and what a point shares with no other is taken for
 luck. A batch is what adds most to the hypervolume of the points so far, in the mean over joint draws of the
 worth of these and of candidates: random points, and points of the front with some parameters changed.
@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gridtune.optimize.inference.response_surface import Fitted, coordinates_of, fitted
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import non_dominated, signs
-from gridtune.optimize.replication.response_surface import Fitted, coordinates_of, fitted
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers.base import Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses

@@ -33,6 +33,7 @@ class Arena:
         work: gives the metrics of a run.
         best, worst: corners of the box in which hypervolume is measured, in the units of the objectives.
         exact: gives the truth of a point at once; None where it takes runs.
+        truth_seed: of the runs that give truths.
         known: fresh runs by point and number of runs, runs x objectives.
     """
 
@@ -43,6 +44,7 @@ class Arena:
     best: Sequence[float]
     worst: Sequence[float]
     exact: Callable[[Mapping[str, Value]], Array] | None = None
+    truth_seed: int = TRUTH_SEED
     known: dict[tuple[str, int], Array] = field(default_factory=dict)
 
     @property
@@ -83,7 +85,7 @@ class Arena:
     def _runs(self, point: Mapping[str, Value], runs: int) -> Array:
         name = (key(point), runs)
         if name not in self.known:
-            made = [self.work(Task(self.scenario, dict(point), TRUTH_SEED, k)) for k in range(runs)]
+            made = [self.work(Task(self.scenario, dict(point), self.truth_seed, k)) for k in range(runs)]
             self.known[name] = np.array([[one[goal].value for goal in self.objectives] for one in made])
         return self.known[name]
 

@@ -59,7 +59,7 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int =
     Args:
         coordinates: of the points, one array (points x columns) per parameter; see `coordinates_of`.
         values: points x quantities.
-        noise: variance of every value around the point's own worth, one per point.
+        noise: variance of every value around the point's own worth, points x quantities.
         seed: of the choice of points to learn from where there are many.
     """
     import numpy as np
@@ -71,11 +71,11 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int =
     means, amplitudes, explained = np.zeros(quantities), [], []
     covariance = np.zeros((quantities, count, quantities, count))
     for k in range(quantities):
-        means[k], sizes = _learned(squares, shapes, values[:, k], noise, seed)
+        means[k], sizes = _learned(squares, shapes, values[:, k], noise[:, k], seed)
         together, alone, rates, nugget = _sizes(sizes, len(squares))
         joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1)) + nugget * np.eye(count)
         covariance[k, :, k] = joint
-        full = joint + np.tensordot(alone, shapes, 1) + np.diag(noise)
+        full = joint + np.tensordot(alone, shapes, 1) + np.diag(noise[:, k])
         solved = cho_solve(cho_factor(full, lower=True), values[:, k] - means[k])
         explained.append(alone[:, None] * (shapes @ solved))
         amplitudes.append(alone)

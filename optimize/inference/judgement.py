@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from gridtune.optimize.inference.model_of_runs import best_layers, fit, runs_of
+from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.paired import INTERVAL, Difference
-from gridtune.optimize.replication.posterior import Posterior, best_layers, fit, runs_of
 from gridtune.optimize.replication.shortlist import promising
 
 if TYPE_CHECKING:

@@ -1,0 +1,264 @@
+"""What a run gives beside what its point is worth: what its stream does to all points, and luck.
+
+Run b of point i gives, in each objective, theta_i + s_i beta_b + epsilon_ib. What a stream does, beta_b,
+moves points the more the larger s_i = 1 + g (theta_i - c) is: a workload that lets the jobs of one setting
+wait twice as long does so under another setting, where they wait for minutes and not for hours. With g = 0
+streams add the same everywhere. Arrays of runs are points x objectives x streams.
+
+Sources: J. Tukey, One Degree of Freedom for Non-Additivity, Biometrics 5(3), 1949 (g, and nothing more, is
+learned of the slopes); J. Mandel, Non-Additivity in Two-Way Analysis of Variance, JASA 56, 1961; C. Morris,
+Parametric Empirical Bayes Inference, JASA 78, 1983 (spreads of few runs).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.inference.response_surface import Surface
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+LEAST_OWN = 0.05  # of the variance of luck that similar points never share
+LEAST_SLOPE = 0.1  # of what a stream does to the point in the middle
+PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
+ROUNDS = 5  # in which the steepness settles
+POWERS = (1, 2, 4, 8, 16, 32)  # of the correlation of worth, one of which is that of luck
+
+
+def stream_effects(runs: Array, seen: Array, slopes: Array, precision: Array) -> Array:
+    """Weighted least squares of what streams do, streams x objectives; 0 in the mean over the streams.
+
+    Args:
+        runs: what each run gave; 0 where there is none.
+        seen: which point was run in which stream.
+        slopes: how much of it moves each point, points x objectives.
+        precision: weights of the points, points x objectives.
+    """
+    import numpy as np
+
+    present = seen.astype(float)
+    counts = present.sum(axis=1)
+    off = np.where(seen[:, None, :], runs - (runs.sum(axis=2) / counts[:, None])[:, :, None], 0.0)
+    made = []
+    for slope, weight, gaps in zip(slopes.T, precision.T, np.moveaxis(off, 1, 0), strict=True):
+        counted = weight * slope**2
+        normal = np.diag(present.T @ counted) - (present * (counted / counts)[:, None]).T @ present
+        made.append(np.linalg.pinv(normal, hermitian=True) @ (gaps.T @ (weight * slope)))
+    return np.array(made).T
+
+
+def point_means(runs: Array, seen: Array, streams: Array, slopes: Array) -> Array:
+    """Means of points, points x objectives, without what streams do to them."""
+    import numpy as np
+
+    total = np.where(seen[:, None, :], runs - slopes[:, :, None] * streams.T, 0.0).sum(axis=2)
+    return np.asarray(total / seen.sum(axis=1)[:, None])
+
+
+def unexplained(runs: Array, seen: Array, streams: Array, slopes: Array, means: Array) -> Array:
+    """What neither points nor streams explain of runs; 0 where there is none."""
+    import numpy as np
+
+    left = runs - slopes[:, :, None] * streams.T - means[:, :, None]
+    return np.where(seen[:, None, :], left, 0.0)
+
+
+def steepness(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
+    """How much more streams move points the more these are worth: g and its error, by objective, and c.
+
+    g is found by least squares, and shrunk by how uncertain it is: its standard error is robust against luck
+    that points share within a stream, and what is below that is taken for 0.
+
+    Source of the error: K.-Y. Liang and S. Zeger, Longitudinal Data Analysis Using Generalized Linear Models,
+        Biometrika 73(1), 1986 (streams are the clusters); of the shrinking: W. James and C. Stein, Estimation
+        with Quadratic Loss, 1961 (its positive part).
+    """
+    import numpy as np
+
+    even = np.ones(runs.shape[:2])
+    found, middle = np.zeros(runs.shape[1]), point_means(runs, seen, *_even(runs, seen)).mean(axis=0)
+    slopes, error = even, np.zeros_like(found)
+    for _ in range(ROUNDS):
+        streams = stream_effects(runs, seen, slopes, even)
+        means = point_means(runs, seen, streams, slopes)
+        left = unexplained(runs, seen, streams, slopes, means)
+        more = np.where(seen[:, None, :], (means - middle)[:, :, None] * streams.T, 0.0)
+        # Of that, what no change of the streams or of the points would do as well.
+        spare = stream_effects(more, seen, slopes, even)
+        more = unexplained(more, seen, spare, slopes, point_means(more, seen, spare, slopes))
+        size = np.maximum((more**2).sum(axis=(0, 2)), 1e-300)
+        low, high = middle - means.min(axis=0), means.max(axis=0) - middle
+        most = (1 - LEAST_SLOPE) / np.maximum(np.array([high, low]), 1e-300)  # by which no slope is less
+        found = (found + (left * more).sum(axis=(0, 2)) / size).clip(-most[0], most[1])
+        pulls = (left * more).sum(axis=0)
+        count = max(int(seen[seen.sum(axis=1) > 1].any(axis=0).sum()), 2)
+        error = (pulls / size[:, None]) ** 2 @ np.full(pulls.shape[1], count / (count - 1))
+        slopes = slopes_at(means, found, middle)
+    doubt = np.divide(error, found**2, out=np.ones_like(found), where=found != 0)
+    trusted = (1 - doubt).clip(0.0)
+    return found * trusted, np.sqrt(error * trusted), middle
+
+
+def slopes_at(means: Array, steep: Array, middle: Array) -> Array:
+    """How much of what a stream does moves points of these means, points x objectives."""
+    import numpy as np
+
+    return np.asarray((1 + steep * (means - middle)).clip(LEAST_SLOPE))
+
+
+def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array]:
+    """Covariance of points' own luck, and by what factor each has more or less of it in each objective.
+
+    Args:
+        rest: what neither points nor streams explain.
+        means: of the points, points x objectives.
+        seen: which point was run in which stream.
+    """
+    import numpy as np
+
+    counts = seen.sum(axis=1)
+    repeated = counts > 1
+    free = max(float((counts[repeated] - 1).sum()) - (seen[repeated].any(axis=0).sum() - 1), 1.0)
+    noise = np.einsum("ihb,igb->hg", rest[repeated], rest[repeated]) / free
+    # What never varies has no luck; a little keeps the arithmetic going.
+    least = np.maximum(1e-10 * means.var(axis=0), np.square(1e-9 * means).max(axis=0))
+    noise += np.diag(np.maximum(least, 1e-30))
+    own = (rest**2).sum(axis=2) / np.diag(noise)
+    return noise, (PRIOR + own) / (PRIOR + counts - 1)[:, None]
+
+
+def luck_of_means(rest: Array, seen: Array, alike: Array, surface: Surface) -> Array:
+    """Covariance of the luck in points' means, (objectives x points) squared.
+
+    A stream is kinder to some settings than to others, and alike to similar ones. So part of a point's luck
+    in a stream is shared with the points near it, as far as their worth is alike; how much is found from how
+    alike the residuals of near points are in each stream (method of moments). Luck that is shared does not
+    average out over points, only over streams.
+
+    Args:
+        rest: what neither points nor streams explain.
+        seen: which point was run in which stream.
+        alike: correlation of luck in two objectives.
+        surface: of what points are worth.
+
+    Source: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
+        Metamodels, ACM TOMACS 22(2), 2012 (there a constant correlation); J. Haseman and R. Elston, The
+        investigation of linkage between a quantitative trait and a marker locus, Behavior Genetics 2, 1972
+        (regression of products of residuals on relatedness).
+    """
+    import numpy as np
+
+    points, objectives, _ = rest.shape
+    counts = seen.sum(axis=1)
+    overlap = seen.astype(float) @ seen.T.astype(float) / np.outer(counts, counts)
+    covariance = surface.covariance.reshape(objectives, points, objectives, points)
+    free = 1 - 1 / np.maximum(counts, 2)
+    roots = []
+    for k in range(objectives):
+        spreads = np.sqrt(np.diag(covariance[k, :, k]))
+        near = covariance[k, :, k] / np.outer(spreads, spreads)
+        shared, own = shared_luck(rest[:, k] / np.sqrt(free)[:, None], seen, near)
+        wide = widening(int(seen[counts > 1].any(axis=0).sum()))
+        size = np.sqrt(more_or_less(rest[:, k] / np.sqrt(free)[:, None], seen, shared + own * np.eye(points)))
+        found = np.outer(size, size) * (wide**2 * shared * overlap + own * np.diag(1 / counts))
+        roots.append(np.linalg.cholesky(found + 1e-12 * np.trace(found) * np.eye(points)))
+    made = np.zeros((objectives, points, objectives, points))
+    for k in range(objectives):
+        for other in range(objectives):
+            made[k, :, other] = alike[k, other] * roots[k] @ roots[other].T
+    return made.reshape(objectives * points, objectives * points)
+
+
+def more_or_less(scaled: Array, seen: Array, luck: Array) -> Array:
+    """By what factor the variance of each point's luck is more or less than a model of it says.
+
+    Args:
+        scaled: residuals of points that were run more than once, points x streams.
+        seen: which point was run in which stream.
+        luck: covariance of luck in a stream.
+    """
+    import numpy as np
+
+    known = seen.sum(axis=1) > 1
+    free, expected = np.zeros(len(luck)), np.zeros(len(luck))
+    for column in seen.T:
+        here = np.flatnonzero(known & column)
+        if len(here) > 1:
+            part = luck[np.ix_(here, here)]
+            expected[here] += np.diag(part) - 2 * part.mean(axis=0) + part.mean()
+            free[here] += 1
+    counts = np.maximum(seen.sum(axis=1), 2)
+    own = (scaled**2).sum(axis=1) / np.where(expected > 0, expected / np.maximum(free, 1), np.inf)
+    own *= 1 - 1 / counts
+    return np.asarray((PRIOR + own) / (PRIOR + (counts - 1) * known))
+
+
+def shared_luck(scaled: Array, seen: Array, near: Array) -> tuple[Array, float]:
+    """Covariance of luck that near points share in a stream, and the variance of each one's own.
+
+    Luck may be shared among fewer points than are alike in worth: of the powers of the correlation of worth
+    that is taken which explains the products of residuals best.
+
+    Args:
+        scaled: residuals of points that were run more than once, points x streams, 1 in size.
+        seen: which point was run in which stream.
+        near: correlation of what points are worth.
+    """
+    import numpy as np
+
+    known = seen.sum(axis=1) > 1
+    groups = [
+        (here, residuals[here] - residuals[here].mean())
+        for column, residuals in zip(seen.T, scaled.T, strict=True)
+        if len(here := np.flatnonzero(known & column)) > 2
+    ]
+    best, found = -np.inf, (np.zeros_like(near), 1.0)
+    for power in POWERS:
+        shape = near**power
+        normal, right = np.zeros((2, 2)), np.zeros(2)
+        for here, own in groups:
+            part = shape[np.ix_(here, here)]
+            part = part - part.mean(axis=0) - part.mean(axis=1)[:, None] + part.mean()
+            normal += [[(part**2).sum(), np.trace(part)], [np.trace(part), len(here) - 1]]
+            right += [own @ part @ own, own @ own]
+        sizes = np.array(parts(normal, right))
+        explained = float(2 * right @ sizes - sizes @ normal @ sizes)
+        if explained > best:
+            best, found = explained, (sizes[0] * shape, float(sizes[1]))
+    return found
+
+
+def widening(streams: int) -> float:
+    """By what factor what was learned of so many streams is less sure than if their spread were known.
+
+    That is Student's t beside the normal law, at 95 %.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    return float(stdtrit(max(streams - 1, 1), 0.975) / ndtri(0.975))
+
+
+def parts(normal: Array, right: Array) -> tuple[float, float]:
+    """Variances of luck that near points share and of each point's own, by their normal equations."""
+    import numpy as np
+
+    if abs(np.linalg.det(normal)) <= 1e-9 * normal[0, 0] * normal[1, 1]:
+        return 0.0, 1.0
+    common, own = np.linalg.solve(normal, right).tolist()
+    if common <= 0:
+        return 0.0, 1.0
+    if own < LEAST_OWN:
+        own = LEAST_OWN
+        common = max((right[1] - own * normal[1, 1]) / normal[0, 1], 0.0)
+    return float(common), float(own)
+
+
+def _even(runs: Array, seen: Array) -> tuple[Array, Array]:
+    """What streams do if they do the same to all points, and slopes that say so."""
+    import numpy as np
+
+    slopes = np.ones(runs.shape[:2])
+    return stream_effects(runs, seen, slopes, slopes), slopes
