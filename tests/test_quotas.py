@@ -72,6 +72,81 @@ def test_every_start_is_that_of_the_reference(name):
     assert differs == 8  # the quota matters
 
 
+def together(policy, most):
+    """A policy that sees only as many jobs of each user as hold so many slots together, and one alone."""
+
+    def within(waiting, running, free, now):
+        held = {who: [work.processors for work in running if user(work) == who] for who in range(3)}
+        closed, seen = set(), []
+        for work in waiting:
+            mine = held[user(work)]
+            if user(work) in closed or (mine and sum(mine) + work.processors > most):
+                closed.add(user(work))
+                continue
+            mine.append(work.processors)
+            seen.append(work)
+        return policy(seen, running, free, now)
+
+    return within
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_start_under_a_share_is_that_of_the_reference(name):
+    policy, reference = POLICIES[name]
+    if name == "sjf":
+        inner = together(reference_batch.reserving(3), 3)
+        reference = reference_batch.by_priority(lambda work, now: -work.estimate, inner)
+    else:
+        reference = together(reference, 3)
+    for seed in range(6):
+        works = random_works(random.Random(f"share {name} {seed}"), 50)
+        free = [job.start for job in play(works, CAPACITY, policy).record.jobs]
+        # Three of eight processors are a little less than 0.38 of them.
+        made = play(works, CAPACITY, policy, quota=Quota(user_share=0.38)).record.jobs
+        reference_batch.schedule(works, CAPACITY, reference)
+        assert [job.start for job in made] == [work.start for work in works] != free
+        whole = play(works, CAPACITY, policy, quota=Quota(user_share=1.0)).record.jobs
+        assert [job.start for job in whole] == free
+
+
+def test_a_job_beyond_the_share_runs_alone_and_is_not_passed_by_its_user():
+    """Four processors, half of them for several jobs of a user. Its third job asks for three of them.
+
+    It waits for the first two to end, without a reservation, and starts at 10. The fourth one waits for it,
+    though a processor is free from 2 on. Another user's job runs there meanwhile.
+    """
+    works = [Work(3, 0, 10, 1, 10), Work(6, 0, 5, 1, 5), Work(9, 1, 4, 3, 4), Work(12, 2, 1, 1, 1)]
+    works.append(Work(13, 3, 3, 1, 3))
+    free = play(works, 4, "easy").record.jobs
+    assert [job.start for job in free] == [0, 0, 5, 2, 9]
+    made = play(works, 4, "easy", quota=Quota(user_share=0.5)).record.jobs
+    assert [job.start for job in made] == [0, 0, 10, 14, 3]
+
+
+@pytest.mark.parametrize("share", [0.29, 0.5])
+def test_a_share_is_of_whole_processors(share):
+    """0.29 of 100 is a little less than 29 in floating point."""
+    works = [Work(3, 0, 10, 1, 10) for _ in range(round(100 * share))]
+    works = [Work(3 * number, 0, 10, 1, 10) for number, _ in enumerate(works, 1)]
+    made = play(works, 100, "easy", quota=Quota(user_share=share)).record.jobs
+    assert {job.start for job in made} == {0}
+    works.append(Work(3 * len(works) + 3, 0, 10, 1, 10))
+    made = play(works, 100, "easy", quota=Quota(user_share=share)).record.jobs
+    assert made[-1].start == 10
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", "fair-share"])
+def test_several_jobs_of_a_user_never_hold_more_than_the_share_and_none_is_lost(policy):
+    for seed in range(4):
+        works = random_works(random.Random(f"share held {policy} {seed}"), 60)
+        grid = play(works, CAPACITY, policy, quota=Quota(user_share=0.5))
+        assert {job.state for job in grid.record.jobs} == {State.DONE}
+        done = [job for job in grid.record.jobs if job.end > job.start]
+        for one in done:
+            held = [job for job in done if job.user == one.user and job.start <= one.start < job.end]
+            assert len(held) == 1 or sum(job.processors for job in held) <= CAPACITY // 2
+
+
 def test_by_hand():
     """Two processors. A user may run one job: the other processor is for somebody else."""
     works = [Work(3, 0, 10, 1, 10), Work(6, 0, 10, 1, 10), Work(4, 1, 5, 1, 5)]
@@ -122,5 +197,41 @@ def test_a_scenario_has_quotas():
     }
     queue = load("batch/replay").override({"site": [site]})
     assert simulate(queue).metrics["waiting_mean"] == simulate(few).metrics["waiting_mean"]
-    with pytest.raises(ScenarioError, match=r"quota\.user_slots"):
-        load("batch/replay").override({"site.cluster.quota.user_slots": 0})
+    for name in ("user_slots", "user_running", "group_running"):
+        for value in (0, "many", True):
+            with pytest.raises(ScenarioError, match=rf'quota\.{name}: .*at least 1, or "none"'):
+                load("batch/replay").override({f"site.cluster.quota.{name}": value})
+    for value in (0, 1.5, "none"):
+        with pytest.raises(ScenarioError, match=r"quota\.user_share"):
+            load("batch/replay").override({"site.cluster.quota.user_share": value})
+
+
+def test_no_limit_is_a_word_and_infinity_is_the_same():
+    today = load("batch/replay").spec.site[0].quota
+    for value in ("none", float("inf")):
+        assert (
+            load("batch/replay").override({"site.cluster.quota.user_running": value}).spec.site[0].quota
+            == today
+        )
+    assert today.limits == Quota()
+
+
+SEARCHED = {
+    "quota.user_running": (8, 32),
+    "quota.user_share": (0.35, 0.5, 0.7),
+    "preemption.express": (900.0, 3600.0),
+}
+
+
+@pytest.mark.parametrize("path", SEARCHED)
+def test_every_value_that_is_searched_matters_on_the_embedded_log_and_loses_no_job(path):
+    known = load("batch/replay").spec.search.space[f"site.cluster.{path}"].choices
+    assert (*known[1:],) == SEARCHED[path][:: 1 if path[0] == "p" else -1]
+    found = []
+    for value in known:
+        run = simulate(load("batch/replay").override({f"site.cluster.{path}": value}), seed=3)
+        assert run.metrics["lost_work"].value == 0
+        found.append(tuple(run.metrics[name].value for name in ("slowdown_mean_log", "slowdown_worst_log")))
+    assert len(set(found)) == len(found)
+    plain = simulate(load("batch/replay"), seed=3).metrics  # the first value is no limit
+    assert found[0] == (plain["slowdown_mean_log"].value, plain["slowdown_worst_log"].value)

@@ -14,6 +14,7 @@ from gridtune.model.agenda import COMPLETION
 from gridtune.model.batch.holds import KEYS, Hold
 from gridtune.model.job import QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
+from gridtune.model.record import Record
 
 define("preemptions", "kills", "minimize", "executions that made way for jobs of a higher QOS")
 define("preempted_jobs", "jobs", "minimize", "jobs lost because they made way")
@@ -30,6 +31,7 @@ class Terms:
             on from where they were once it is their turn again (`checkpoint`), or stay in memory and go on
             when their slots are free again (`suspend`).
         levels: QOS of jobs by their kind, 0 for all others; higher ones take the processors of lower ones.
+        express: s; jobs that promise to run so long at most have a QOS 1 higher than their kind's.
         grace: s from the notice to the end of the execution; a job that ends meanwhile is not preempted.
         exempt: s that a job runs before it can be preempted.
         victims: which of the lowest QOS goes first.
@@ -44,10 +46,11 @@ class Terms:
     victims: Literal["youngest", "oldest"] = "youngest"
     checkpoint: float = 0.0
     restart: float = 0.0
+    express: float = 0.0
 
-    def level(self, job: Job) -> float:
-        """The QOS of a job."""
-        return self.levels.get(job.kind, 0.0)
+    def level(self, kind: str, promised: float) -> float:
+        """The QOS of jobs of a kind that promised to run so long (s) when they came."""
+        return self.levels.get(kind, 0.0) + (0 < self.express >= promised)
 
 
 class QosPreemption:
@@ -71,15 +74,18 @@ class QosPreemption:
         self._leaving: set[tuple[int, int]] = set()  # jobs and their kills so far
         self._again = -inf  # s, when it wants to be asked
         self._keys = KEYS << 1
-        self._suspensions = Suspensions(site, terms.level) if terms.mode == "suspend" else None
+        self._suspensions = Suspensions(site, self.level) if terms.mode == "suspend" else None
         site.qos = self
-        for counter in ("preemptions", "preempted_jobs"):
-            site.grid.record.counters[counter] += 0
+
+    def level(self, job: Job) -> float:
+        """The QOS of a job, which does not change when it is interrupted and promises the rest only."""
+        resumed = self.site.resumed.get(job.id)
+        return self.terms.level(job.kind, job.estimate if resumed is None else resumed[2])
 
     def consider(self) -> None:
         """Have running jobs make way for those that still wait."""
         self.settle()
-        cluster, level = self.site.cluster, self.terms.level
+        cluster, level = self.site.cluster, self.level
         claimed = {job.id for job, _ in self._claims}
         lowest = min((level(job) for job in running_jobs(self.site)), default=inf)
         waiting = [job for job in cluster.in_order() if level(job) > lowest and job.id not in claimed]
@@ -117,7 +123,7 @@ class QosPreemption:
         """Have a round as soon as one more of the jobs below this one can be preempted."""
         now, terms = self.site.grid.now, self.terms
         able = (
-            one.start + terms.exempt for one in running_jobs(self.site) if terms.level(one) < terms.level(job)
+            one.start + terms.exempt for one in running_jobs(self.site) if self.level(one) < self.level(job)
         )
         again = min((time for time in able if time > now), default=inf)
         if now <= self._again < again:
@@ -176,7 +182,7 @@ class QosPreemption:
         able = [
             one
             for one in running_jobs(site)
-            if terms.level(one) < terms.level(job)
+            if self.level(one) < self.level(job)
             and one.state is RUNNING
             and one.runtime < inf
             and now - one.start >= terms.exempt
@@ -185,7 +191,7 @@ class QosPreemption:
             and not site.nodes.any_out(site.executions[one.id].placement)
         ]
         sign = -1.0 if terms.victims == "youngest" else 1.0
-        able.sort(key=lambda one: (terms.level(one), sign * one.start, sign * one.id))
+        able.sort(key=lambda one: (self.level(one), sign * one.start, sign * one.id))
         chosen: list[Job] = []
         got = 0
         for one in able:
@@ -227,3 +233,9 @@ class QosPreemption:
     def _close(self, hold: Hold) -> None:
         site = self.site
         site.cluster.free_hold(hold, {job: planned_end(site, job) for job in hold.lent})
+
+
+def count_preemptions(record: Record) -> None:
+    """Measure what jobs of a higher QOS do to others, even where it turns out to be nothing."""
+    for counter in ("preemptions", "preempted_jobs"):
+        record.counters[counter] += 0

@@ -153,9 +153,11 @@ class Cluster:
         self.pace = pace
         self.queues = tuple(queues)
         self.ledger = ledger
-        limited = quota.limits or any(queue.running < inf or queue.quota.limits for queue in self.queues)
+        limited = any(
+            queue.running < inf or given != Quota() for queue in self.queues for given in (quota, queue.quota)
+        )
         kept = [(queue.running, queue.slots, queue.quota) for queue in self.queues]
-        self._quotas = Quotas(quota, kept) if limited else None
+        self._quotas = Quotas(quota, kept, capacity) if limited else None
         self._limited = limited or any(queue.slots < inf for queue in self.queues)
         self._narrow = [limited or queue.slots < inf for queue in self.queues]  # by queue
         self._known: list[dict[str, Lane]] = [{} for _ in self.queues]  # by queue and owner

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import floor, inf
+from typing import NamedTuple
 
 from gridtune.model.job import Job
 
@@ -16,26 +17,50 @@ class Quota:
     Attributes:
         user_running, group_running: jobs.
         user_slots, group_slots: processors.
+        user_share: part of the site's processors that several jobs of a user may hold together; a job that
+            asks for more runs where its user runs no other. 1 is no limit.
     """
 
     user_running: float = inf
     user_slots: float = inf
     group_running: float = inf
     group_slots: float = inf
+    user_share: float = 1.0
 
     @property
     def widest(self) -> float:
         """Processors that one job may ask for."""
         return min(self.user_slots, self.group_slots)
 
-    @property
-    def limits(self) -> Sequence[tuple[str, float, float]]:
-        """Whose, jobs, processors, where there is a limit at all."""
+    def limits(self, capacity: int) -> Sequence[Limit]:
+        """Those that there are, on a site of so many processors."""
+        together = floor(self.user_share * capacity + 1e-9) if self.user_share < 1 else inf
         made = (
-            ("user", self.user_running, self.user_slots),
-            ("group", self.group_running, self.group_slots),
+            Limit("user", self.user_running, self.user_slots, together),
+            Limit("group", self.group_running, self.group_slots),
         )
         return [limit for limit in made if min(limit[1:]) < inf]
+
+
+class Limit(NamedTuple):
+    """How much of somebody may run at once.
+
+    Attributes:
+        whose: each `user`'s or `group`'s, or all of the `queue`.
+        running: jobs.
+        slots: processors.
+        together: processors of several jobs; one alone may hold more.
+    """
+
+    whose: str
+    running: float
+    slots: float
+    together: float = inf
+
+    def allows(self, jobs: int, processors: int) -> bool:
+        """Whether so many jobs may hold so many processors."""
+        slots = self.slots if jobs == 1 else min(self.slots, self.together)
+        return jobs <= self.running and processors <= slots
 
 
 Key = tuple[int, str, str]  # queue or -1 for the site, user or group or queue, whose
@@ -47,20 +72,22 @@ class Quotas:
     Args:
         site: quota of the whole site.
         queues: jobs and processors of each queue that may run at once, and its quota.
+        capacity: processors of the site.
     """
 
-    def __init__(self, site: Quota, queues: Sequence[tuple[float, float, Quota]]) -> None:
-        self._limits: list[list[tuple[int, str, float, float]]] = []
+    def __init__(self, site: Quota, queues: Sequence[tuple[float, float, Quota]], capacity: int) -> None:
+        self._limits: list[list[tuple[int, Limit]]] = []  # of the site (-1) or a queue, for each queue
         for index, (running, slots, quota) in enumerate(queues):
-            limits = [(-1, *limit) for limit in site.limits] + [(index, *limit) for limit in quota.limits]
+            limits = [(-1, limit) for limit in site.limits(capacity)]
+            limits += [(index, limit) for limit in quota.limits(capacity)]
             if min(running, slots) < inf:
-                limits.append((index, "queue", running, slots))
+                limits.append((index, Limit("queue", running, slots)))
             self._limits.append(limits)
         self._held: dict[Key, tuple[int, int]] = {}  # jobs, processors
 
     def change(self, job: Job, queue: int, sign: int) -> None:
         """A job of a queue starts (1) or ends (-1)."""
-        for key, _, _ in self._of(job, queue):
+        for key, _ in self._of(job, queue):
             jobs, processors = self._held.get(key, (0, 0))
             if jobs + sign:
                 self._held[key] = jobs + sign, processors + sign * job.processors
@@ -78,21 +105,22 @@ class Quotas:
         held = self._held
         for job in order:
             limits = list(self._of(job, queue_of(job)))
-            if any(key in closed for key, _, _ in limits):
+            if any(key in closed for key, _ in limits):
                 continue
             made: dict[Key, tuple[int, int]] = {}
-            for key, running, slots in limits:
+            for key, limit in limits:
                 jobs, processors = counts.get(key) or held.get(key, (0, 0))
                 made[key] = jobs + 1, processors + job.processors
-                if jobs + 1 > running or processors + job.processors > slots:
+                if not limit.allows(*made[key]):
                     closed.add(key)
             if any(key in closed for key in made):
                 continue
             counts.update(made)
             yield job
 
-    def _of(self, job: Job, queue: int) -> Iterator[tuple[Key, float, float]]:
-        """The limits that a job of a queue is under: what is counted, jobs, processors."""
-        for place, whose, running, slots in self._limits[queue]:
+    def _of(self, job: Job, queue: int) -> Iterator[tuple[Key, Limit]]:
+        """The limits that a job of a queue is under, each with what is counted."""
+        for place, limit in self._limits[queue]:
+            whose = limit.whose
             name = job.user if whose == "user" else job.group if whose == "group" else ""
-            yield (place, whose, name), running, slots
+            yield (place, whose, name), limit

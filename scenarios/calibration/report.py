@@ -85,7 +85,7 @@ def scenario_text(found: Calibration, last: int | None = None) -> str:
     """A scenario with these settings, ready for `search` over the space of `batch/replay`."""
     best, plain = found.best, found.plain.tested
     trace = found.traces[0]
-    site = {"nodes": found.nodes[0]} | {
+    site: dict[str, Any] = {"nodes": found.nodes[0], "preemption": {"express": 0.0}} | {
         path.removeprefix(f"{SITE}."): value for path, value in found.values.items()
     }
     others = f" and {len(found.traces) - 1} others" if len(found.traces) > 1 else ""

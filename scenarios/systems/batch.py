@@ -21,7 +21,6 @@ from gridtune.agents.infrastructure.network import Volume, network_of
 from gridtune.model.agenda import ARRIVAL, Action
 from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.nodes import Counted, Named, NodePool
-from gridtune.model.batch.quotas import Quota
 from gridtune.model.grid import Grid
 from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import Job
@@ -113,12 +112,7 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
 def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     """Put a site on the grid, with its signals."""
     queues = [
-        Queue(
-            **(
-                queue.model_dump()
-                | {"quota": Quota(**queue.quota.model_dump()), "groups": frozenset(queue.groups)}
-            )
-        )
+        Queue(**(queue.model_dump() | {"quota": queue.quota.limits, "groups": frozenset(queue.groups)}))
         for queue in spec.queue
     ] or [Queue()]
     services = Services(
@@ -138,7 +132,7 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
         _pool(grid, spec),
         spec.policy,
         queues=queues,
-        quota=Quota(**spec.quota.model_dump()),
+        quota=spec.quota.limits,
         services=AT_ONCE if services == AT_ONCE else services,
         overrun=spec.overrun,
         prime_times=[one.times for one in spec.prime_time],

@@ -8,7 +8,7 @@ from math import inf
 from gridtune.agents.batch.availability import AdvanceReservation, availability_of
 from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.outages import Failures, Outage, schedule_outages, schedule_reservation
-from gridtune.agents.batch.qos import QosPreemption, Terms
+from gridtune.agents.batch.qos import QosPreemption, Terms, count_preemptions
 from gridtune.agents.batch.timeline import Timeline
 from gridtune.agents.wms.vres_outages import VresAvailability
 from gridtune.agents.wms.vres_site import VresSite
@@ -98,7 +98,9 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             for reservation in (*_cap(part, sites[part.name]), *_reservations(part)):
                 schedule_reservation(availability, *reservation)
         if part.preemption is not None:
-            QosPreemption(sites[part.name], _terms(part.preemption))
+            count_preemptions(grid.record)
+            if part.preemption.qos or part.preemption.express:
+                QosPreemption(sites[part.name], _terms(part.preemption))
 
 
 def qos_notes(spec: ScenarioSpec) -> Iterator[str]:

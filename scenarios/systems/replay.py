@@ -105,16 +105,15 @@ def _refused(log: TraceJobs, site: SiteSpec) -> Iterator[str]:
             f"{wide:,} of {len(widths):,} jobs ask for more than the {room:,} processors of site {site.name} "
             "and are refused: they count as lost"
         )
-    quotas = (site.quota.user_slots, site.quota.group_slots)
-    if site.queue or min(quotas) < room:
+    quota = site.quota.limits.widest
+    if site.queue or quota < room:
         slowest = min(site.speed) if isinstance(site.speed, list) else site.speed
         kept = sum(
             task.processors <= room
             and not any(
-                task.processors
-                <= min(queue.max_processors, queue.slots, queue.quota.user_slots, queue.quota.group_slots)
+                task.processors <= min(queue.max_processors, queue.slots, queue.quota.limits.widest)
                 and task.estimate / slowest <= queue.max_runtime
-                and task.processors <= min(quotas)
+                and task.processors <= quota
                 for queue in site.queue or [QueueSpec(name="default")]
             )
             for task in log.replayed()

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from gridtune import limits
 from gridtune.agents.batch.batch_site import Overrun
 from gridtune.model.batch.prime_time import PrimeTime, open_to_all
+from gridtune.model.batch.quotas import Quota
 from gridtune.model.prediction import Promise
 from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
 from gridtune.scenarios.fields.policies import policy_of
@@ -18,16 +19,46 @@ from gridtune.scenarios.fields.table import Table, one_or_more
 from gridtune.scenarios.tables.outages import LifeFields
 from gridtune.scenarios.tables.vres import VresFields
 
+NO_LIMIT: Literal["none"] = "none"
+
+
+def _limit(value: Any) -> Any:
+    """A limit, or the word for none, which infinity stands for, too; one sentence for whatever else it is."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value in (NO_LIMIT, inf):
+        return NO_LIMIT
+    if number and value >= 1:
+        return value
+    raise ValueError('expected a number of at least 1, or "none" for no limit')
+
+
+Limit = Annotated[float | Literal["none"], BeforeValidator(_limit)]
+
 
 class QuotaSpec(Table):
     """What the jobs of each user, and of each group, may be that run at once; others wait."""
 
-    user_running: float = Field(default=inf, ge=1, description="jobs of one user")
-    user_slots: float = Field(default=inf, ge=1, description="slots that the jobs of one user hold together")
-    group_running: float = Field(default=inf, ge=1, description="jobs of one group")
-    group_slots: float = Field(
-        default=inf, ge=1, description="slots that the jobs of one group hold together"
+    user_running: Limit = Field(default=NO_LIMIT, description="jobs of one user")
+    user_slots: Limit = Field(
+        default=NO_LIMIT, description="slots that the jobs of one user hold together; wider jobs are refused"
     )
+    user_share: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="part of the site's slots that several jobs of one user hold together; a wider one runs "
+        "while its user runs no other",
+    )
+    group_running: Limit = Field(default=NO_LIMIT, description="jobs of one group")
+    group_slots: Limit = Field(
+        default=NO_LIMIT, description="slots that the jobs of one group hold together; wider jobs are refused"
+    )
+
+    @property
+    def limits(self) -> Quota:
+        """As the scheduler knows it."""
+        given = ((name, getattr(self, name)) for name in type(self).model_fields)
+        return Quota(**{name: inf if value == NO_LIMIT else value for name, value in given})
 
 
 class QueueSpec(Table):

@@ -123,7 +123,13 @@ class PreemptionSpec(Table):
         "memory and goes on in its own slots as soon as these are free (`suspend`)",
     )
     qos: dict[str, float] = Field(
-        description="QOS of jobs by their kind (`role` of workloads), 0 for all others; the higher preempts"
+        default_factory=dict,
+        description="QOS of jobs by their kind (`role` of workloads), 0 for all others; the higher preempts",
+    )
+    express: float = Field(
+        default=0.0,
+        ge=0,
+        description="s; jobs that promise to run for so long at most have a QOS 1 higher than their kind",
     )
     grace: float = Field(
         default=0.0,
@@ -145,6 +151,8 @@ class PreemptionSpec(Table):
 
     @model_validator(mode="after")
     def _meant(self) -> PreemptionSpec:
+        if not self.model_fields_set & {"qos", "express"}:
+            raise ValueError("qos: say which jobs have a higher one; or give express")
         if self.mode == "checkpoint" and self.grace:
             raise ValueError("grace: a checkpoint begins at once and takes `checkpoint` s; leave grace out")
         if self.mode == "suspend" and self.grace:

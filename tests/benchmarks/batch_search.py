@@ -36,7 +36,12 @@ UNFAIRNESS = "slowdown_jain"  # not to be more than under either
 OBJECTIVES = (*BETTER, UNFAIRNESS)
 SHOWN = (*OBJECTIVES, "slowdown_unfairness", "slowdown_spread", "waiting_mean", "waiting_max")
 POLICY = "site.cluster.policy"
-PLAIN: dict[str, Point] = {name: {POLICY: name} for name in ("easy", "conservative")}
+UNLIMITED: Point = {  # neither quotas nor preemption
+    "site.cluster.quota.user_running": "none",
+    "site.cluster.quota.user_share": 1.0,
+    "site.cluster.preemption.express": 0.0,
+}
+PLAIN: dict[str, Point] = {name: {POLICY: name, **UNLIMITED} for name in ("easy", "conservative")}
 MULTIFACTOR: Point = {  # age and fair share as Slurm has them, hardly anything else
     POLICY: "priority",
     f"{POLICY}.rule": "multifactor",
