@@ -110,6 +110,28 @@ def test_the_rest_of_a_job_is_planned_and_its_kept_work_is_no_idle_time():
     assert metrics["utilisation"].value == pytest.approx(37 / 38)
 
 
+def test_short_jobs_preempt_longer_ones_and_what_is_left_of_a_job_does_not_make_it_short():
+    """One node, 5 s are express: the job of 10 s is preempted at 8 and at 11, though 2 s of it are left."""
+    works = [(0, 10, 1, 10, "job"), (8, 3, 1, 4, "job"), (11, 3, 1, 4, "job"), (12, 6, 1, 6, "job")]
+    grid, _ = play(works, 1, Terms("checkpoint", express=5.0))
+    assert times(grid) == [(14, 16), (8, 11), (11, 14), (16, 22)]
+    # The order of those that wait is that of coming: without preemption all of them wait for the first.
+    assert times(play(works, 1, Terms("checkpoint"))[0]) == [(0, 10), (10, 13), (13, 16), (16, 22)]
+    # An express job of a higher kind preempts others of it; equal ones do not preempt each other.
+    works = [(0, 9, 1, 9, "normal"), (1, 3, 1, 3, "job"), (2, 3, 1, 3, "normal"), (3, 3, 1, 3, "normal")]
+    assert times(play(works, 1, Terms("requeue", LEVELS, express=5.0))[0]) == [
+        (8, 17),
+        (17, 20),
+        (2, 5),
+        (5, 8),
+    ]
+
+
+def test_jobs_that_promise_nothing_are_not_express_where_nobody_is():
+    assert Terms(express=0.0).level("job", 0.0) == 0.0
+    assert [Terms(express=5.0).level("job", promised) for promised in (5.0, 5.1)] == [1.0, 0.0]
+
+
 def test_a_checkpoint_that_a_failure_interrupts_is_none():
     # Written from 4 to 7; a node fails at 5, and is back at 6. The urgent job starts on the other one at 5.
     terms = Terms("checkpoint", LEVELS, checkpoint=3.0)
@@ -256,6 +278,7 @@ def lives(draw, modes=("requeue", "cancel", "checkpoint")):
         draw(st.sampled_from(["youngest", "oldest"])),
         draw(st.sampled_from([0.0, 1.0])),
         draw(st.sampled_from([0.0, 1.0])),
+        draw(st.sampled_from([0.0, 0.0, 3.0])),
     )
     outages = []
     for _ in range(draw(st.integers(0, 2))):
@@ -275,7 +298,8 @@ def test_no_job_is_lost_unless_cancelled_and_all_time_is_accounted_for(policy, l
     lost = [job for job in jobs if job.state is not DONE]
     assert len(lost) == grid.record.counters["preempted_jobs"]
     assert terms.mode == "cancel" or not lost
-    assert not any(job.kind == "urgent" and job.state is FAILED for job in jobs)
+    highest = max(LEVELS.values()) + bool(terms.express)
+    assert not any(site.qos.level(job) == highest and job.state is FAILED for job in jobs)
     grid.agenda.run(until=1000.0)
     assert (site.free, site.depth, site.running) == (nodes, 0, 0)
     assert not site.cluster.ends
@@ -323,7 +347,7 @@ def test_who_is_suspended_goes_on_in_its_own_slots_and_loses_nothing(policy, lif
             between = [one for one in there if left <= one[0] and one[1] <= back]
             assert back in {end for _, end, _ in between}
             longer = [jobs[other - 1] for start, end, other in between if start < end]
-            assert all(terms.level(other) > terms.level(jobs[number - 1]) for other in longer)
+            assert all(site.qos.level(other) > site.qos.level(jobs[number - 1]) for other in longer)
             assert not any(max(left, start) < min(back, end) for start, end, _ in set(there) - set(between))
 
 
@@ -350,10 +374,14 @@ def test_a_scenario_says_who_preempts_whom():
     assert hot.metrics["preemptions"].value > 0
     assert hot.metrics["waiting_max.urgent"].value == 0 < plain.metrics["waiting_max.urgent"].value
     assert run(qos={"urgent": 1.0}, mode="cancel").metrics["preempted_jobs"].value > 0
+    short = run(express=5.0)
+    assert short.metrics["waiting_max.urgent"].value == 0 < short.metrics["preemptions"].value
     suspended = run(qos={"urgent": 1.0}, mode="suspend").metrics
     assert suspended["waiting_max.urgent"].value == suspended["wasted_work"].value == 0
     assert suspended["preemptions"].value > 0
     for wrong, fault in (
+        ({}, "say which jobs have a higher one"),
+        ({"express": -1.0}, "express"),
         ({"qos": {}, "restart": 1.0}, "restart are for mode"),
         ({"qos": {}, "mode": "checkpoint", "grace": 1.0}, "leave grace out"),
         ({"qos": {}, "mode": "suspend", "grace": 1.0}, "leave grace out"),

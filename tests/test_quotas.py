@@ -7,6 +7,7 @@ import pytest
 from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.job import State
+from gridtune.optimize.replication.loss import excess_loss
 from gridtune.scenarios import ScenarioError, load, simulate
 from tests import reference_batch
 from tests.reference_batch import Work
@@ -233,5 +234,17 @@ def test_every_value_that_is_searched_matters_on_the_embedded_log_and_loses_no_j
         assert run.metrics["lost_work"].value == 0
         found.append(tuple(run.metrics[name].value for name in ("slowdown_mean_log", "slowdown_worst_log")))
     assert len(set(found)) == len(found)
-    plain = simulate(load("batch/replay"), seed=3).metrics  # the first value is no limit
+    plain = simulate(load("batch/replay"), seed=3).metrics  # the first value changes nothing
     assert found[0] == (plain["slowdown_mean_log"].value, plain["slowdown_worst_log"].value)
+
+
+def test_a_quota_that_refuses_jobs_is_no_free_win():
+    """A search takes no point that loses more than today; a share of as many processors loses nothing."""
+    plain = simulate(load("batch/replay"), seed=3).metrics
+    refusing = simulate(load("batch/replay").override({"site.cluster.quota.user_slots": 8}), seed=3).metrics
+    assert refusing["refused"].value > 0
+    assert excess_loss(refusing, plain) > 0
+    sharing = simulate(
+        load("batch/replay").override({"site.cluster.quota.user_share": 8 / 128}), seed=3
+    ).metrics
+    assert excess_loss(sharing, plain) == sharing["refused"].value == 0
