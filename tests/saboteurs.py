@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.executions import Executions
 from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.deadline.scheduler import SchedulingAgent
 from gridtune.agents.gridrpc.client import Client
@@ -170,7 +170,7 @@ def _patches(
     if kind == "no-requeue":
         return [(Bags, "ended", _without_requeue(Bags.ended))]
     if kind == "run-twice":
-        return [(BatchSite, "_complete", _running_twice(BatchSite._complete, rng))]
+        return [(Executions, "complete", _running_twice(Executions.complete, rng))]
     late = kind.startswith("hold")
     wanted = _choice(kind, rng, last, least)
     return [
@@ -322,18 +322,16 @@ def _running_twice(complete: Any, rng: np.random.Generator) -> Any:
     """A site that loses executions when they are done, and begins them again where they were."""
     known: set[int] = set()
 
-    def sabotaged_complete(self: BatchSite, job: Job) -> None:
+    def sabotaged_complete(self: Executions, job: Job) -> None:
         if job.id in known or rng.random() >= SHARE:
             complete(self, job)
             return
         known.add(job.id)
-        node, execution = job.node, self.executions[job.id]
+        node, execution = job.node, self[job.id]
         job.kill(self.grid.now)
         job.begin(self.grid.now, node)
-        again = execution.timer.after(
-            job.runtime / execution.placement.speed, self._complete, job, COMPLETION
-        )
-        self.executions[job.id] = execution._replace(event=again)
+        again = execution.timer.after(job.runtime / execution.placement.speed, self.complete, job, COMPLETION)
+        self[job.id] = execution._replace(event=again)
 
     return sabotaged_complete
 

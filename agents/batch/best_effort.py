@@ -147,7 +147,7 @@ class BestEffortQueue:
             if self._opens > now:
                 self.agenda.at(self._opens, self._open, None, DECISION)
         if now >= self._opens:
-            self.site.call_round()
+            self.site.scheduler.call_round()
 
     def make_room(self, processors: int) -> float:
         """Have jobs leave until that many processors are idle, at once or soon.
@@ -169,7 +169,7 @@ class BestEffortQueue:
             else:
                 self._kill(execution)
         if self._queue:
-            self.site.call_round()
+            self.site.scheduler.call_round()
         return self.preemption.kill_delay()
 
     def evict(self, slots: Set[int]) -> None:
@@ -200,7 +200,7 @@ class BestEffortQueue:
         job.begin(self.agenda.now, placement.nodes)
         overhead = request.overhead + placement.delay
         duration = overhead + job.runtime / placement.speed
-        fails = self.site.failing(placement) if self.site.broken else None
+        fails = self.site.executions.failing(placement) if self.site.executions.broken else None
         if fails is None:
             event = request.timer.after(duration, self._complete, job, COMPLETION)
         else:
@@ -210,7 +210,7 @@ class BestEffortQueue:
         request.started(job)
 
     def _open(self, _: object) -> None:
-        self.site.call_round()
+        self.site.scheduler.call_round()
 
     def _victims(self, missing: int, processors: int) -> Sequence[tuple[BestEffortExecution, float]]:
         """Who must leave, with the s of notice that each is given.

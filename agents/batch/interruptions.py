@@ -7,7 +7,7 @@ from functools import partial
 from math import inf
 
 from gridtune.agents.batch.batch_site import BatchSite
-from gridtune.agents.batch.services import Waking
+from gridtune.agents.batch.executions import Waking
 from gridtune.model.job import RUNNING, Job
 
 
@@ -55,8 +55,8 @@ def take_off(site: BatchSite, job: Job) -> Callable[[], object]:
     if job.state is not RUNNING:
         return _nothing  # it has ended, and the scheduler has not heard of it yet
     now, counters = site.grid.now, site.grid.record.counters
-    site.forget_end(job)
-    site.paused.pop(job.id, None)
+    site.executions.forget_end(job)
+    site.executions.paused.pop(job.id, None)
     counters["killed_by_failure"] += 1
     done = site.owners.pop(job.id, None)
     site.failures[job.id] += 1
@@ -76,9 +76,9 @@ def take_off(site: BatchSite, job: Job) -> Callable[[], object]:
 def pause(site: BatchSite, job: Job) -> None:
     """A running job makes no progress any more, and writes down how far it has come."""
     execution = site.executions[job.id]
-    site.forget_end(job)
+    site.executions.forget_end(job)
     site.executions[job.id] = execution._replace(event=None)
-    site.paused[job.id] = max(0.0, site.grid.now - job.start - execution.overhead)
+    site.executions.paused[job.id] = max(0.0, site.grid.now - job.start - execution.overhead)
 
 
 def preempt(site: BatchSite, job: Job, mode: str, restart: float) -> None:
@@ -92,11 +92,11 @@ def preempt(site: BatchSite, job: Job, mode: str, restart: float) -> None:
     """
     now = site.grid.now
     owner = site.owners.pop(job.id, None)
-    kept = site.paused.pop(job.id, 0.0)
+    kept = site.executions.paused.pop(job.id, 0.0)
     if mode == "checkpoint":
         _keep_progress(site, job, kept, restart)
     else:
-        site.forget_end(job)
+        site.executions.forget_end(job)
     if mode == "cancel":
         job.fail(now)
     else:
@@ -114,7 +114,7 @@ def suspend(site: BatchSite, job: Job) -> Waking:
     """Take a running job off its processors, to go on later from where it is; where that will be."""
     now, execution = site.grid.now, site.executions[job.id]
     pause(site, job)
-    _keep_progress(site, job, site.paused.pop(job.id), 0.0)
+    _keep_progress(site, job, site.executions.paused.pop(job.id), 0.0)
     overhead = max(0.0, execution.overhead - (now - job.start))
     job.suspend(now)
     site.vacate(job)
@@ -123,9 +123,9 @@ def suspend(site: BatchSite, job: Job) -> Waking:
 
 def _keep_progress(site: BatchSite, job: Job, ran: float, restart: float) -> None:
     """Note that a running job has made progress for some s, and needs some s without to go on."""
-    before, _, promised = site.resumed.get(job.id, (0.0, 0.0, job.estimate))
+    before, _, promised = site.executions.resumed.get(job.id, (0.0, 0.0, job.estimate))
     done = before + ran * site.executions[job.id].placement.speed
-    site.resumed[job.id] = done, restart, promised
+    site.executions.resumed[job.id] = done, restart, promised
     # What is promised is the rest, to the last digit as what is left of the run time is worked out.
     job.estimate = max(0.0, promised - done)
 

@@ -79,7 +79,7 @@ class QosPreemption:
 
     def level(self, job: Job) -> float:
         """The QOS of a job, which does not change when it is interrupted and promises the rest only."""
-        resumed = self.site.resumed.get(job.id)
+        resumed = self.site.executions.resumed.get(job.id)
         return self.terms.level(job.kind, job.estimate if resumed is None else resumed[2])
 
     def consider(self) -> None:

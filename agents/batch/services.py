@@ -1,4 +1,4 @@
-"""What a batch site takes time for, when it schedules, and what it notes of the jobs that hold processors."""
+"""What a batch site takes time for, when it schedules, and who hears of its jobs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-from gridtune.model.batch.nodes import Placement
-from gridtune.model.infrastructure.lane import Timer
 from gridtune.model.job import Job
 
 Delay = Callable[[], float]
@@ -70,35 +68,3 @@ class Reservation(NamedTuple):
     job: Job
     planned_end: float
     cleaning: float
-
-
-class Waking(NamedTuple):
-    """Where a job goes on that was suspended.
-
-    Attributes:
-        placement: its slots.
-        overhead: s of its execution that were still to come without progress.
-    """
-
-    placement: Placement
-    overhead: float
-
-
-class Execution(NamedTuple):
-    """A job on its processors.
-
-    Attributes:
-        job: which.
-        placement: where.
-        planned_end: what the scheduler goes by, s.
-        event: handle of its end; None for a placeholder without limit.
-        timer: that will tell of it.
-        overhead: s of it without progress.
-    """
-
-    job: Job
-    placement: Placement
-    planned_end: float
-    event: int | None
-    timer: Timer
-    overhead: float

@@ -8,8 +8,9 @@ from itertools import count
 from math import inf, nextafter
 
 from gridtune.agents.batch.batch_site import BatchSite
+from gridtune.agents.batch.executions import Waking
 from gridtune.agents.batch.interruptions import jobs_on, planned_end, slots_of, suspend
-from gridtune.agents.batch.services import Ended, Waking
+from gridtune.agents.batch.services import Ended
 from gridtune.model.batch.holds import KEYS, Hold
 from gridtune.model.batch.nodes import Named
 from gridtune.model.job import QUEUED, Job
@@ -138,7 +139,7 @@ class Suspensions:
         job.expected = job.estimate if site.predictor is None else site.predictor.expect(job)
         if one.done is not None:
             site.owners[job.id] = one.done
-        site.waking[job.id] = one.waking
+        site.executions.waking[job.id] = one.waking
         site.cluster.enqueue(job, one.queue, site.policy.owner(job))
         site.start(job)
 

@@ -184,7 +184,7 @@ class Lease(mesa.Agent):
     def _works(self, job: Job) -> None:
         if job is self.job and job.state is RUNNING:
             self.up = True
-            self.server.stand_up(self.site.timer)
+            self.server.stand_up(self.site.executions.timer)
 
     def _over(self, job: Job) -> None:
         """The time of a lease is up."""

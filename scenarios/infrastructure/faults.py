@@ -184,12 +184,12 @@ def _service(grid: Grid, fault: FaultSpec) -> Change:
 
 def _break(site: BatchSite, slots: range, after: Callable[[], float]) -> None:
     for slot in slots:
-        site.broken[slot] = after
+        site.executions.broken[slot] = after
 
 
 def _repair(site: BatchSite, slots: range) -> None:
     for slot in slots:
-        site.broken.pop(slot, None)
+        site.executions.broken.pop(slot, None)
 
 
 def _each(action: Callable[[str], object], names: list[str]) -> None:

@@ -157,8 +157,11 @@ def place(grid: Grid, spec: SiteSpec) -> BatchSite:
     grid.record.probe(f"{spec.name}.running", lambda: site.running)
     grid.record.probe(f"{spec.name}.waiting", lambda: site.depth)
     grid.record.probe(f"{spec.name}.free", lambda: site.free)
-    for name in spec.resources:
-        grid.record.probe(f"{spec.name}.free.{name}", partial(site.free_units, name))
+    if site.cluster.resources is not None:
+        for name in spec.resources:
+            grid.record.probe(
+                f"{spec.name}.free.{name}", partial(site.cluster.resources.free.__getitem__, name)
+            )
     return site
 
 

@@ -136,7 +136,7 @@ def _cap(spec: SiteSpec, site: BatchSite) -> Iterator[tuple[AdvanceReservation, 
         return
     usable = spec.power.usable(spec.size, spec.slots)
     if usable < site.slots:
-        site.narrow(usable)
+        site.admission.narrow(usable)
         yield AdvanceReservation("power cap", 0.0, inf, site.slots - usable), inf
 
 

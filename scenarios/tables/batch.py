@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from gridtune import limits
-from gridtune.agents.batch.batch_site import Overrun
+from gridtune.agents.batch.executions import Overrun
 from gridtune.model.batch.prime_time import PrimeTime, open_to_all
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.prediction import Promise

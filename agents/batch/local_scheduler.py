@@ -1,0 +1,202 @@
+"""What the local scheduler of a batch site decides: which jobs it takes in, and in rounds who starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Protocol
+
+from gridtune.agents.batch.keeper import Keeper, PreemptibleJobs, Preempting
+from gridtune.agents.batch.services import WHENEVER_NEEDED, Rounds
+from gridtune.model.agenda import DECISION, Agenda
+from gridtune.model.batch.cluster import Cluster, Queue
+from gridtune.model.batch.holds import Hold
+from gridtune.model.batch.policies import BatchPolicy
+from gridtune.model.batch.prime_time import PrimeTime, longest_at, next_change
+from gridtune.model.job import QUEUED, Job
+from gridtune.model.policy import misjudged
+
+
+class Admission:
+    """The limits of a site and its queues: a job enters the first queue whose limits it keeps.
+
+    Args:
+        cluster: with the queues.
+        widest: processors that one job can get on the site at most.
+
+    Attributes:
+        widest: see above.
+        limits: processors and s that a job may ask for, of each queue; None where no queue limits processors.
+        directed: queues of jobs that may enter no other, by job.
+    """
+
+    def __init__(self, cluster: Cluster, widest: float) -> None:
+        self._cluster = cluster
+        self._narrow_to(widest)
+        self.directed: dict[int, int] = {}
+        self._admits = [(queue.widest, queue.max_runtime, queue.groups) for queue in cluster.queues]
+        self._open = cluster.queues == (Queue(),)  # one queue that takes whatever fits
+
+    def narrow(self, widest: float) -> None:
+        """Refuse jobs of more processors than that."""
+        self._narrow_to(min(self.widest, widest))
+
+    def _narrow_to(self, widest: float) -> None:
+        self.widest = widest
+        queues, slots = self._cluster.queues, self._cluster.capacity
+        made = [(min(queue.widest, widest), queue.max_runtime) for queue in queues]
+        self.limits: Sequence[tuple[float, float]] | None
+        self.limits = made if any(most < slots for most, _ in made) else None
+
+    def queue_for(self, job: Job) -> int | None:
+        """Index of the first queue whose limits the job keeps; None if there is none."""
+        cluster = self._cluster
+        if job.processors > self.widest:
+            return None
+        if cluster.resources is not None and not cluster.resources.could_hold(job):
+            return None
+        if self._open and not self.directed:
+            return 0
+        directed = self.directed.get(job.id) if self.directed else None
+        for index, (widest, longest, groups) in enumerate(self._admits):
+            if directed is not None and index != directed:
+                continue
+            # Who a placeholder works for is not known yet: its owner sees to it.
+            admitted = not groups or job.group in groups or job.runtime == inf
+            if admitted and job.processors <= widest and cluster.duration(job) <= longest:
+                return index
+        return None
+
+
+class Scheduled(Protocol):
+    """A site as its scheduler sees it.
+
+    Attributes:
+        keeper, best_effort, qos: who keeps processors, who uses what is left, who preempts; None for nobody.
+    """
+
+    keeper: Keeper | None
+    best_effort: PreemptibleJobs | None
+    qos: Preempting | None
+
+    def start(self, job: Job, hold: Hold | None = None) -> None:
+        """Start a waiting job, on what is kept by a hold if one is named."""
+
+
+class LocalScheduler:
+    """Asks the policy of a site which jobs start, and has them start, in rounds.
+
+    Args:
+        site: whose jobs.
+        agenda: when.
+        cluster: what the policy sees of the site.
+        policy: which decides.
+        rounds: when it may be asked.
+        prime_times: hours of the week in which only short jobs start.
+    """
+
+    def __init__(
+        self,
+        site: Scheduled,
+        agenda: Agenda,
+        cluster: Cluster,
+        policy: BatchPolicy,
+        rounds: Rounds,
+        prime_times: Sequence[PrimeTime],
+    ) -> None:
+        self._site, self._agenda = site, agenda
+        self._cluster, self._policy = cluster, policy
+        self._rounds, self._prime_times = rounds, prime_times
+        self._pass_due = self._round_due = False
+        self._next_round = 0.0  # s, not before
+        self._next_pass = -inf  # s, for which the policy last asked
+        if rounds.period < inf:
+            agenda.every(rounds.period, self._tick, order=DECISION)
+
+    def call(self) -> None:
+        """Have the policy asked in the next round."""
+        cluster = self._cluster
+        if (
+            cluster.depth
+            and not self._pass_due
+            and (cluster.free or cluster.lendable or self._site.qos is not None)
+        ):
+            self._pass_due = True
+            self.call_round()
+
+    def call_round(self) -> None:
+        """Have one scheduling round as soon as may be, once all that happens at that instant has happened."""
+        if not self._round_due:
+            self._round_due = True
+            agenda, after = self._agenda, self._next_round
+            agenda.at(agenda.now if agenda.now > after else after, self._schedule, None, DECISION)
+
+    def _ask_again(self, _: object) -> None:
+        """The policy wanted to be asked by now."""
+        self.call()
+
+    def _tick(self, _: object) -> None:
+        """A period is over: have a round for whatever waits, even if nothing has happened."""
+        self.call()
+        best_effort = self._site.best_effort
+        if self._pass_due or (best_effort is not None and best_effort.depth):
+            self.call_round()
+
+    def _schedule(self, _: object) -> None:
+        """One scheduling round: start what the policy chooses, and best-effort jobs on what is left."""
+        starts: Sequence[Job] = ()
+        waiting = self._cluster.depth
+        # They call for rounds too, but the policy is asked only when it would be without them.
+        if self._pass_due:
+            starts = self._ask()
+        self._pass_due = self._round_due = False
+        chosen: Sequence[Job] = ()
+        best_effort = self._site.best_effort
+        if best_effort is not None:
+            chosen = best_effort.choose(best_effort.idle - sum([job.processors for job in starts]))
+        if self._rounds is WHENEVER_NEEDED:
+            self._conclude((starts, chosen))
+            return
+        duration = self._rounds.duration() + self._rounds.per_waiting * waiting
+        self._next_round = self._agenda.now + max(self._rounds.gap, duration)
+        if duration > 0:
+            self._agenda.after(duration, self._conclude, (starts, chosen), DECISION)
+        else:
+            self._conclude((starts, chosen))
+
+    def _ask(self) -> Sequence[Job]:
+        """The jobs that the policy starts, beside those that start on what is reserved for them."""
+        site, cluster, now = self._site, self._cluster, self._agenda.now
+        if site.keeper is not None:
+            for job, hold in site.keeper.starts(now):
+                site.start(job, hold)
+        if self._prime_times:
+            cluster.permit(longest_at(self._prime_times, now))
+        starts = self._policy.starts(cluster, now)
+        if starts and not cluster.can_start(starts):
+            raise misjudged(self._policy, "starts jobs that do not wait, or do not fit together")
+        cluster.settle(now)
+        again = self._policy.next_pass(cluster, now)
+        if self._prime_times and cluster.depth > len(starts):
+            again = min(again, next_change(self._prime_times, now))
+        if again < inf and again != self._next_pass:
+            self._next_pass = again
+            self._agenda.at(again, self._ask_again, None, DECISION)
+        return starts
+
+    def _conclude(self, decided: tuple[Sequence[Job], Sequence[Job]]) -> None:
+        """Let the decisions of a round take effect."""
+        starts, chosen = decided
+        site, cluster = self._site, self._cluster
+        for job in starts:
+            if job.state is QUEUED and job in cluster:
+                if job.processors <= cluster.free:
+                    site.start(job)
+                else:  # nodes were lost while the round lasted
+                    self.call()
+        if site.best_effort is not None:
+            for job in chosen:
+                if job.processors <= site.best_effort.idle:
+                    site.best_effort.start(job)
+        if site.qos is not None:
+            site.qos.consider()
