@@ -9,6 +9,7 @@ from scipy.stats import t
 
 from gridtune.optimize.front import kind_test
 from gridtune.optimize.front.against_today import (
+    UNKNOWN,
     Setting,
     between,
     gains,
@@ -18,6 +19,7 @@ from gridtune.optimize.front.against_today import (
     worth_it,
 )
 from gridtune.optimize.front.changes import Change, change, changes, other_changes
+from gridtune.optimize.front.export import summary
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import Difference, difference
 from tests.fronts import COMPLETED, UNFAIR, archive
@@ -145,10 +147,18 @@ def test_of_what_is_called_better_than_today_a_fortieth_is_so_by_luck(chances, b
     assert sorted(one.evaluation.number for one in worth_it(found, everybody)) == better
 
 
-def test_one_run_counts_as_it_is_and_worse_is_never_better():
-    found = front(archive((UNFAIR, COMPLETED), (1.0, 5.0), (0.9, 5.0), (1.0, 5.0), (1.1, 4.0), today=0))
+def test_one_run_says_nothing_unless_runs_repeat_each_other_and_worse_is_never_better():
+    rows = (1.0, 5.0), (0.9, 5.0), (1.0, 5.0), (1.1, 4.0)
+    found = front(archive((UNFAIR, COMPLETED), *rows, today=0))
     everybody = [SimpleNamespace(evaluation=one) for one in found.archive.evaluations[1:]]
-    assert [one.evaluation.number for one in worth_it(found, everybody)] == [1]
+    assert worth_it(found, everybody) == [], "nobody knows what is luck"
+    assert summary(found)[-1] == UNKNOWN
+    again = front(archive((UNFAIR, COMPLETED), ((1.0, 1.0), (5.0, 5.0)), *rows[1:], today=0))
+    assert again.certain
+    assert not found.certain
+    assert [one.evaluation.number for one in worth_it(again, everybody)] == [1], "it was run twice, alike"
+    lucky = front(archive((UNFAIR, COMPLETED), ((1.0, 1.1), (5.0, 5.0)), *rows[1:], today=0))
+    assert worth_it(lucky, everybody) == []
     assert worth_it(front(archive((UNFAIR,), (1.0,))), everybody) == everybody
 
 
@@ -204,3 +214,20 @@ def test_a_transplant_by_itself_is_one_test():
     surely = of(replace(MORE, confidence=0.96))
     assert kind_test.Transplant(3, {}, (surely,)).verdict == "worse"
     assert kind_test.Transplant(3, {}, (surely,), tests=2).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("gaps", "verdict"),
+    [
+        ((MORE, MORE), "worse"),
+        ((MORE, SAME), "worse"),
+        ((MORE, UNSURE), "undecided"),  # ahead in the other, if not surely: a trade-off, maybe
+        ((MORE, LESS), "better"),
+        ((UNSURE, UNSURE), "undecided"),
+        ((SAME, SAME), "level"),
+    ],
+)
+def test_a_kind_that_may_be_a_trade_off_is_not_called_worse(gaps, verdict):
+    sure = [replace(one, confidence=0.999) if one.confidence == 0.99 else one for one in gaps]
+    made = kind_test.Transplant(0, {}, tuple(map(of, sure)), "", 1)
+    assert made.verdict == verdict

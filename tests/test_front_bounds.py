@@ -106,7 +106,10 @@ def test_only_what_is_no_better_than_today_is_said_to_be_nothing():
 
 
 def test_the_order_of_the_objectives_reaches_what_json_recommends_and_changes_are_against_today():
-    study = archive(TWO, (0.5, 5.0), (0.1, 6.0), (0.3, 9.0), today=0, present={"client.n_submit": 7})
+    study = archive(
+        TWO, ((0.5, 0.5), (5, 5)), ((0.1, 0.1), (6, 6)), ((0.3, 0.3), (9, 9)),
+        today=0, present={"client.n_submit": 7},
+    )  # fmt: skip
     found = front(study)
 
     def first(order):

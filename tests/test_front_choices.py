@@ -88,9 +88,10 @@ def test_the_chance_on_the_front_is_that_of_the_model_times_that_of_keeping_the_
     model = SimpleNamespace(chances={0: 0.5, 1: 0.5})
     members = [Member(points[0], True, 1.0), Member(points[1], True, 1.0, probability_feasible=0.5),
                Member(points[2], True, 1.0)]  # fmt: skip
-    found = [one.probability_non_dominated for one in _judged(members, points, model)]
+    found = [one.probability_non_dominated for one in _judged(members, model, certain=False)]
     assert found == [0.5, 0.25, 0.0]
-    assert _judged(members, points, None) == tuple(members)
+    assert _judged(members, None, certain=False) == tuple(members)
+    assert {one.probability_non_dominated for one in _judged(members, model, certain=True)} == {None}
 
 
 def test_a_point_evaluated_again_is_known_by_its_first_evaluation_or_its_first_on_fresh_seeds():

@@ -19,6 +19,7 @@ from gridtune.scenarios.results.amounts import human
 
 KEEP = "keep today's setting"
 NOTHING = "Nothing was found that is better than today's setting beyond noise."
+UNKNOWN = "No point was run twice, so nobody knows what is luck, and none is recommended (--validate)."
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,8 @@ def worth_it(front: Front, members: Sequence[Member]) -> list[Member]:
 
     Many are looked at, in several objectives, and the luckiest stand out. So the false ones among what is
     called better are kept to a fortieth (one side of a 95 % interval) by the step-up procedure of Benjamini
-    and Hochberg; if nothing is truly better, anything is called so in a fortieth of all searches. Where
-    there is no second run to tell noise by, every better mean counts.
+    and Hochberg; if nothing is truly better, anything is called so in a fortieth of all searches. A
+    single run tells nothing of noise, unless runs were seen to repeat each other: then it tells all.
 
     Args:
         front: of a search; all members pass where it has no today.
@@ -108,7 +109,7 @@ def worth_it(front: Front, members: Sequence[Member]) -> list[Member]:
     if todays(front) is None:
         return list(members)
     doubts = [
-        (_doubt(one), member)
+        (_doubt(one, front.certain), member)
         for member in members
         for one in gains(front, member.evaluation)
         if one.difference.mean
@@ -123,12 +124,20 @@ def worth_it(front: Front, members: Sequence[Member]) -> list[Member]:
     return [member for member in members if member.evaluation.number in sure]
 
 
-def _doubt(one: Change) -> float:
+def no_advice(front: Front) -> str:
+    """Why no point is recommended, where the search has today's setting and none is."""
+    once = [one.replications + one.fresh_replications for one in front.archive.evaluations]
+    return UNKNOWN if max(once, default=0) == 1 else NOTHING
+
+
+def _doubt(one: Change, certain: bool) -> float:
     """One-sided probability of a change at least as good, if there were none."""
     if not one.better:
         return 1.0
     confidence = one.difference.confidence
-    return 0.0 if confidence is None else (1 - confidence) / 2
+    if confidence is None:
+        return 0.0 if certain else 1.0
+    return (1 - confidence) / 2
 
 
 def in_words(one: Change) -> str:

@@ -92,6 +92,8 @@ def compared(
 def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     """The fronts of two studies with the same objectives: hypervolume, and the best of each objective.
 
+    Values are means on the streams that both have, where they have any in common, so that equal points are
+    equal; what each front says of its own points (`optimize.front.worth`) is on streams of its own.
     Both hypervolumes have the reference point of the first. Their interval is a percentile bootstrap over
     the streams on which the members were compared, the same streams for both where they are common.
 
@@ -118,8 +120,8 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
 
 
 def _best(front: Front, objective: Objective) -> Member:
-    sign = 1 if objective.direction == "minimize" else -1
-    return min(front.kept, key=lambda member: sign * member.estimates[objective.name].mean)
+    costs: list[float] = front.costs(front.kept, [objective])[:, 0].tolist()
+    return front.kept[costs.index(min(costs))]
 
 
 def _values(front: Front) -> Array:

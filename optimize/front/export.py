@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.metrics.registry import resolution, rounded
-from gridtune.optimize.front.against_today import NOTHING, gains, settings_changed, todays
+from gridtune.optimize.front.against_today import gains, no_advice, settings_changed, todays
 from gridtune.optimize.front.breakdown import (
     columns,
     constraint_cells,
@@ -189,7 +189,7 @@ def summary(front: Front) -> list[str]:
     said += map(str, dominant_choices(front))
     said += _unreliable(front)
     if todays(front) is not None and not recommend(front):
-        said.append(NOTHING)
+        said.append(no_advice(front))
     return said
 
 

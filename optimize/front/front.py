@@ -90,6 +90,7 @@ class Front:
             all points, or that the members were chosen for theirs (the optimiser's curse).
         judgement: what all runs together say of the points; None where these are too few, or no chance is
             at work.
+        certain: whether it was seen that runs of a point repeat each other: then one tells all.
         worth: what points are worth, by number, an entry per objective, to be minimised: members, today's
             setting, and the others that the judgement is about; see `optimize.front.worth`.
     """
@@ -103,6 +104,7 @@ class Front:
     hypervolume_searched: float
     hypervolume_levelled: float
     judgement: Judgement | None = None
+    certain: bool = False
     worth: Mapping[int, Array] = field(default_factory=dict)
 
     @property
@@ -178,9 +180,9 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     shortlist, equivalents = _without_equals(tested or searched, objectives)
     members = _members(archive, shortlist, equivalents, resamples)
     rivals = _without_equals([*shortlist, *allowed], objectives)[0]
-    chancy = resamples > 0 and not _without_luck(rivals)
-    judgement = _judgement(archive, rivals) if chancy else None
-    members = _judged(members, rivals, judgement)
+    certain = _without_luck([*rivals, *present])
+    judgement = _judgement(archive, rivals) if resamples > 0 and not certain else None
+    members = _judged(members, judgement, certain)
     worth = worth_of([m.evaluation for m in members], present, rivals, objectives, judgement)
     members = tuple(
         m
@@ -195,7 +197,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         hypervolume(rows, objectives, point) for rows in (true, believed, believed + shared)
     )
     left = sum(e.validated is None for e in searched) if tested else 0
-    return Front(archive, members, bool(tested), left, point, now, then, levelled, judgement, worth)
+    return Front(archive, members, bool(tested), left, point, now, then, levelled, judgement, certain, worth)
 
 
 def _members(
@@ -234,11 +236,9 @@ def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | No
     )
 
 
-def _judged(
-    members: Sequence[Member], rivals: Sequence[Evaluation], judgement: Judgement | None
-) -> tuple[Member, ...]:
+def _judged(members: Sequence[Member], judgement: Judgement | None, certain: bool) -> tuple[Member, ...]:
     """The members, with their chances against all evaluated points that keep the constraints."""
-    if _without_luck(rivals):
+    if certain:
         # Replications that repeat each other are no sample: they say nothing of chance.
         return tuple(replace(member, probability_non_dominated=None) for member in members)
     if judgement is None:

@@ -35,12 +35,14 @@ class Transplant:
 
     @property
     def verdict(self) -> Verdict:
-        """Surely `worse` in an objective and better in none, `better`, `level` in all, or `undecided`."""
+        """Surely `better` somewhere; surely `worse` and ahead nowhere; `level`; `undecided`; `failed`."""
         if self.failure:
             return "failed"
         sure = [one for one in self.changes if _sure(one, self.tests)]
         if any(one.better for one in sure):
             return "better"
+        if any(one.better for one in self.changes):
+            return "undecided"
         if sure:
             return "worse"
         return "level" if all(one.difference.verdict == "equal" for one in self.changes) else "undecided"

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from gridtune import limits
-from gridtune.optimize.front.against_today import KEEP, NOTHING, gains, in_words, settings_changed, todays
+from gridtune.optimize.front.against_today import KEEP, gains, in_words, no_advice, settings_changed, todays
 from gridtune.optimize.front.breakdown import number, scenario_header, scenario_rows
 from gridtune.optimize.front.export import summary
 from gridtune.optimize.front.front import Front, Member
@@ -50,7 +50,7 @@ def page(front: Front) -> str:
         title=f"{front.archive.heading}: front",
         facts=_facts(front),
         cards=[_card(front, items) for items in grouped(advice)],
-        nothing=NOTHING if front.members and not advice and todays(front) is not None else "",
+        nothing=no_advice(front) if front.members and not advice and todays(front) is not None else "",
         summary=summary(front),
         reasons=[
             (", ".join(item.name.replace("_", " ") for item in items), items[0].reason)
