@@ -12,7 +12,7 @@ import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from math import inf
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -223,9 +223,15 @@ def declared(cls: type[Policy]) -> tuple[dict[str, dataclasses.Field[Any]], dict
             f"{cls.family} policy {cls.kind}: is no dataclass; put @dataclass(frozen=True) above it"
         )
     try:
-        return {field.name: field for field in dataclasses.fields(cls)}, get_type_hints(cls)
+        return {field.name: field for field in dataclasses.fields(cls)}, _types(cls)
     except Exception as error:
         raise PolicyError(f"{cls.family} policy {cls.kind}: type of a parameter: {error}") from error
+
+
+@lru_cache(maxsize=1024)
+def _types(cls: type[Policy]) -> dict[str, Any]:
+    """The types of a policy's attributes, by name: they are texts, and to read them takes time."""
+    return get_type_hints(cls)
 
 
 def _copied(known: type[Policy], cls: type[Policy]) -> bool:

@@ -226,6 +226,26 @@ def test_a_parent_that_turns_out_to_break_a_constraint_dies(name, turns_out):
     assert (sampler._algorithm.pop.get("F")[:, 0].min() < 0.5) is not turns_out
 
 
+@pytest.mark.parametrize("objectives", [1, 2, 3])
+@pytest.mark.parametrize("base", [0, 1, 6])
+def test_what_points_promise_is_the_mean_volume_that_each_adds_in_turn(objectives, base):
+    rng = np.random.default_rng(objectives)
+    worth = rng.normal(size=(base + 12, objectives))
+    worth[base + 1] = worth[base] + 5.0  # worse than the corner
+    draws = worth + 0.5 * rng.normal(size=(9, *worth.shape))
+    means = draws[:, list(range(base)) if base > 1 else list(range(base, base + 12))].mean(axis=0)
+    corner = means.max(axis=0) + 0.1 * np.ptp(means, axis=0)
+    taken = list(range(base))
+    for _ in range(4):
+        left = [at for at in range(base, base + 12) if at not in taken]
+        volumes = {
+            at: np.mean([moocore.hypervolume(draw[[*taken, at]], ref=corner) for draw in draws])
+            for at in left
+        }
+        taken.append(max(left, key=lambda at: (volumes[at], -at)))
+    assert promising(draws, range(base, base + 12), 4, range(base)) == taken[base:]
+
+
 def test_the_most_promising_points_are_those_that_add_most():
     worth = np.array([[0.0, 4.0], [1.0, 1.0], [4.0, 0.0], [1.1, 1.1], [5.0, 5.0]])
     draws = worth + np.random.default_rng(1).normal(0, 0.01, (20, 5, 2))

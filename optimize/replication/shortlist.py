@@ -41,20 +41,32 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
     means = draws[:, list(base) if len(base) > 1 else list(candidates)].mean(axis=0)
     corner = means.max(axis=0) + 0.1 * np.ptp(means, axis=0)
 
-    def volume(points: list[int]) -> float:
-        return float(np.mean([moocore.hypervolume(draw[points], ref=corner) for draw in draws]))
-
+    volume = moocore.Hypervolume(ref=corner)
     chosen = list(base)
-    reached = volume(chosen) if chosen else 0.0
-    heap = [(reached - volume([*chosen, point]), point, len(chosen)) for point in candidates]
+    reached = np.array([volume(draw[chosen]) if chosen else 0.0 for draw in draws])
+
+    def together(point: int) -> Array:
+        """The volumes with one more point: the same where it is beaten, or worse than the corner."""
+        worth = draws[:, point]
+        beaten = np.any(np.all(draws[:, chosen] <= worth[:, None], axis=2), axis=1)
+        adds = np.all(worth < corner, axis=1) & ~beaten
+        volumes = reached.copy()
+        for at in np.flatnonzero(adds):
+            volumes[at] = volume(draws[at][[*chosen, point]])
+        return volumes
+
+    def loss(point: int) -> float:
+        return float(reached.mean()) - float(together(point).mean())
+
+    heap = [(loss(point), point, len(chosen)) for point in candidates]
     heapq.heapify(heap)
     while heap and len(chosen) < limit + len(base):
         _, point, known = heapq.heappop(heap)
         if known == len(chosen):
+            reached = together(point)
             chosen.append(point)
-            reached = volume(chosen)
         else:
-            heapq.heappush(heap, (reached - volume([*chosen, point]), point, len(chosen)))
+            heapq.heappush(heap, (loss(point), point, len(chosen)))
     return chosen[len(base) :]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from math import inf, isfinite
 from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Self
@@ -39,20 +39,21 @@ class Table(BaseModel):
     def _whole(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
+        fields = cls.__pydantic_fields__
         whole = {
             key: int(value)
             for key, value in given.items()
             if isinstance(value, float)
-            and key in cls.model_fields
             and value.is_integer()
-            and cls.model_fields[key].annotation in WHOLE
+            and key in fields
+            and fields[key].annotation in WHOLE
         }
         return {**given, **whole} if whole else given
 
     @model_validator(mode="after")
     def _addressable(self) -> Self:
         """Whatever has a name must be within reach of a path."""
-        fields = type(self).model_fields
+        fields = self.__pydantic_fields__
         own = getattr(self, "name", None)
         names = [own] if "name" in fields and isinstance(own, str) else []
         for key in ADDRESSED & fields.keys():
@@ -63,8 +64,9 @@ class Table(BaseModel):
 
     @model_validator(mode="after")
     def _of_sensible_size(self) -> Self:
-        for name, field in type(self).model_fields.items():
-            for value in _numbers(getattr(self, name)):
+        for name, given in self.__dict__.items():
+            for value in _numbers(given):
+                field = self.__pydantic_fields__[name]
                 if value == inf and (field.default == inf or name in self.endless):
                     continue
                 key = field.alias or name
@@ -89,13 +91,11 @@ def addressable(name: str) -> str:
     return name
 
 
-def _numbers(value: Any) -> Iterator[int | float]:
-    if isinstance(value, int | float):
-        if not isinstance(value, bool):
-            yield value
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _numbers(inner)
+def _numbers(value: Any) -> Sequence[int | float]:
+    """The value if it is a number; all in it if it is an array."""
+    if isinstance(value, list | tuple):
+        return [number for inner in value for number in _numbers(inner)]
+    return (value,) if isinstance(value, int | float) and not isinstance(value, bool) else ()
 
 
 def _short(value: int | float) -> str:
