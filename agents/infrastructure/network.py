@@ -76,6 +76,7 @@ class Network(mesa.Agent):
         self._given = dict(ways)
         self._routes: list[tuple[int, ...]] = []
         self._lanes: list[Lane] = []
+        self._awake: list[int] = []  # lanes that are not at rest
         self.ways = {site: self._way(links, latency) for site, (links, latency) in ways.items()}
         self._staged = [0, 0.0]  # executions, s
         self._bulk = [0, 0.0]  # transfers, s
@@ -129,6 +130,7 @@ class Network(mesa.Agent):
         route = tuple(self._index[name] for name in links)
         if route not in self._routes:
             self._routes.append(route)
+            self._awake.append(len(self._lanes))
             self._lanes.append(Lane(self.agenda, self._share))
         return Way(self, self._lanes[self._routes.index(route)], latency)
 
@@ -139,13 +141,16 @@ class Network(mesa.Agent):
 
     def _share(self) -> None:
         """Transfers have come or gone: divide the links anew."""
-        lanes = self._lanes
-        rates = max_min_rates(self._routes, [lane.active for lane in lanes], self._capacity)
-        for lane, rate in zip(lanes, rates, strict=True):
-            if not lane.active:
-                lane.rest()
-            elif rate != lane.rate:
-                lane.turn(rate)
+        lanes, routes = self._lanes, self._routes
+        for k in self._awake:
+            if not lanes[k].active:
+                lanes[k].rest()
+        self._awake = busy = [k for k, lane in enumerate(lanes) if lane.active]
+        flows = [lanes[k].active for k in busy]
+        rates = max_min_rates([routes[k] for k in busy], flows, self._capacity)
+        for k, rate in zip(busy, rates, strict=True):
+            if rate != lanes[k].rate:
+                lanes[k].turn(rate)
 
 
 class Way:

@@ -207,7 +207,7 @@ EFFECTS = {
     "kinds": ("killed", "best_effort_work", "meta_response_mean"),
     "shares": ("sdj_failed", "unhappy_users.local", "best_effort_work", "meta_response_mean"),
     "references": ("best_effort_work", "premium_slowdown", "failed_fraction", "unfairness_jain"),
-    "lent": ("premium_slowdown", "unhappy_users.local"),
+    "lent": ("premium_slowdown", "unhappy_users.local", "best_effort_work"),
     "caches": ("cache_hits", "cache_misses", "staging_mean", "meta_response_mean"),
 }
 

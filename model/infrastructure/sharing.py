@@ -25,9 +25,13 @@ def max_min_rates(
         weights by round-trip time.
     """
     rates = [0.0] * len(routes)
+    growing = [k for k, count in enumerate(flows) if count]
+    if len(growing) == 1:
+        (k,) = growing
+        rates[k] = min(capacities[link] / flows[k] for link in routes[k])
+        return rates
     left = list(capacities)
     crossing = [0] * len(left)
-    growing = [k for k, count in enumerate(flows) if count]
     for k in growing:
         for link in routes[k]:
             crossing[link] += flows[k]

@@ -20,7 +20,7 @@ CACHED = {"workload.meta.data.files": 40, "workload.meta.data.popularity": 0.8}
 SETTINGS: dict[str, list[Point]] = {
     "kinds": [{"middleware.kind": kind} for kind in ("push", "pull", "pilot")],
     "shares": [{"site.orsay.vres.sdj": share} for share in (0.1, 0.5, 0.7)],
-    "references": [{"harvester.controller.reference": number} for number in (2, 16, 24, 64)],
+    "references": [{"harvester.controller.reference": number} for number in (2, 16, 24, 32, 64)],
     "lent": [{}, {"parts.gridrpc": False}],
     "caches": [
         {"site.lyon.cache": size, "site.nancy.cache": size, **CACHED} for size in (1e8, 1e9, 4e9, 1.6e10)
