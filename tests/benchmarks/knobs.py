@@ -60,7 +60,11 @@ KNOBS = {
     "victims": Knob(
         "harvester.victims",
         ["youngest", "oldest", "least-lost", "scheduler"],
-        {"site.lyon.named_nodes": True, "site.nancy.named_nodes": True},
+        {
+            "site.lyon.named_nodes": True,
+            "site.nancy.named_nodes": True,
+            "harvester.controller.reference": 40.0,  # more than sites have slots: both campaigns wait there
+        },
         ordered=False,
         scenario="federation/small",  # where no fault kills what they spare
         objectives=[*(name for name in OBJECTIVES if name != "lease_idle"), "campaign_unfairness"],
@@ -283,10 +287,12 @@ def _brief(value: str) -> str:
 
 
 def show(work: Path) -> None:
-    """Write data, the picture, and the table of the page."""
-    data = summary(work)
-    text = json.dumps(data, indent=1) + "\n"
-    (DOCS / "data" / "knobs.json").write_text(text, encoding="utf-8")
+    """Write data, the picture, and the table of the page; of knobs without rows what was known stays."""
+    path = DOCS / "data" / "knobs.json"
+    known = json.loads(path.read_text(encoding="utf-8"))["knobs"] if path.exists() else {}
+    known |= summary(work)["knobs"]
+    data = {"knobs": {name: known[name] for name in KNOBS if name in known}}
+    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     draw(data, DOCS / "figures" / "knobs.png")
     page = DOCS / "knobs.md"
     before, _, rest = page.read_text(encoding="utf-8").partition("<!-- knobs -->\n")
