@@ -187,6 +187,84 @@ def test_a_cap_is_kept_and_costs_time_and_switching_saves_energy():
     assert narrow.metrics["completed"].value + narrow.metrics["refused"].value == 80
 
 
+def capped(works, nodes, slots, cap, policy="easy", outages=()):
+    """Run works (submit, runtime, processors), 1 s later each, under a cap in W; 100 W idle, 200 W busy."""
+    site = {"name": "m", "nodes": nodes, "slots": slots, "policy": policy}
+    site |= {"power": {"idle": 100.0, "busy": 200.0, "cap": cap}, "outage": list(outages), "requeues": 99}
+    loads = [
+        {"name": f"w{number}", "kind": "generated", "count": 1, "interval": submit + 1.0}
+        | {"runtime": runtime, "processors": float(processors)}
+        for number, (submit, runtime, processors) in enumerate(works)
+    ]
+    document = {"title": "t", "site": [site], "workload": loads}
+    return simulate(Scenario("test", document, Path()), keep_events=True)
+
+
+def watts(run, nodes, slots):
+    """What all nodes draw after each change, W, by the journal alone; those that are out count as idle."""
+    size = {job.id: job.processors for job in run.record.jobs}
+    held, found = {}, []
+    changes = {"started", "done", "killed", "failed"}
+    rows = [row for row in run.record.journal if row[2] in size and row[1] in changes]
+    for place, (time, event, number, *_) in enumerate(rows):
+        if event == "started":
+            held[number] = size[number]
+        else:
+            held.pop(number, None)
+        drawn = 100.0 * nodes + sum(held.values()) * 100.0 / slots
+        if place + 1 == len(rows) or rows[place + 1][0] > time:
+            found.append(drawn)
+    assert not held
+    return found
+
+
+def test_a_cap_by_hand():
+    """Two nodes of two slots: 200 W idle, 50 W for each slot. Under 340 W two are used, and 40 W are left.
+
+    Job 1 has one slot up to 10 s, job 2 wants two and waits, job 3 of 4 s is backfilled, job 4 wants three.
+    """
+    works = [(0.0, 10.0, 1), (1.0, 5.0, 2), (2.0, 4.0, 1), (3.0, 1.0, 3)]
+    run = capped(works, 2, 2, 340.0)
+    jobs = {job.submit - 1: job for job in run.record.jobs}
+    assert [(jobs[at].start - 1, jobs[at].end - 1) for at in (0, 1, 2)] == [(0, 10), (10, 15), (2, 6)]
+    assert jobs[3].state == "rejected"
+    assert watts(run, 2, 2) == [250, 300, 250, 300, 200]
+    # From 1 to 16 s 200 W and 50 W for each of 10 + 10 + 4 slot-seconds, and before 200 W.
+    assert run.metrics["energy"].value * JOULES == pytest.approx(16 * 200 + 50 * (10 + 10 + 4))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    nodes=st.integers(1, 4),
+    slots=st.integers(1, 3),
+    part=st.floats(0.0, 1.0),
+    policy=st.sampled_from(["fcfs", "easy", "conservative"]),
+    data=st.data(),
+)
+def test_a_cap_holds_at_every_moment_and_refuses_none_that_could_run(nodes, slots, part, policy, data):
+    cap = 100.0 * nodes + max(100.0 / slots, part * 100.0 * nodes)
+    works = data.draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from([0.0, 1.0, 2.0, 5.0]),
+                st.sampled_from([1.0, 3.0, 7.0]),
+                st.integers(1, nodes * slots),
+            ),
+            min_size=1,
+            max_size=10,
+        )
+    )
+    outages = [
+        {"start": 3.0, "end": 9.0, "nodes": [0], "drain": drain}
+        for drain in data.draw(st.sampled_from([[], [False], [True]]))
+    ]
+    run = capped(works, nodes, slots, cap, policy, outages)
+    assert max(watts(run, nodes, slots), default=0.0) <= cap + 1e-6
+    for job in run.record.jobs:
+        alone = 100.0 * nodes + job.processors * 100.0 / slots
+        assert job.state == ("done" if alone <= cap + 1e-6 else "rejected")
+
+
 def test_switching_saves_energy_where_nodes_are_idle_for_longer_than_a_boot_is_worth():
     energy = {}
     for interval in (40.0, 4000.0):

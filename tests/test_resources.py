@@ -1,6 +1,7 @@
 """Sites with more than processors: schedules by hand and against a slow reference, and what is conserved."""
 
 import random
+from collections import Counter
 from math import inf
 from types import SimpleNamespace
 
@@ -8,8 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gridtune.agents.batch.availability import AdvanceReservation, Availability
 from gridtune.agents.batch.batch_site import BatchSite
-from gridtune.model.batch.nodes import Counted
+from gridtune.agents.batch.outages import schedule_reservation
+from gridtune.agents.batch.qos import QosPreemption, Terms
+from gridtune.agents.batch.services import WHENEVER_NEEDED, Rounds
+from gridtune.model.batch.nodes import Counted, Named
 from gridtune.model.grid import Grid
 from gridtune.model.policy import make
 from gridtune.scenarios import ScenarioError, load, simulate
@@ -204,7 +209,8 @@ def test_a_scenario_says_what_nodes_have_and_jobs_need(tmp_path):
         ({}, {"needs": {"tpu": 1.0}}, "cluster has no tpu; its resources: gpu, memory"),
         ({"resources": {}}, {}, "cluster has no gpu, memory; its resources: none"),
         ({"outage": [{"start": 5.0}]}, {}, "leave them out, or outage"),
-        ({"preemption": {"qos": {"a": 1.0}}}, {}, "leave them out, or preemption"),
+        ({"preemption": {"qos": {"a": 1.0}, "mode": "suspend"}}, {}, "only processors can be kept"),
+        ({"preemption": {"qos": {"a": 1.0}, "grace": 1.0}}, {}, "neither grace nor checkpoint s"),
         ({"resources": {"gpu": -1}}, {}, "resources.gpu"),
     ],
 )
@@ -236,3 +242,101 @@ def test_cancelled_jobs_give_back_all_that_they_hold():
     grid.run()
     resources = site.cluster.resources
     assert (held.least, resources.free, resources.held) == (0, HAS, {})
+
+
+def lived(works, nodes, terms, policy="easy", has=HAS, reservations=(), **more):
+    """Run works (submit, runtime, units, estimate, kind, user) where some preempt, and some is reserved."""
+    grid = Grid(seed=1, keep_events=True)
+    pool = Named("n", [1.0] * nodes)
+    site = BatchSite(grid, "site", pool, make("batch", policy), resources=has, **more)
+    if reservations:
+        availability = Availability(site, pool)
+        for one in reservations:
+            schedule_reservation(availability, one, inf)
+    if terms is not None:
+        QosPreemption(site, terms)
+    for submit, runtime, units, estimate, kind, user in works:
+        facts = {"processors": units[0], "estimate": estimate, "kind": kind}
+        job = grid.record.job(user, submit, runtime, **facts)
+        job.needs = dict(zip(has, units[1:], strict=True))
+        grid.agenda.at(submit, site.submit, job)
+    grid.run()
+    return grid, site
+
+
+def most_held(grid, names):
+    """The most that jobs held at once, processors and units by name, by the journal alone."""
+    held, running = Counter(), {}
+    most = Counter()
+    jobs = {job.id: job for job in grid.record.jobs}
+    for _, event, number, *_ in grid.record.journal:
+        if number not in jobs:
+            continue
+        units = {"processors": jobs[number].processors} | {name: jobs[number].needs[name] for name in names}
+        if event == "started":
+            assert number not in running
+            running[number] = units
+            held.update(units)
+        elif event in ("done", "killed", "failed", "expired", "cancelled"):
+            held.subtract(running.pop(number, {}))
+        most |= held
+    assert not running
+    return most
+
+
+def test_who_holds_the_gpu_that_an_urgent_job_needs_makes_way_and_nobody_else():
+    """Four processors, one GPU. Job 2 is younger than job 1, which holds the GPU; two processors are free."""
+    works = [
+        (0, 10, (1, 1), 10, "job", "ann"),
+        (1, 10, (1, 0), 10, "job", "ann"),
+        (4, 3, (1, 1), 3, "urgent", "ann"),
+    ]
+    for mode, again in (("requeue", (7, 17)), ("checkpoint", (7, 13))):
+        grid, site = lived(works, 4, Terms(mode, {"urgent": 1.0}), has={"gpu": 1})
+        assert [(job.start, job.end) for job in grid.record.jobs] == [again, (1, 11), (4, 7)]
+        assert (site.cluster.resources.free, site.free, site.cluster.ends) == ({"gpu": 1}, 4, [])
+    # Where processors are missing, too, both make way for one that needs everything.
+    works[2] = (4, 3, (4, 1), 3, "urgent", "ann")
+    grid, _ = lived(works, 4, Terms("requeue", {"urgent": 1.0}), has={"gpu": 1})
+    assert [(job.start, job.end) for job in grid.record.jobs] == [(7, 17), (7, 17), (4, 7)]
+
+
+def test_members_of_a_reservation_wait_for_the_gpu_that_others_hold():
+    """Bob's two processors from 5 to 20: his second job has to wait for the GPU of his first one."""
+    works = [
+        (0, 8, (1, 1), 8, "job", "ann"),
+        (1, 4, (1, 1), 4, "job", "bob"),
+        (2, 4, (1, 1), 4, "job", "bob"),
+    ]
+    course = AdvanceReservation("course", 5.0, 20.0, 2, frozenset({"bob"}))
+    grid, _ = lived(works, 3, None, has={"gpu": 1}, reservations=[course])
+    assert [(job.start, job.end) for job in grid.record.jobs] == [(0, 8), (8, 12), (12, 16)]
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", {"kind": "priority", "reservations": 2}])
+@settings(max_examples=60, deadline=None)
+@given(drawn=works, data=st.data())
+def test_nothing_is_held_twice_whoever_preempts_and_whatever_is_reserved(policy, drawn, data):
+    jobs, now = [], 0
+    for gap, runtime, estimate, units in drawn:
+        now += gap
+        kind, user = data.draw(st.sampled_from(["job", "urgent"])), data.draw(st.sampled_from(["ann", "bob"]))
+        jobs.append((now, runtime, units, max(1, estimate), kind, user))
+    mode = data.draw(st.sampled_from(["requeue", "cancel", "checkpoint"]))
+    levels = {"urgent": data.draw(st.sampled_from([0.0, 1.0]))}
+    terms = Terms(
+        mode, levels, restart=float(mode == "checkpoint"), express=data.draw(st.sampled_from([0.0, 3.0]))
+    )
+    start = float(data.draw(st.integers(0, 30)))
+    course = AdvanceReservation("course", start, start + 12.0, 2, frozenset({"bob"}))
+    rounds = data.draw(st.sampled_from([WHENEVER_NEEDED, Rounds(2.0, 20.0, lambda: 1.5)]))
+    grid, site = lived(jobs, 4, terms, policy, reservations=[course], rounds=rounds)
+    most = most_held(grid, HAS)
+    assert most["processors"] <= 4
+    assert all(most[name] <= units for name, units in HAS.items())
+    lost = [job for job in grid.record.jobs if job.state != "done"]
+    assert len(lost) == grid.record.counters["preempted_jobs"]
+    assert mode == "cancel" or not lost
+    grid.agenda.run(until=1000.0)
+    assert (site.free, site.depth, site.cluster.ends) == (4, 0, [])
+    assert (site.cluster.resources.free, site.cluster.resources.held) == (HAS, {})

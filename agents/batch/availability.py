@@ -141,7 +141,8 @@ class Availability(Timeline):
                 idle = hold.idle if hold.lends else 0
                 for job in cluster.in_order() if idle else ():
                     fits = job.processors <= idle and now + cluster.duration(job) <= hold.until
-                    if fits and job.id not in chosen and reservation.admits(job):
+                    fits = fits and job.id not in chosen and reservation.admits(job)
+                    if fits and cluster.has_units_for([*(one for one, _ in chosen.values()), job]):
                         chosen[job.id] = job, hold
                         idle -= job.processors
         return list(chosen.values())

@@ -11,6 +11,7 @@ from gridtune.agents.batch.batch_site import BatchSite
 from gridtune.agents.batch.interruptions import leaves_at, pause, planned_end, preempt, running_jobs
 from gridtune.agents.batch.suspension import Suspensions
 from gridtune.model.agenda import COMPLETION
+from gridtune.model.batch.cluster import PROCESSORS
 from gridtune.model.batch.holds import KEYS, Hold
 from gridtune.model.job import QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
@@ -57,10 +58,11 @@ class QosPreemption:
     """Makes room for waiting jobs of a site, the highest QOS first, in the order of their queues.
 
     It is asked at the end of each scheduling round, about jobs that the policy has not started. A job takes
-    free processors first, then those of as few running jobs as need be: the lowest QOS first, of these the
-    youngest (or oldest). What it takes is kept for it until all of it is free. A job that cannot get
-    enough this way lets nobody of its QOS or a lower one preempt in that round. Jobs in reservations and on
-    nodes that are drained are let be.
+    what is free first, then what as few running jobs as need be hold: the lowest QOS first, of these the
+    youngest (or oldest). Its processors are kept for it until all of them are free; other resources cannot
+    be kept, so where there are any, jobs make way at once. A job that cannot get enough this way lets nobody
+    of its QOS or a lower one preempt in that round. Jobs in reservations and on nodes that are drained are
+    let be.
 
     Args:
         site: whose jobs.
@@ -106,7 +108,7 @@ class QosPreemption:
             if job.state is not QUEUED or job not in site.cluster:
                 self._claims.remove(claim)
                 self._close(hold)
-            elif hold.idle >= job.processors:
+            elif hold.idle >= job.processors and site.cluster.has_units_for([job]):
                 self._claims.remove(claim)
                 site.start(job, hold)
                 self._close(hold)
@@ -138,9 +140,9 @@ class QosPreemption:
     def _make_way(self, job: Job) -> bool:
         """Keep processors for a job, and have others leave them; whether there are enough."""
         site, cluster, now = self.site, self.site.cluster, self.site.grid.now
-        missing = job.processors - cluster.free
+        missing = cluster.missing_for(job)
         if self._suspensions is not None:
-            missing -= self._suspensions.idle_below(job)
+            missing[PROCESSORS] = missing.get(PROCESSORS, 0) - self._suspensions.idle_below(job)
         victims = self._victims(job, missing)
         if victims is None:
             return False
@@ -157,11 +159,12 @@ class QosPreemption:
         room = min(cluster.free, job.processors)
         if room:
             cluster.keep(hold, room)
+        wanted = job.processors - room
         for victim in victims:
             leaves_at(site, victim, leave)
-            taken = min(missing, victim.processors)
-            cluster.claim(hold, victim, leave, taken)
-            missing -= taken
+            if taken := min(wanted, victim.processors):
+                cluster.claim(hold, victim, leave, taken)
+                wanted -= taken
         for victim in victims:  # once all are claimed: what they leave may start others
             self._tell(victim, leave)
         if site.best_effort is not None:
@@ -174,10 +177,11 @@ class QosPreemption:
         """s from the notice to the end of an execution."""
         return self.terms.checkpoint if self.terms.mode == "checkpoint" else self.terms.grace
 
-    def _victims(self, job: Job, missing: int) -> Sequence[Job] | None:
-        """The jobs that make way; None if there are not enough."""
+    def _victims(self, job: Job, missing: Mapping[str, int]) -> Sequence[Job] | None:
+        """The jobs that make way for what a job is missing, by name; None if there are not enough."""
         site, terms, now = self.site, self.terms, self.site.grid.now
-        if missing <= 0:
+        left = {name: units for name, units in missing.items() if units > 0}
+        if not left:
             return ()
         able = [
             one
@@ -193,18 +197,19 @@ class QosPreemption:
         sign = -1.0 if terms.victims == "youngest" else 1.0
         able.sort(key=lambda one: (self.level(one), sign * one.start, sign * one.id))
         chosen: list[Job] = []
-        got = 0
         for one in able:
-            if got >= missing:
+            if max(left.values()) <= 0:
                 break
             chosen.append(one)
-            got += one.processors
-        if got < missing:
+            _change(left, site.cluster.held_by(one), -1)
+        if max(left.values()) > 0:
             return None
         for one in list(chosen):
-            if got - one.processors >= missing:
+            _change(left, site.cluster.held_by(one), 1)
+            if max(left.values()) <= 0:
                 chosen.remove(one)
-                got -= one.processors
+            else:
+                _change(left, site.cluster.held_by(one), -1)
         return chosen
 
     def _tell(self, victim: Job, leave: float) -> None:
@@ -233,6 +238,12 @@ class QosPreemption:
     def _close(self, hold: Hold) -> None:
         site = self.site
         site.cluster.free_hold(hold, {job: planned_end(site, job) for job in hold.lent})
+
+
+def _change(left: dict[str, int], held: Mapping[str, int], sign: int) -> None:
+    """Add what a job holds to what is left of some needs, or take it off."""
+    for name in left:
+        left[name] += sign * held.get(name, 0)
 
 
 def count_preemptions(record: Record) -> None:

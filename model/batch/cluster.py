@@ -16,6 +16,8 @@ from gridtune.model.batch.quotas import Quota, Quotas
 from gridtune.model.batch.resources import Resources
 from gridtune.model.job import Job
 
+PROCESSORS = ""  # beside the names of resources
+
 
 @dataclass(frozen=True, slots=True)
 class Queue:
@@ -264,9 +266,25 @@ class Cluster:
             if lane is None or job.id not in self.lanes.get(lane, ()):
                 return False
             room -= job.processors
-        if self.resources is not None and not self.resources.room_for(jobs):
+        if not self.has_units_for(jobs):
             return False
         return room >= 0 and (len(jobs) == 1 or len({job.id for job in jobs}) == len(jobs))
+
+    def has_units_for(self, jobs: Sequence[Job]) -> bool:
+        """Whether all that jobs need together beside processors is free."""
+        return self.resources is None or self.resources.room_for(jobs)
+
+    def missing_for(self, job: Job) -> dict[str, int]:
+        """What a job needs beyond what is free: processors, and units of resources by name."""
+        missing = {} if self.resources is None else self.resources.missing_for(job)
+        if job.processors > self.free:
+            missing[PROCESSORS] = job.processors - self.free
+        return missing
+
+    def held_by(self, job: Job) -> Mapping[str, int]:
+        """What a running job gives back when it ends: processors, and units of resources by name."""
+        units = {} if self.resources is None else self.resources.held.get(job.id, {})
+        return {PROCESSORS: job.processors, **units}
 
     def queue_of(self, job: Job) -> Queue:
         """The queue in which a job waits, or from which it was started."""

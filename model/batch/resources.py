@@ -44,6 +44,11 @@ class Resources:
         for name, units in self.held.pop(job.id, {}).items():
             self.free[name] += units
 
+    def missing_for(self, job: Job) -> dict[str, int]:
+        """Units that a job needs beyond what is free, where there are any."""
+        needs = job.needs or {}
+        return {name: units - self.free[name] for name, units in needs.items() if units > self.free[name]}
+
     def room_for(self, jobs: Iterable[Job]) -> bool:
         """Whether jobs fit together into what is free."""
         left = dict(self.free)

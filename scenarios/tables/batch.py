@@ -221,11 +221,16 @@ class SiteSpec(VresFields, LifeFields):
         if self.vres is not None and self.quota != QuotaSpec():
             raise ValueError("quota: is for sites with a batch scheduler; leave it out, or vres")
         if self.resources:
-            others = ("vres", "failures", "outage", "outages", "reservation", "preemption")
+            others = ("vres", "failures", "outage", "outages")
             if kept := [name for name in others if getattr(self, name)]:
                 raise ValueError(
-                    f"resources: are for sites whose scheduler alone decides who holds them; leave them out, "
-                    f"or {', '.join(kept)}"
+                    "resources: are counted over the site, so nobody knows who loses those of a node that is "
+                    f"out; leave them out, or {', '.join(kept)}"
+                )
+            if self.preemption is not None and not self.preemption.at_once:
+                raise ValueError(
+                    "preemption: only processors can be kept for a job while others leave; where there are "
+                    'resources, give "requeue", "cancel" or "checkpoint" with neither grace nor checkpoint s'
                 )
         if self.prime_time and self.vres is not None:
             raise ValueError("prime_time: is for sites with a batch scheduler; leave it out, or vres")

@@ -161,6 +161,11 @@ class PreemptionSpec(Table):
             raise ValueError(f'checkpoint and restart are for mode = "checkpoint", not {self.mode!r}')
         return self
 
+    @property
+    def at_once(self) -> bool:
+        """Whether jobs leave all that they hold as soon as they have to make way."""
+        return self.mode != "suspend" and not self.grace and not self.checkpoint
+
 
 class PowerSpec(Table):
     """What nodes draw, when they are switched off, and a cap (defaults: a node of Batsim's platforms)."""
