@@ -1,4 +1,4 @@
-"""Tables of docs/performance.md: against an earlier version, growth, weight."""
+"""Tables of docs/performance.md: against an earlier version, where time goes, growth, weight."""
 
 from __future__ import annotations
 
@@ -48,6 +48,20 @@ def scaling_table(rows: list[dict[str, Any]]) -> str:
             per = log(grown) if grown > 1.5 else log(more["scale"] / less["scale"])
             cells.append(f"{log(more[key] / less[key]) / per:.2f}")
         lines.append(_line(case, *cells))
+    return "\n".join(lines)
+
+
+def shares_table(rows: list[dict[str, Any]]) -> str:
+    """Where the time of runs goes by room, their calls, and the share of the dearest function."""
+    rooms = list(rows[0]["shares"])
+    lines = [
+        _line("case", "calls per event", *(f"{room}, %" for room in rooms), "dearest function, %"),
+        f"|---|{'---:|' * (len(rooms) + 2)}",
+    ]
+    for row in rows:
+        shares = (f"{100 * row['shares'][room]:.0f}" for room in rooms)
+        calls = f"{row['calls_per_event']:.0f}"
+        lines.append(_line(row["case"], calls, *shares, f"{100 * row['largest']:.0f}"))
     return "\n".join(lines)
 
 

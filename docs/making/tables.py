@@ -117,6 +117,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "performance.md": {
         "before_after": speed_tables.before_after_table,
         "peers": speed_tables.peers_table,
+        "profile_shares": speed_tables.shares_table,
         "scaling": speed_tables.scaling_table,
         "weight": speed_tables.weight_table,
     },
