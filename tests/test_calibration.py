@@ -6,6 +6,8 @@ import random
 import numpy as np
 import pytest
 
+from gridtune.optimize.search_space.space import Space
+from gridtune.optimize.search_space.today import today_of
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration import fit, logs
 from gridtune.scenarios.calibration.fit import calibrate
@@ -102,13 +104,18 @@ def test_the_scheduler_that_made_a_log_is_found(log_of):
     assert len(said) == found.runs
 
 
-def test_a_smaller_site_and_a_quota_are_found(log_of):
+def test_a_smaller_site_and_a_quota_are_found(log_of, tmp_path):
     fewer = calibrate(str(log_of("easy", nodes=7)))
     assert fewer.values["site.cluster.nodes"] == 7
     assert fewer.best.tested.error < 1.0
     limited = calibrate(str(log_of("easy", **{"quota.user_running": 1})))
     assert limited.best.values["site.cluster.quota.user_running"] == 1
     assert limited.best.tested.error < 1.0
+    # What was found is where a search of what is written begins.
+    made = load_text(scenario_text(limited), tmp_path)
+    space = Space.of(made)
+    assert today_of(made, space).point["site.cluster.quota.user_running"] == 1
+    assert [one.path for one in space] == [one.path for one in Space.of(load("batch/replay"))]
 
 
 def test_the_command_writes_a_scenario_that_runs(log_of, tmp_path):

@@ -12,6 +12,8 @@ from gridtune.scenarios.calibration.fit import SITE, Calibration, described
 from gridtune.scenarios.calibration.waits import Likeness
 from gridtune.scenarios.document.scenario import shipped_text
 
+QUOTA = f"{SITE}.quota.user_running"
+
 
 def rows(found: Calibration) -> Iterator[dict[str, Any]]:
     """A row for the log, the calibrated site, plain EASY and persistence, on the weeks for testing."""
@@ -108,9 +110,18 @@ def scenario_text(found: Calibration, last: int | None = None) -> str:
         'cancelled = "keep"',
         *([f"last = {last}"] if last else []),
         "",
-        shipped[shipped.index("[search]") :].rstrip(),
+        _with_quota(shipped[shipped.index("[search]") :].rstrip(), found.values.get(QUOTA)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _with_quota(search: str, quota: Any) -> str:
+    """The table of a search in which the quota that was found is among those that are tried."""
+    if quota is None:
+        return search
+    opening = f'"{QUOTA}" = ['
+    assert opening in search, "the shipped search varies it"
+    return search.replace(opening, f"{opening}{_toml(quota)}, ")
 
 
 def _toml(value: Any) -> str:
