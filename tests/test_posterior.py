@@ -346,6 +346,21 @@ def test_luck_that_near_points_share_is_told_from_their_own():
         assert middle @ np.mean(found, axis=0) @ middle == pytest.approx(expected, abs=0.06)
 
 
+def test_none_of_luck_is_shared_that_is_a_points_own():
+    rng = np.random.default_rng(37)
+    places = rng.uniform(0, 1, 30)
+    near = np.exp(-0.5 * ((places[:, None] - places) / 0.3) ** 2)
+    shares = []
+    for _ in range(40):
+        seen = np.ones((30, 8), dtype=bool)
+        seen[10:, rng.integers(1, 8, 3)] = False
+        scaled = np.where(seen, rng.normal(size=(30, 8)), 0.0)
+        shared, own = luck.shared_luck(scaled, seen, near)
+        shares.append(shared.max() / (shared.max() + own))
+    assert np.mean(np.array(shares) == 0) > 0.75
+    assert luck.shared_luck(scaled, np.eye(30, 8, dtype=bool), near)[1] == 1.0, "nothing was run twice"
+
+
 def test_luck_of_two_objectives_goes_together_as_far_as_it_does():
     rng = np.random.default_rng(36)
     seen = np.ones((12, 6), dtype=bool)

@@ -31,11 +31,12 @@ def covariance(places):
 
 
 def test_the_misfit_is_that_of_the_normal_law_and_a_prior_and_its_slope_is_its_own():
-    values, noise = np.array([0.3, -1.0, 0.8, 1.9, -0.2]), np.array([0.1, 0.2, 0.1, 0.4, 0.3])
+    values, noise = np.array([0.3, -1.0, 0.8, 1.9, -0.2]), np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
+    noise[0, 1] = noise[1, 0] = 0.05  # luck that two points share
     expected = LOGARITHMS + np.array([1.0, -2.0, 0.5, 0.0, 0.3, -1.0])
     given = (SQUARES, np.exp(-0.5 / REACH**2 * SQUARES), values, noise, expected)
     misfit, slope = response_surface._misfit(LOGARITHMS, *given)
-    law = multivariate_normal(np.zeros(5), covariance(PLACES) + np.diag(noise + SIZES["nugget"]))
+    law = multivariate_normal(np.zeros(5), covariance(PLACES) + noise + SIZES["nugget"] * np.eye(5))
     prior = STIFFNESS / 2 * sum((LOGARITHMS - expected) ** 2)
     assert misfit == pytest.approx(-law.logpdf(values) - 5 / 2 * log(2 * np.pi) + prior)
     numeric = approx_fprime(LOGARITHMS, lambda at: response_surface._misfit(at, *given)[0], 1e-6)
@@ -64,7 +65,9 @@ def test_what_a_parameter_does_to_two_quantities_is_alike_or_opposite(factor, si
     rng = np.random.default_rng(2)
     places = np.linspace(0.0, 1.0, 30)
     first = np.sin(4 * places) + rng.normal(0, 0.05, 30)
-    found = learn([places[:, None]], np.column_stack([first, factor * first + 5.0]), np.full((30, 2), 0.0025))
+    found = learn(
+        [places[:, None]], np.column_stack([first, factor * first + 5.0]), [0.0025 * np.eye(30)] * 2
+    )
     (own, across), (back, other) = found.covariance.reshape(2, 30, 2, 30).transpose(0, 2, 1, 3)
     shape = np.exp(-((places[:, None] - places) ** 2) / (2 * REACH**2))
     assert across / across[0, 0] == pytest.approx(shape, abs=1e-6)
@@ -103,7 +106,7 @@ def test_the_sizes_that_are_found_fit_best():
     found = response_surface.fitted(columns, values, 1)
     squares = np.stack([(column - column.T) ** 2 for column in columns])
     start = response_surface._start(2, values.var())
-    shapes, noise = np.exp(-squares / (2 * REACH**2)), np.full(40, 1e-9 * values.var())
+    shapes, noise = np.exp(-squares / (2 * REACH**2)), 1e-9 * values.var() * np.eye(40)
     given = (squares, shapes, values - found.mean, noise, start)
     _, slope = response_surface._misfit(found.sizes, *given)
     free = (found.sizes > start - 8.9) & (found.sizes < start + 4.9)
@@ -117,7 +120,7 @@ def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_se
         places = np.linspace(0, 1, count)[:, None]
         with patch("scipy.optimize.minimize") as search:
             search.return_value.x = np.zeros(4)
-            surface = learn([places], np.arange(count, dtype=float)[:, None], np.ones((count, 1)), *seed)
+            surface = learn([places], np.arange(count, dtype=float)[:, None], [np.eye(count)], *seed)
         squares, shapes, values, noise, _ = search.call_args.args[2]
         assert (len(noise), squares.shape, shapes.shape) == (len(values), (1, 200, 200), (1, 200, 200))
         return (values + surface.means[0]).round(6).tolist()
@@ -156,7 +159,7 @@ def test_sizes_start_from_the_spread_and_stay_near_it():
     with patch("scipy.optimize.minimize") as search:
         search.return_value.x = np.zeros(4)
         mean, _ = response_surface._learned(
-            np.zeros((1, 3, 3)), np.ones((1, 3, 3)), np.array([1.0, 2.0, 6.0]), np.array([1.0, 1.0, 4.0]), 1
+            np.zeros((1, 3, 3)), np.ones((1, 3, 3)), np.array([1.0, 2.0, 6.0]), np.diag([1.0, 1.0, 4.0]), 1
         )
     # Weights are 1 over the noise and the spread of 14/3; the spread beyond the noise of 2 is 8/3.
     weights = [1 / (1 + 14 / 3), 1 / (1 + 14 / 3), 1 / (4 + 14 / 3)]

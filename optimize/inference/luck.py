@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
-LEAST_OWN = 0.05  # of the variance of luck that similar points never share
+OWN = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7)  # shares of the variance of luck that points have to themselves
 LEAST_SLOPE = 0.1  # of what a stream does to the point in the middle
 PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
+PENALTY = 4.0  # on twice the logarithm of likelihood, for two more sizes to choose
 ROUNDS = 5  # in which the steepness settles
 POWERS = (1, 2, 4, 8, 16, 32)  # of the correlation of worth, one of which is that of luck
 
@@ -199,35 +200,48 @@ def more_or_less(scaled: Array, seen: Array, luck: Array) -> Array:
 def shared_luck(scaled: Array, seen: Array, near: Array) -> tuple[Array, float]:
     """Covariance of luck that near points share in a stream, and the variance of each one's own.
 
-    Luck may be shared among fewer points than are alike in worth: of the powers of the correlation of worth
-    that is taken which explains the products of residuals best.
+    Luck may be shared among fewer points than are alike in worth, so a power of the correlation of worth is
+    taken. Power, size and what is a point's own are found by restricted maximum likelihood, stream by
+    stream: what a stream does to all points is not known. None is shared unless that explains enough.
 
     Args:
         scaled: residuals of points that were run more than once, points x streams, 1 in size.
         seen: which point was run in which stream.
         near: correlation of what points are worth.
+
+    Source: H. Patterson and R. Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal,
+        Biometrika 58(3), 1971; H. Akaike, A New Look at the Statistical Model Identification, IEEE TAC
+        19(6), 1974 (what is enough).
     """
     import numpy as np
+    from scipy.linalg import cho_factor, cho_solve
 
     known = seen.sum(axis=1) > 1
-    groups = [
-        (here, residuals[here] - residuals[here].mean())
-        for column, residuals in zip(seen.T, scaled.T, strict=True)
-        if len(here := np.flatnonzero(known & column)) > 2
-    ]
-    best, found = -np.inf, (np.zeros_like(near), 1.0)
-    for power in POWERS:
-        shape = near**power
-        normal, right = np.zeros((2, 2)), np.zeros(2)
-        for here, own in groups:
-            part = shape[np.ix_(here, here)]
-            part = part - part.mean(axis=0) - part.mean(axis=1)[:, None] + part.mean()
-            normal += [[(part**2).sum(), np.trace(part)], [np.trace(part), len(here) - 1]]
-            right += [own @ part @ own, own @ own]
-        sizes = np.array(parts(normal, right))
-        explained = float(2 * right @ sizes - sizes @ normal @ sizes)
-        if explained > best:
-            best, found = explained, (sizes[0] * shape, float(sizes[1]))
+    patterns: dict[bytes, list[int]] = {}
+    for at, column in enumerate(seen.T):
+        patterns.setdefault((known & column).tobytes(), []).append(at)
+    groups = [(np.flatnonzero(known & seen[:, some[0]]), some) for some in patterns.values()]
+    groups = [(here, some) for here, some in groups if len(here) > 2]
+    free = sum((len(here) - 1) * len(some) for here, some in groups)
+    if not free:
+        return np.zeros_like(near), 1.0
+    best, found = np.inf, (np.zeros_like(near), 1.0)
+    for power, own in ((1, 1.0), *((power, own) for power in POWERS for own in OWN)):
+        shape = (1 - own) * near**power + own * np.eye(len(near))
+        misfit = total = 0.0
+        for here, some in groups:
+            factor = cho_factor(shape[np.ix_(here, here)], lower=True)
+            ones = cho_solve(factor, np.ones(len(here)))
+            drawn = scaled[here][:, some]
+            total += float(
+                (drawn * cho_solve(factor, drawn)).sum() - ((ones @ drawn) ** 2).sum() / ones.sum()
+            )
+            logs = 2 * np.log(np.diag(factor[0])).sum() + np.log(ones.sum())
+            misfit += len(some) * float(logs)
+        size = max(total / free, 1e-12)
+        misfit += free * np.log(size) + (PENALTY if own < 1 else 0.0)
+        if misfit < best:
+            best, found = misfit, (size * (1 - own) * near**power, size * own)
     return found
 
 
@@ -239,21 +253,6 @@ def widening(streams: int) -> float:
     from scipy.special import ndtri, stdtrit
 
     return float(stdtrit(max(streams - 1, 1), 0.975) / ndtri(0.975))
-
-
-def parts(normal: Array, right: Array) -> tuple[float, float]:
-    """Variances of luck that near points share and of each point's own, by their normal equations."""
-    import numpy as np
-
-    if abs(np.linalg.det(normal)) <= 1e-9 * normal[0, 0] * normal[1, 1]:
-        return 0.0, 1.0
-    common, own = np.linalg.solve(normal, right).tolist()
-    if common <= 0:
-        return 0.0, 1.0
-    if own < LEAST_OWN:
-        own = LEAST_OWN
-        common = max((right[1] - own * normal[1, 1]) / normal[0, 1], 0.0)
-    return float(common), float(own)
 
 
 def _even(runs: Array, seen: Array) -> tuple[Array, Array]:

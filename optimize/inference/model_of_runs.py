@@ -134,9 +134,13 @@ def fit(
     runs = raw / unit[:, None]  # luck is now 1 in size
     streams = stream_effects(runs, seen, slopes, 1 / factors)
     means = point_means(runs, seen, streams, slopes)
-    surface = learn(coordinates_of(points), means, factors / counts[:, None], seed)
+    places = coordinates_of(points)
+    surface = learn(places, means, [np.diag(some) for some in (factors / counts[:, None]).T], seed)
     rest = unexplained(runs, seen, streams, slopes, means)
     luck = luck_of_means(rest, seen, noise / np.outer(unit, unit), surface)
+    # What near points share of luck looks like worth, until it is known.
+    blocks = luck.reshape(means.shape[1], len(points), -1, len(points))
+    surface = learn(places, means, [blocks[k, :, k] for k in range(len(blocks))], seed)
     for _ in range(2):  # once more when it is known which points were lucky in which streams
         off = point_means(runs, seen, streams, slopes) - surface.means
         mean, covariance = _condition(surface.covariance, off.T.ravel(), luck)

@@ -47,7 +47,7 @@ class Surface:
     covariance: Array
 
 
-def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int = 1) -> Surface:
+def learn(coordinates: Sequence[Array], values: Array, noise: Sequence[Array], seed: int = 1) -> Surface:
     """Fit a surface to what points gave.
 
     The sizes of the parts are learned for each quantity apart. How far a parameter moves two quantities
@@ -59,7 +59,7 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int =
     Args:
         coordinates: of the points, one array (points x columns) per parameter; see `coordinates_of`.
         values: points x quantities.
-        noise: variance of every value around the point's own worth, points x quantities.
+        noise: covariance of the values around the points' own worth, quantities x points x points.
         seed: of the choice of points to learn from where there are many.
     """
     import numpy as np
@@ -71,11 +71,11 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Array, seed: int =
     means, amplitudes, explained = np.zeros(quantities), [], []
     covariance = np.zeros((quantities, count, quantities, count))
     for k in range(quantities):
-        means[k], sizes = _learned(squares, shapes, values[:, k], noise[:, k], seed)
+        means[k], sizes = _learned(squares, shapes, values[:, k], noise[k], seed)
         together, alone, rates, nugget = _sizes(sizes, len(squares))
         joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1)) + nugget * np.eye(count)
         covariance[k, :, k] = joint
-        full = joint + np.tensordot(alone, shapes, 1) + np.diag(noise[:, k])
+        full = joint + np.tensordot(alone, shapes, 1) + noise[k]
         solved = cho_solve(cho_factor(full, lower=True), values[:, k] - means[k])
         explained.append(alone[:, None] * (shapes @ solved))
         amplitudes.append(alone)
@@ -147,7 +147,7 @@ def fitted(coordinates: Sequence[Array], values: Array, seed: int) -> Fitted:
 
     squares = np.stack([_squares(column) for column in coordinates])
     shapes = np.exp(-0.5 / REACH**2 * squares)
-    known = np.full(len(values), 1e-9 * (float(values.var()) or 1.0))
+    known = 1e-9 * (float(values.var()) or 1.0) * np.eye(len(values))
     return Fitted(*_learned(squares, shapes, values, known, seed))
 
 
@@ -160,14 +160,15 @@ def _learned(squares: Array, shapes: Array, values: Array, noise: Array, seed: i
     chosen = np.arange(count)
     if count > LEARNED:
         chosen = np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
-    mean = float(np.average(values, weights=1 / (noise + values.var())))
-    spread = max(float(values.var() - noise.mean()), 0.05 * float(values.var()), 1e-12)
+    sizes = np.diag(noise)
+    mean = float(np.average(values, weights=1 / (sizes + values.var())))
+    spread = max(float(values.var() - sizes.mean()), 0.05 * float(values.var()), 1e-12)
     start = _start(len(squares), spread)
     among = np.ix_(np.arange(len(squares)), chosen, chosen)
     found = minimize(
         _misfit,
         start,
-        (squares[among], shapes[among], values[chosen] - mean, noise[chosen], start),
+        (squares[among], shapes[among], values[chosen] - mean, noise[np.ix_(chosen, chosen)], start),
         jac=True,
         method="L-BFGS-B",
         bounds=[(low - 9, low + 5) for low in start],
@@ -241,7 +242,8 @@ def _misfit(
 
     together, alone, rates, nugget = _sizes(logarithms, len(squares))
     joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1))
-    full = joint + np.tensordot(alone, shapes, 1) + np.diag(noise + nugget + 1e-9 * noise.mean())
+    own = nugget + 1e-9 * float(np.trace(noise)) / len(noise)
+    full = joint + np.tensordot(alone, shapes, 1) + noise + own * np.eye(len(noise))
     factor = cho_factor(full, lower=True)
     solved = cho_solve(factor, values)
     inverse = cho_solve(factor, np.eye(len(values)))
