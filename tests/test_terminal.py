@@ -124,3 +124,8 @@ def test_classes_that_do_not_fit_side_by_side_stand_in_tables_below_each_other(m
     assert max(map(len, shown.splitlines())) <= 80
     assert "34.3 h ± 20.6 min" in shown
     assert "…" not in shown
+
+
+def test_what_no_point_of_a_block_has_is_no_row_of_it():
+    rows = [["point", "a", "b"], ["1", "5", "-"], ["2", "-", "77"]]
+    assert laid_out(rows, 8) == "point  1\na      5\n\npoint  2\nb      77\n"

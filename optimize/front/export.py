@@ -165,7 +165,13 @@ def summary(front: Front) -> list[str]:
     if not members:
         return [f"{len(archive.evaluations)} evaluations, none with finite objectives: there is no front."]
     points = f"{len(members)} point{'s' if len(members) > 1 else ''}"
-    said = [f"{len(archive.evaluations)} evaluations ({archive.failures} failed) gave a front of {points}."]
+    tried = f"{len(archive.evaluations)} evaluations ({archive.failures} failed)"
+    many = "was" if len(members) == 1 else "were"
+    said = [
+        f"{tried}, of which {points} {many} run again on fresh seeds."
+        if front.validated
+        else f"{tried} gave a front of {points}."
+    ]
     if archive.max_replications is not None and archive.max_replications > archive.replications:
         said.append(
             f"adaptive: {archive.runs} runs; a fixed {archive.max_replications} per point would have taken "

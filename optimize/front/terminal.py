@@ -99,7 +99,8 @@ def laid_out(rows: Sequence[Sequence[str]], width: int) -> str:
         count, side = next(
             (len(side[0]) - 1, side) for side in sides if len(side[0]) == 2 or _width(side) <= width
         )
-        blocks.append(_aligned(side))
+        # What none of these has is no row of theirs.
+        blocks.append(_aligned([row for row in side if {*row[1:]} != {"-"}]))
         left = left[count:]
     return "\n".join(blocks)
 
