@@ -58,10 +58,10 @@ def broken_promises(policy, jobs, seed):
         work.estimate = max(1, work.estimate, work.runtime)  # to reserve no time keeps nobody out
     promised = {}
     grid = Grid()
-    site = BatchSite(grid, "site", Counted(CAPACITY), make("batch", policy))
-    policy_starts = site.policy.starts
+    true = make("batch", policy)
+    policy_starts = true.starts
 
-    class Watched(type(site.policy)):
+    class Watched(type(true)):
         """The policy, with the plan of the first job that does not start written down."""
 
         def starts(self, cluster, now):
@@ -76,7 +76,7 @@ def broken_promises(policy, jobs, seed):
                     promised[head.id] = reservation(head, free, cluster, before, now)[0]
             return chosen
 
-    site.policy = Watched()
+    site = BatchSite(grid, "site", Counted(CAPACITY), Watched())
 
     def arrive(work):
         facts = {"processors": work.processors, "estimate": float(work.estimate)}
