@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+WIDE = 30  # letters of a line of the legend, which stands in a panel
+
 
 def draw_pairs(front: Front) -> Figure:
     """Every pair of objectives as a scatter plot; with one objective, its values in the order of the search.
@@ -121,12 +123,12 @@ def handles(front: Front) -> list[Artist]:
     made = [dot("searched", marker="o", markersize=4, color=GREY, alpha=0.6)]
     kept = "kept on fresh seeds" if front.validated else "non-dominated as searched"
     what = "± s.e." if todays(front) is None else "bars: 95 % of the difference to today"
-    made.append(dot(f"{kept}\n({what})", marker="o", markersize=5.5, color=BLUE))
+    made.append(dot(f"{kept}\n{fill(f'({what})', WIDE)}", marker="o", markersize=5.5, color=BLUE))
     dropped = sorted({standing(member) for member in front.members if not member.non_dominated})
     if dropped:
-        made.append(dot(" or ".join(dropped), marker="o", markersize=5, mfc="white", mec=BLUE))
+        made.append(dot(fill(" or ".join(dropped), WIDE), marker="o", markersize=5, mfc="white", mec=BLUE))
     for rank, (member, name) in enumerate(marked(front)):
         marker, colour, size = MARKS[rank % len(MARKS)]
-        label = fill(f"{name} (no. {member.evaluation.number})", 34)
+        label = fill(f"{name} (no. {member.evaluation.number})", WIDE)
         made.append(dot(label, marker=marker, markersize=size**0.5, color=colour, mec="black", mew=0.8))
     return made
