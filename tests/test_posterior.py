@@ -258,7 +258,7 @@ def test_how_much_more_streams_move_what_is_worth_more_is_found_and_nothing_wher
     assert np.abs(even).max() < 0.05
     values, seen = steep_runs(rng, noise=0.0)
     steep, error, middle = luck.steepness(values, seen)
-    means = luck.point_means(values, seen, *luck._even(values, seen))
+    means = luck.even_means(values, seen)
     assert luck.slopes_at(means, steep, middle).min() >= luck.LEAST_SLOPE
     assert error[0] < 0.01
 

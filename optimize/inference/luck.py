@@ -67,6 +67,21 @@ def unexplained(runs: Array, seen: Array, streams: Array, slopes: Array, means: 
     return np.where(seen[:, None, :], left, 0.0)
 
 
+def explained(runs: Array, seen: Array, slopes: Array, precision: Array) -> tuple[Array, Array, Array]:
+    """What streams do, means of points without that, and what neither explains; see `stream_effects`."""
+    streams = stream_effects(runs, seen, slopes, precision)
+    means = point_means(runs, seen, streams, slopes)
+    return streams, means, unexplained(runs, seen, streams, slopes, means)
+
+
+def even_means(runs: Array, seen: Array) -> Array:
+    """Means of points, points x objectives, if streams do the same to all of them."""
+    import numpy as np
+
+    slopes = np.ones(runs.shape[:2])
+    return point_means(runs, seen, stream_effects(runs, seen, slopes, slopes), slopes)
+
+
 def steepness(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
     """How much more streams move points the more these are worth: g and its error, by objective, and c.
 
@@ -80,23 +95,20 @@ def steepness(runs: Array, seen: Array) -> tuple[Array, Array, Array]:
     import numpy as np
 
     even = np.ones(runs.shape[:2])
-    found, middle = np.zeros(runs.shape[1]), point_means(runs, seen, *_even(runs, seen)).mean(axis=0)
+    found, middle = np.zeros(runs.shape[1]), even_means(runs, seen).mean(axis=0)
     slopes, error = even, np.zeros_like(found)
+    count = max(_repeated_streams(seen), 2)
     for _ in range(ROUNDS):
-        streams = stream_effects(runs, seen, slopes, even)
-        means = point_means(runs, seen, streams, slopes)
-        left = unexplained(runs, seen, streams, slopes, means)
+        streams, means, left = explained(runs, seen, slopes, even)
         more = np.where(seen[:, None, :], (means - middle)[:, :, None] * streams.T, 0.0)
         # Of that, what no change of the streams or of the points would do as well.
-        spare = stream_effects(more, seen, slopes, even)
-        more = unexplained(more, seen, spare, slopes, point_means(more, seen, spare, slopes))
+        _, _, more = explained(more, seen, slopes, even)
         size = np.maximum((more**2).sum(axis=(0, 2)), 1e-300)
         low, high = middle - means.min(axis=0), means.max(axis=0) - middle
         most = (1 - LEAST_SLOPE) / np.maximum(np.array([high, low]), 1e-300)  # by which no slope is less
         found = (found + (left * more).sum(axis=(0, 2)) / size).clip(-most[0], most[1])
         pulls = (left * more).sum(axis=0)
-        count = max(int(seen[seen.sum(axis=1) > 1].any(axis=0).sum()), 2)
-        error = (pulls / size[:, None]) ** 2 @ np.full(pulls.shape[1], count / (count - 1))
+        error = ((pulls / size[:, None]) ** 2).sum(axis=1) * count / (count - 1)
         slopes = slopes_at(means, found, middle)
     doubt = np.divide(error, found**2, out=np.ones_like(found), where=found != 0)
     trusted = (1 - doubt).clip(0.0)
@@ -135,9 +147,8 @@ def luck_of_means(rest: Array, seen: Array, alike: Array, surface: Surface) -> A
     """Covariance of the luck in points' means, (objectives x points) squared.
 
     A stream is kinder to some settings than to others, and alike to similar ones. So part of a point's luck
-    in a stream is shared with the points near it, as far as their worth is alike; how much is found from how
-    alike the residuals of near points are in each stream (method of moments). Luck that is shared does not
-    average out over points, only over streams.
+    in a stream is shared with the points near it, as far as their worth is alike (`shared_luck`). Luck that
+    is shared does not average out over points, only over streams.
 
     Args:
         rest: what neither points nor streams explain.
@@ -146,9 +157,7 @@ def luck_of_means(rest: Array, seen: Array, alike: Array, surface: Surface) -> A
         surface: of what points are worth.
 
     Source: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
-        Metamodels, ACM TOMACS 22(2), 2012 (there a constant correlation); J. Haseman and R. Elston, The
-        investigation of linkage between a quantitative trait and a marker locus, Behavior Genetics 2, 1972
-        (regression of products of residuals on relatedness).
+        Metamodels, ACM TOMACS 22(2), 2012 (there a constant correlation).
     """
     import numpy as np
 
@@ -156,14 +165,14 @@ def luck_of_means(rest: Array, seen: Array, alike: Array, surface: Surface) -> A
     counts = seen.sum(axis=1)
     overlap = seen.astype(float) @ seen.T.astype(float) / np.outer(counts, counts)
     covariance = surface.covariance.reshape(objectives, points, objectives, points)
-    free = 1 - 1 / np.maximum(counts, 2)
+    scaled = rest / np.sqrt(1 - 1 / np.maximum(counts, 2))[:, None, None]
+    wide = widening(_repeated_streams(seen))
     roots = []
     for k in range(objectives):
         spreads = np.sqrt(np.diag(covariance[k, :, k]))
         near = covariance[k, :, k] / np.outer(spreads, spreads)
-        shared, own = shared_luck(rest[:, k] / np.sqrt(free)[:, None], seen, near)
-        wide = widening(int(seen[counts > 1].any(axis=0).sum()))
-        size = np.sqrt(more_or_less(rest[:, k] / np.sqrt(free)[:, None], seen, shared + own * np.eye(points)))
+        shared, own = shared_luck(scaled[:, k], seen, near)
+        size = np.sqrt(more_or_less(scaled[:, k], seen, shared + own * np.eye(points)))
         found = np.outer(size, size) * (wide**2 * shared * overlap + own * np.diag(1 / counts))
         roots.append(np.linalg.cholesky(found + 1e-12 * np.trace(found) * np.eye(points)))
     made = np.zeros((objectives, points, objectives, points))
@@ -255,9 +264,6 @@ def widening(streams: int) -> float:
     return float(stdtrit(max(streams - 1, 1), 0.975) / ndtri(0.975))
 
 
-def _even(runs: Array, seen: Array) -> tuple[Array, Array]:
-    """What streams do if they do the same to all points, and slopes that say so."""
-    import numpy as np
-
-    slopes = np.ones(runs.shape[:2])
-    return stream_effects(runs, seen, slopes, slopes), slopes
+def _repeated_streams(seen: Array) -> int:
+    """In how many streams points were run that were run more than once."""
+    return int(seen[seen.sum(axis=1) > 1].any(axis=0).sum())

@@ -20,13 +20,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.inference.luck import (
+    even_means,
+    explained,
     luck_of_means,
     point_means,
     slopes_at,
     spread,
     steepness,
-    stream_effects,
-    unexplained,
     widening,
 )
 from gridtune.optimize.inference.posterior import Posterior
@@ -101,8 +101,7 @@ def _levelled(runs: Array) -> Array:
 
     seen = np.asarray(np.isfinite(runs).all(axis=1))
     filled = np.where(seen[:, None, :], runs, 0.0)
-    even = np.ones(filled.shape[:2])
-    return point_means(filled, seen, stream_effects(filled, seen, even, even), even)
+    return even_means(filled, seen)
 
 
 def fit(
@@ -125,18 +124,14 @@ def fit(
         return None
     raw = np.where(seen[:, None, :], values, 0.0)
     steep, error, middle = steepness(raw, seen)
-    even = np.ones(raw.shape[:2])
-    slopes = slopes_at(_levelled(values), steep, middle)
-    streams = stream_effects(raw, seen, slopes, even)
-    plain = point_means(raw, seen, streams, slopes)
-    noise, factors = spread(unexplained(raw, seen, streams, slopes, plain), plain, seen)
+    slopes = slopes_at(even_means(raw, seen), steep, middle)
+    _, plain, rest = explained(raw, seen, slopes, np.ones(raw.shape[:2]))
+    noise, factors = spread(rest, plain, seen)
     unit = np.sqrt(np.diag(noise))
     runs = raw / unit[:, None]  # luck is now 1 in size
-    streams = stream_effects(runs, seen, slopes, 1 / factors)
-    means = point_means(runs, seen, streams, slopes)
+    streams, means, rest = explained(runs, seen, slopes, 1 / factors)
     places = coordinates_of(points)
     surface = learn(places, means, [np.diag(some) for some in (factors / counts[:, None]).T], seed)
-    rest = unexplained(runs, seen, streams, slopes, means)
     luck = luck_of_means(rest, seen, noise / np.outer(unit, unit), surface)
     # What near points share of luck looks like worth, until it is known.
     blocks = luck.reshape(means.shape[1], len(points), -1, len(points))
