@@ -100,7 +100,6 @@ class BatchSite(mesa.Agent):
         self._agenda = grid.agenda
         self.name = name
         self.nodes = nodes
-        self.policy = policy
         self.services = services
         self.cluster = Cluster(
             nodes.slots,
@@ -128,6 +127,11 @@ class BatchSite(mesa.Agent):
         self.reservations: deque[Reservation] = deque()
         grid.add_slots(nodes.slots, nodes.power / nodes.slots)
         grid.record.counters.update({"killed_by_limit": 0, "refused": 0})
+
+    @property
+    def policy(self) -> BatchPolicy:
+        """That of the local scheduler."""
+        return self.scheduler.policy
 
     @property
     def slots(self) -> int:

@@ -93,6 +93,9 @@ class LocalScheduler:
         policy: which decides.
         rounds: when it may be asked.
         prime_times: hours of the week in which only short jobs start.
+
+    Attributes:
+        policy: see above.
     """
 
     def __init__(
@@ -105,7 +108,7 @@ class LocalScheduler:
         prime_times: Sequence[PrimeTime],
     ) -> None:
         self._site, self._agenda = site, agenda
-        self._cluster, self._policy = cluster, policy
+        self._cluster, self.policy = cluster, policy
         self._rounds, self._prime_times = rounds, prime_times
         self._pass_due = self._round_due = False
         self._next_round = 0.0  # s, not before
@@ -172,11 +175,11 @@ class LocalScheduler:
                 site.start(job, hold)
         if self._prime_times:
             cluster.permit(longest_at(self._prime_times, now))
-        starts = self._policy.starts(cluster, now)
+        starts = self.policy.starts(cluster, now)
         if starts and not cluster.can_start(starts):
-            raise misjudged(self._policy, "starts jobs that do not wait, or do not fit together")
+            raise misjudged(self.policy, "starts jobs that do not wait, or do not fit together")
         cluster.settle(now)
-        again = self._policy.next_pass(cluster, now)
+        again = self.policy.next_pass(cluster, now)
         if self._prime_times and cluster.depth > len(starts):
             again = min(again, next_change(self._prime_times, now))
         if again < inf and again != self._next_pass:
