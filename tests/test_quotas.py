@@ -53,14 +53,18 @@ def limited(policy, most_jobs, most_slots):
     return within
 
 
+def narrowed(name, within):
+    """A policy and its reference, which sees only the jobs that `within` lets it see, in its own order."""
+    policy, reference = POLICIES[name]
+    if name != "sjf":
+        return policy, within(reference)
+    inner = within(reference_batch.reserving(3))
+    return policy, reference_batch.by_priority(lambda work, now: -work.estimate, inner)
+
+
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_start_is_that_of_the_reference(name):
-    policy, reference = POLICIES[name]
-    if name == "sjf":
-        inner = limited(reference_batch.reserving(3), 2, 5)
-        reference = reference_batch.by_priority(lambda work, now: -work.estimate, inner)
-    else:
-        reference = limited(reference, 2, 5)
+    policy, reference = narrowed(name, lambda policy: limited(policy, 2, 5))
     differs = 0
     for seed in range(8):
         works = [work for work in random_works(random.Random(f"{name} {seed}"), 50) if work.processors <= 5]
@@ -93,12 +97,7 @@ def together(policy, most):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_start_under_a_share_is_that_of_the_reference(name):
-    policy, reference = POLICIES[name]
-    if name == "sjf":
-        inner = together(reference_batch.reserving(3), 3)
-        reference = reference_batch.by_priority(lambda work, now: -work.estimate, inner)
-    else:
-        reference = together(reference, 3)
+    policy, reference = narrowed(name, lambda policy: together(policy, 3))
     for seed in range(6):
         works = random_works(random.Random(f"share {name} {seed}"), 50)
         free = [job.start for job in play(works, CAPACITY, policy).record.jobs]
