@@ -281,8 +281,7 @@ def balance(changes: Sequence[Change]) -> str:
     parts = []
     for one in changes:
         gap = one.difference
-        half = None if gap.low is None or gap.high is None else (gap.high - gap.low) / 2
-        size = measured(abs(gap.mean), half)
+        size = measured(abs(gap.mean), gap.half)
         way = "higher" if gap.mean > 0 else "lower"
         parts.append(f"{spoken(one.metric)} {way} by {with_unit(size, one.metric)}")
     return ", ".join(parts)

@@ -216,8 +216,7 @@ def _value(front: Front, number: int, objective: Objective) -> str:
 def against(one: Change) -> str:
     """The difference of an objective to today's setting, and half its interval."""
     gap = one.difference
-    half = None if gap.low is None or gap.high is None else (gap.high - gap.low) / 2
-    return human_difference(gap.mean, half, one.metric.unit)
+    return human_difference(gap.mean, gap.half, one.metric.unit)
 
 
 def chance(member: Member) -> str:

@@ -34,6 +34,11 @@ class Difference:
     pairs: int
 
     @property
+    def half(self) -> float | None:
+        """Half of the interval, which stands behind ±; None where there is none."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    @property
     def verdict(self) -> Verdict:
         """`equal` in every pair, `clearly` or `probably` different, `unsure`, or `unknown` from one pair."""
         return self.judged()
