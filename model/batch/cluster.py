@@ -240,7 +240,7 @@ class Cluster:
         if self.longest < inf:
             order = (job for job in order if job.estimate <= self.longest)
         if self._quotas is not None:
-            yield from self._quotas.admitted(order, lambda job: self._lane_of[job.id].queue)
+            yield from self._quotas.admitted(order)
             return
         if all(queue.slots == inf for queue in self.queues):
             yield from order
@@ -253,6 +253,10 @@ class Cluster:
                 yield job
             else:
                 room[queue] = -inf
+
+    def hopeful(self, jobs: Iterable[Job]) -> Iterable[Job]:
+        """Jobs of a lane without those that no order of them would admit; see `Quotas.hopeful`."""
+        return jobs if self._quotas is None else self._quotas.hopeful(jobs)
 
     def __contains__(self, job: Job) -> bool:
         """Whether the job waits or runs here."""
@@ -312,6 +316,8 @@ class Cluster:
         self._widths[job.processors] = self._widths.get(job.processors, 0) + 1
         self.wanted += job.processors
         self._lane_of[job.id] = lane
+        if self._quotas is not None:
+            self._quotas.enter(job, queue)
         self.depth += 1
         if job.estimate <= self.longest:
             self.fresh.append(job)
@@ -320,6 +326,8 @@ class Cluster:
         """Take out a job that will not start."""
         self._leave(job)
         del self._lane_of[job.id]
+        if self._quotas is not None:
+            self._quotas.leave(job)
         self.disturbed = True
 
     def start(self, job: Job, now: float, end: float, hold: Hold | None = None) -> None:
@@ -340,7 +348,7 @@ class Cluster:
         if self.resources is not None:
             self.resources.take(job)
         if self._quotas is not None:
-            self._quotas.change(job, lane.queue, 1)
+            self._quotas.change(job, 1)
         if self.ledger is not None:
             self.ledger.hold(lane.owner, job.processors, now)
 
@@ -351,7 +359,8 @@ class Cluster:
         if self.resources is not None:
             self.resources.give_back(job)
         if self._quotas is not None:
-            self._quotas.change(job, lane.queue, -1)
+            self._quotas.change(job, -1)
+            self._quotas.leave(job)
         self.free += self.ends.pop(bisect_left(self.ends, (end, job.id))).processors
         if self._borrowed:
             self._bring_back(job)

@@ -219,7 +219,7 @@ class Priority(BatchPolicy):
         return due if self.reservations != 0 and now < due and now != cluster.backfilled else inf
 
     def order(self, cluster: Cluster, now: float) -> list[Job]:
-        """All that wait, the first to be served first."""
+        """All that wait and that some order of them would admit, the first to be served first."""
         if cluster.depth == 1:
             return [job for waiting in cluster.lanes.values() for job in waiting.values()]
         tiers = self.rule != "multifactor" or self.weight_queue == 0
@@ -233,7 +233,7 @@ class Priority(BatchPolicy):
             base = self.weight_fairshare * shares.get(lane.owner, 0.0)
             if best > 0:
                 base += self.weight_queue * cluster.queues[lane.queue].priority / best
-            for job in waiting.values():
+            for job in cluster.hopeful(waiting.values()):
                 value = score(job, now) if score is not None else base + factors(job)
                 keys.append((tier, -value, job.queued, job.id, job))
         keys.sort()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, inf
 from typing import NamedTuple
@@ -69,6 +69,8 @@ Key = tuple[int, str, str]  # queue or -1 for the site, user or group or queue, 
 class Quotas:
     """Who runs how much of what is limited, and who may start.
 
+    Jobs of one queue, user and group are under the same limits: they are of one kind.
+
     Args:
         site: quota of the whole site.
         queues: jobs and processors of each queue that may run at once, and its quota.
@@ -84,17 +86,49 @@ class Quotas:
                 limits.append((index, Limit("queue", running, slots)))
             self._limits.append(limits)
         self._held: dict[Key, tuple[int, int]] = {}  # jobs, processors
+        self._kinds: dict[tuple[int, str, str], int] = {}
+        self._under: list[list[tuple[Key, Limit]]] = []  # limits of each kind, each with what is counted
+        self._kind_of: dict[int, int] = {}  # by job
 
-    def change(self, job: Job, queue: int, sign: int) -> None:
-        """A job of a queue starts (1) or ends (-1)."""
-        for key, _ in self._of(job, queue):
+    def enter(self, job: Job, queue: int) -> None:
+        """A job waits in a queue."""
+        kind = self._kinds.setdefault((queue, job.user, job.group), len(self._under))
+        if kind == len(self._under):
+            self._under.append(list(self._of(job, queue)))
+        self._kind_of[job.id] = kind
+
+    def leave(self, job: Job) -> None:
+        """A job neither waits nor runs any more."""
+        del self._kind_of[job.id]
+
+    def change(self, job: Job, sign: int) -> None:
+        """A job starts (1) or ends (-1)."""
+        for key, _ in self._under[self._kind_of[job.id]]:
             jobs, processors = self._held.get(key, (0, 0))
             if jobs + sign:
                 self._held[key] = jobs + sign, processors + sign * job.processors
             else:
                 del self._held[key]
 
-    def admitted(self, order: Iterable[Job], queue_of: Callable[[Job], int]) -> Iterator[Job]:
+    def hopeful(self, jobs: Iterable[Job]) -> Iterable[Job]:
+        """Those that can be admitted beside what runs in some order, if that can be seen from the limits.
+
+        A job under several limits may stand for others under one of them though it is shut out by another:
+        where there are such, nobody is left out.
+        """
+        if any(len(limits) > 1 for limits in self._limits):
+            return jobs
+        held, nothing = self._held, (0, 0)
+        full = set()
+        for kind, limits in enumerate(self._under):
+            for key, limit in limits:
+                running, processors = held.get(key, nothing)
+                if not limit.allows(running + 1, processors + 1):
+                    full.add(kind)
+        kind_of = self._kind_of
+        return (job for job in jobs if kind_of[job.id] not in full)
+
+    def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
         """Those of the waiting jobs that may start beside what runs and those before them.
 
         Jobs count in their order, whether they start or not. The first one that would exceed a limit stands
@@ -102,21 +136,27 @@ class Quotas:
         """
         counts: dict[Key, tuple[int, int]] = {}
         closed: set[Key] = set()
-        held = self._held
+        shut: set[int] = set()  # kinds under a closed limit, as far as met with: most of a long queue
+        held, kind_of = self._held, self._kind_of
         for job in order:
-            limits = list(self._of(job, queue_of(job)))
-            if any(key in closed for key, _ in limits):
+            kind = kind_of[job.id]
+            if kind in shut:
                 continue
             made: dict[Key, tuple[int, int]] = {}
-            for key, limit in limits:
+            for key, _ in self._under[kind]:
+                if key in closed:
+                    shut.add(kind)
+                    break
                 jobs, processors = counts.get(key) or held.get(key, (0, 0))
                 made[key] = jobs + 1, processors + job.processors
-                if not limit.allows(*made[key]):
-                    closed.add(key)
-            if any(key in closed for key in made):
-                continue
-            counts.update(made)
-            yield job
+            else:
+                for key, limit in self._under[kind]:
+                    if not limit.allows(*made[key]):
+                        closed.add(key)
+                        shut.add(kind)
+                if kind not in shut:
+                    counts.update(made)
+                    yield job
 
     def _of(self, job: Job, queue: int) -> Iterator[tuple[Key, Limit]]:
         """The limits that a job of a queue is under, each with what is counted."""
