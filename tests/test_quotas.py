@@ -77,6 +77,51 @@ def test_every_start_is_that_of_the_reference(name):
     assert differs == 8  # the quota matters
 
 
+def of_both(policy, most_jobs, most_slots):
+    """A policy that sees jobs within a number for each user and processors for each pair of users."""
+
+    def within(waiting, running, free, now):
+        def holders(work):
+            return ("user", user(work)), ("group", user(work) // 2)
+
+        def full(holder, mine):
+            if holder[0] == "user":
+                return len(mine) > most_jobs
+            return sum(work.processors for work in mine) > most_slots
+
+        held = {}
+        for work in running:
+            for holder in holders(work):
+                held.setdefault(holder, []).append(work)
+        closed, seen = set(), []
+        for work in waiting:
+            if closed.intersection(holders(work)):
+                continue
+            over = {holder for holder in holders(work) if full(holder, [*held.get(holder, []), work])}
+            closed |= over  # though another limit shuts the job out, too
+            if not over:
+                seen.append(work)
+                for holder in holders(work):
+                    held.setdefault(holder, []).append(work)
+        return policy(seen, running, free, now)
+
+    return within
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_start_under_limits_of_users_and_groups_is_that_of_the_reference(name):
+    policy, reference = narrowed(name, lambda policy: of_both(policy, 1, 4))
+    groups = {"user-0": "a", "user-1": "a", "user-2": "b"}
+    for seed in range(8):
+        works = [
+            work for work in random_works(random.Random(f"both {name} {seed}"), 50) if work.processors <= 4
+        ]
+        quota = Quota(user_running=1, group_slots=4)
+        made = play(works, CAPACITY, policy, quota=quota, groups=groups).record.jobs
+        reference_batch.schedule(works, CAPACITY, reference)
+        assert [job.start for job in made] == [work.start for work in works]
+
+
 def together(policy, most):
     """A policy that sees only as many jobs of each user as hold so many slots together, and one alone."""
 
