@@ -9,11 +9,12 @@ from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 
 from gridtune.optimize.inference import response_surface
-from gridtune.optimize.inference.response_surface import REACH, STIFFNESS, Fitted, learn
+from gridtune.optimize.inference.response_surface import REACH, STIFFNESS, Distances, Fitted, distances, learn
 
 PLACES = np.array([[0.0, 0.1], [0.2, 0.9], [0.5, 0.4], [0.9, 0.8], [1.0, 0.0]])  # five points, two parameters
 COLUMNS = [PLACES[:, :1], PLACES[:, 1:]]
 SQUARES = np.stack([(column - column.T) ** 2 for column in COLUMNS])
+APART = distances(COLUMNS)
 SIZES = {"together": 2.0, "alone": (0.7, 1.5), "rates": (3.0, 0.5), "nugget": 0.3}
 LOGARITHMS = np.log([2.0, 0.7, 1.5, 3.0, 0.5, 0.3])
 
@@ -45,7 +46,7 @@ def test_the_misfit_is_that_of_the_normal_law_and_a_prior_and_its_slope_is_its_o
 
 def test_draws_are_of_the_normal_law_given_what_was_seen():
     surface, values = Fitted(10.0, LOGARITHMS), np.array([9.0, 11.5, 10.2])
-    draws = surface.draws(COLUMNS, values, [4, 1], 20_000, np.random.default_rng(1))
+    draws = surface.draws(APART, values, [4, 1], 20_000, np.random.default_rng(1))
     seen = covariance(PLACES)
     seen[:3, :3] += SIZES["nugget"] * np.eye(3)  # noise of what was seen; it is no part of any worth
     known = np.linalg.inv(seen[:3, :3])
@@ -87,14 +88,14 @@ def test_a_parameter_that_changes_nothing_is_found_to():
     rng = np.random.default_rng(3)
     columns = [rng.uniform(0, 1, (60, 1)), rng.uniform(0, 1, (60, 1))]
     values = np.sin(4 * columns[0]) + rng.normal(0, 0.05, (60, 1))
-    surface = response_surface.fitted(columns, values[:, 0], 1)
+    surface = response_surface.fitted(distances(columns), values[:, 0], 1)
     _, (matters, idle), _, noise = response_surface._sizes(surface.sizes, 2)
     assert idle < matters / 20
     assert noise == pytest.approx(0.05**2, rel=0.5)
 
 
 def test_a_point_that_is_asked_for_twice_is_drawn_alike():
-    draws = Fitted(0.0, LOGARITHMS).draws(COLUMNS, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
+    draws = Fitted(0.0, LOGARITHMS).draws(APART, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
     assert draws[:, 0] == pytest.approx(draws[:, 1], abs=0.01)
     assert draws.std() > 0.1
 
@@ -103,7 +104,7 @@ def test_the_sizes_that_are_found_fit_best():
     rng = np.random.default_rng(5)
     columns = [rng.uniform(0, 1, (40, 1)), rng.uniform(0, 1, (40, 1))]
     values = (np.sin(4 * columns[0]) + columns[1] ** 2)[:, 0] + rng.normal(0, 0.1, 40)
-    found = response_surface.fitted(columns, values, 1)
+    found = response_surface.fitted(distances(columns), values, 1)
     squares = np.stack([(column - column.T) ** 2 for column in columns])
     start = response_surface._start(2, values.var())
     shapes, noise = np.exp(-squares / (2 * REACH**2)), 1e-9 * values.var() * np.eye(40)
@@ -159,7 +160,10 @@ def test_sizes_start_from_the_spread_and_stay_near_it():
     with patch("scipy.optimize.minimize") as search:
         search.return_value.x = np.zeros(4)
         mean, _ = response_surface._learned(
-            np.zeros((1, 3, 3)), np.ones((1, 3, 3)), np.array([1.0, 2.0, 6.0]), np.diag([1.0, 1.0, 4.0]), 1
+            Distances(np.zeros((1, 3, 3)), np.ones((1, 3, 3))),
+            np.array([1.0, 2.0, 6.0]),
+            np.diag([1.0, 1.0, 4.0]),
+            1,
         )
     # Weights are 1 over the noise and the spread of 14/3; the spread beyond the noise of 2 is 8/3.
     weights = [1 / (1 + 14 / 3), 1 / (1 + 14 / 3), 1 / (4 + 14 / 3)]
@@ -173,19 +177,19 @@ def test_sizes_start_from_the_spread_and_stay_near_it():
 
 def test_draws_of_very_large_quantities_are_as_sure():
     large = Fitted(0.0, LOGARITHMS + np.log([1e12, 1e12, 1e12, 1.0, 1.0, 1e12]))
-    draws = large.draws(COLUMNS, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
-    small = Fitted(0.0, LOGARITHMS).draws(COLUMNS, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
+    draws = large.draws(APART, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
+    small = Fitted(0.0, LOGARITHMS).draws(APART, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
     assert draws == pytest.approx(1e6 * small, rel=1e-3)
 
 
 def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_noise():
     places = np.linspace(0, 1, 12)[:, None]
     values = np.sin(5 * places[:, 0]) + 0.1 * np.cos(40 * places[:, 0])
-    one, tiny = (response_surface.fitted([places], scale * values, 1) for scale in (1.0, 1e-3))
+    one, tiny = (response_surface.fitted(distances([places]), scale * values, 1) for scale in (1.0, 1e-3))
     squared = np.log([1e-6, 1e-6, 1.0, 1e-6])
     assert tiny.sizes == pytest.approx(one.sizes + squared, abs=0.01)
     assert tiny.mean == pytest.approx(1e-3 * one.mean)
-    given = COLUMNS, np.array([9.0, 11.5, 10.2]), [4]
+    given = APART, np.array([9.0, 11.5, 10.2]), [4]
     draws = Fitted(10.0, LOGARITHMS).draws(*given, 9, np.random.default_rng(1))[:, 0]
     noise = np.random.default_rng(1).normal(size=9)
     assert np.corrcoef(draws, noise)[0, 1] == pytest.approx(1.0)

@@ -197,11 +197,12 @@ def _solved(covariance: Array, off: Array, noise: Array) -> Array:
 def _condition(covariance: Array, off: Array, noise: Array) -> tuple[Array, Array]:
     """Mean and covariance of a Gaussian process at its points, once they were seen under noise."""
     import numpy as np
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg import cholesky, solve_triangular
 
-    factor = cho_factor(covariance + noise, lower=True)
-    solved = cho_solve(factor, np.column_stack([off, covariance]))
-    return covariance @ solved[:, 0], covariance - covariance @ solved[:, 1:]
+    root = cholesky(covariance + noise, lower=True)
+    half = solve_triangular(root, np.column_stack([off, covariance]), lower=True)
+    known = half[:, 1:]
+    return known.T @ half[:, 0], covariance - known.T @ known
 
 
 def _sample(covariance: Array, least: float, count: int, rng: np.random.Generator) -> Array:

@@ -47,6 +47,31 @@ class Surface:
     covariance: Array
 
 
+@dataclass(frozen=True)
+class Distances:
+    """How far points are from each other in each parameter, parameters x points x points.
+
+    Attributes:
+        squares: of distances.
+        shapes: correlations that fall off with them, of a parameter's own part.
+    """
+
+    squares: Array
+    shapes: Array
+
+
+def distances(coordinates: Sequence[Array]) -> Distances:
+    """How far points are from each other.
+
+    Args:
+        coordinates: of the points, one array (points x columns) per parameter; see `coordinates_of`.
+    """
+    import numpy as np
+
+    squares = np.stack([_squares(column) for column in coordinates])
+    return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
+
+
 def learn(coordinates: Sequence[Array], values: Array, noise: Sequence[Array], seed: int = 1) -> Surface:
     """Fit a surface to what points gave.
 
@@ -66,12 +91,12 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Sequence[Array], s
     from scipy.linalg import cho_factor, cho_solve
 
     count, quantities = values.shape
-    squares = np.stack([_squares(column) for column in coordinates])
-    shapes = np.exp(-0.5 / REACH**2 * squares)
+    apart = distances(coordinates)
+    squares, shapes = apart.squares, apart.shapes
     means, amplitudes, explained = np.zeros(quantities), [], []
     covariance = np.zeros((quantities, count, quantities, count))
     for k in range(quantities):
-        means[k], sizes = _learned(squares, shapes, values[:, k], noise[k], seed)
+        means[k], sizes = _learned(apart, values[:, k], noise[k], seed)
         together, alone, rates, nugget = _sizes(sizes, len(squares))
         joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1)) + nugget * np.eye(count)
         covariance[k, :, k] = joint
@@ -103,7 +128,7 @@ class Fitted:
 
     def draws(
         self,
-        coordinates: Sequence[Array],
+        apart: Distances,
         values: Array,
         which: Sequence[int],
         count: int,
@@ -112,7 +137,7 @@ class Fitted:
         """Samples of what points are worth, draws x points.
 
         Args:
-            coordinates: see `coordinates_of`; those that were seen come first.
+            apart: how far points are from each other; those that were seen come first.
             values: that these gave.
             which: positions of the points that are asked for.
             count: samples to take.
@@ -121,10 +146,9 @@ class Fitted:
         import numpy as np
         from scipy.linalg import cho_factor, cho_solve
 
-        squares = np.stack([_squares(column) for column in coordinates])
-        together, alone, rates, noise = _sizes(self.sizes, len(squares))
-        cover = together * np.exp(-0.5 * np.tensordot(rates, squares, 1))
-        cover += np.tensordot(alone, np.exp(-0.5 / REACH**2 * squares), 1)
+        together, alone, rates, noise = _sizes(self.sizes, len(apart.squares))
+        cover = together * np.exp(-0.5 * np.tensordot(rates, apart.squares, 1))
+        cover += np.tensordot(alone, apart.shapes, 1)
         seen = len(values)
         factor = cho_factor(cover[:seen, :seen] + noise * np.eye(seen), lower=True)
         cross = cover[:seen][:, which]
@@ -135,23 +159,21 @@ class Fitted:
         return np.asarray(means + rng.normal(size=(count, len(left))) @ root.T)
 
 
-def fitted(coordinates: Sequence[Array], values: Array, seed: int) -> Fitted:
+def fitted(apart: Distances, values: Array, seed: int) -> Fitted:
     """A surface of a quantity by maximum likelihood, its noise too.
 
     Args:
-        coordinates: of the points; see `coordinates_of`.
+        apart: how far points are from each other.
         values: what each point gave.
         seed: of the choice of points to learn from where there are many.
     """
     import numpy as np
 
-    squares = np.stack([_squares(column) for column in coordinates])
-    shapes = np.exp(-0.5 / REACH**2 * squares)
     known = 1e-9 * (float(values.var()) or 1.0) * np.eye(len(values))
-    return Fitted(*_learned(squares, shapes, values, known, seed))
+    return Fitted(*_learned(apart, values, known, seed))
 
 
-def _learned(squares: Array, shapes: Array, values: Array, noise: Array, seed: int) -> tuple[float, Array]:
+def _learned(apart: Distances, values: Array, noise: Array, seed: int) -> tuple[float, Array]:
     """Mean of a quantity, and the sizes of its parts by maximum likelihood; see `_start`."""
     import numpy as np
     from scipy.optimize import minimize
@@ -163,6 +185,7 @@ def _learned(squares: Array, shapes: Array, values: Array, noise: Array, seed: i
     sizes = np.diag(noise)
     mean = float(np.average(values, weights=1 / (sizes + values.var())))
     spread = max(float(values.var() - sizes.mean()), 0.05 * float(values.var()), 1e-12)
+    squares, shapes = apart.squares, apart.shapes
     start = _start(len(squares), spread)
     among = np.ix_(np.arange(len(squares)), chosen, chosen)
     found = minimize(

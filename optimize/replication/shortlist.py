@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 LIMIT = 40  # points on the shortlist, at most
+ROUNDING = 1e-9  # of a volume
 
 
 def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequence[int] = ()) -> list[int]:
     """Positions of the points that together promise the largest hypervolume.
 
     They are taken one after the other, each time the one that adds most to the mean over the draws; such a
-    greedy choice is at most a factor of 1 - 1/e from the best one. Its gains only shrink, so that most need
-    not be computed again.
+    greedy choice is at most a factor of 1 - 1/e from the best one. Its gains only shrink, and none is more
+    than what a point shares with no one that is chosen, so that most need not be computed.
 
     Args:
         draws: samples of what points are worth, to be minimised: draws x points x objectives.
@@ -33,8 +34,6 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
     Source: G. Nemhauser, L. Wolsey and M. Fisher, An analysis of approximations for maximizing submodular set
         functions, Mathematical Programming 14, 1978; M. Minoux, Accelerated greedy algorithms, 1978.
     """
-    import heapq
-
     import moocore
     import numpy as np
 
@@ -55,18 +54,25 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
             volumes[at] = volume(draws[at][[*chosen, point]])
         return volumes
 
-    def loss(point: int) -> float:
-        return float(reached.mean()) - float(together(point).mean())
-
-    heap = [(loss(point), point, len(chosen)) for point in candidates]
-    heapq.heapify(heap)
-    while heap and len(chosen) < limit + len(base):
-        _, point, known = heapq.heappop(heap)
-        if known == len(chosen):
-            reached = together(point)
-            chosen.append(point)
-        else:
-            heapq.heappush(heap, (loss(point), point, len(chosen)))
+    room = (corner - draws).clip(0.0)
+    alone, shared = room.prod(axis=2), np.zeros(draws.shape[:2])  # with the chosen point that has most of it
+    most = np.full(draws.shape[1], np.inf)  # that a point can add
+    left, near = set(candidates), list(base)
+    while left and len(chosen) < limit + len(base):
+        for point in near:
+            np.maximum(shared, np.minimum(room, room[:, point, None]).prod(axis=2), out=shared)
+        np.minimum(most, (alone - shared).mean(axis=0) + ROUNDING * alone.mean(), out=most)
+        best, volumes = (np.inf, -1), reached
+        for point in sorted(left, key=lambda point: (-most[point], point)):
+            if (-most[point], point) > best:
+                break
+            found = together(point)
+            most[point] = found.mean() - reached.mean()
+            if (-most[point], point) < best:
+                best, volumes = (-most[point], point), found
+        near, reached = [best[1]], volumes
+        chosen += near
+        left -= {*near}
     return chosen[len(base) :]
 
 

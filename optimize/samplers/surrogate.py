@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gridtune.optimize.inference.response_surface import Fitted, coordinates_of, fitted
+from gridtune.optimize.inference.response_surface import Fitted, coordinates_of, distances, fitted
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
@@ -95,16 +95,14 @@ class Surrogate(Sampler):
         candidates = self._candidates([self._points[names[at]] for at in front])
         coordinates = coordinates_of([*known, *candidates])
         if not self._sizes or len(names) >= AGAIN * self._learned:
-            here = [column[: len(known)] for column in coordinates]
+            here = distances([column[: len(known)] for column in coordinates])
             self._sizes = [fitted(here, values[kept, k], self.seed) for k in range(values.shape[1])]
             self._learned = len(names)
         base = [kept.index(at) for at in front]
         which = [*base, *range(len(known), len(known) + len(candidates))]
+        apart = distances(coordinates)
         draws = np.stack(
-            [
-                one.draws(coordinates, values[kept, k], which, DRAWS, self._rng)
-                for k, one in enumerate(self._sizes)
-            ],
+            [one.draws(apart, values[kept, k], which, DRAWS, self._rng) for k, one in enumerate(self._sizes)],
             axis=2,
         )
         places = promising(draws, range(len(base), len(which)), self.batch, range(len(base)))

@@ -62,7 +62,10 @@ class Parameter:
 
     def exists(self, point: Mapping[str, Value]) -> bool:
         """Whether its conditions hold at a point that has values for the parameters before it."""
-        return all(path in point and _among(point[path], values) for path, values in self.when.items())
+        for path, values in self.when.items():
+            if path not in point or not _among(point[path], values):
+                return False
+        return True
 
     def at(self, share: float) -> Value:
         """The value at a share of the way from its first or least to its last or greatest, in [0, 1]."""

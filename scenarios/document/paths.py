@@ -7,7 +7,6 @@ written as its bare name becomes a table as soon as a path leads into it.
 
 from __future__ import annotations
 
-import copy
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +76,7 @@ def with_values(document: Document, values: Mapping[str, Any]) -> Document:
     Raises:
         ScenarioError: a path leads nowhere. (Whether a key is known and a value fits is for the schema.)
     """
-    changed = copy.deepcopy(document)
+    changed: Document = _copied(document)
     for path in values:
         if not all(path.split(".")):
             raise ScenarioError(f"{path!r:.80}: a path has names between its dots, as client.n_submit")
@@ -86,7 +85,7 @@ def with_values(document: Document, values: Mapping[str, Any]) -> Document:
     for path in sorted(values, key=lambda path: path.count(".")):
         *parents, key = path.split(".")
         for table in _tables(changed, parents, path):
-            table[key] = copy.deepcopy(values[path])
+            table[key] = _copied(values[path])
     return changed
 
 
@@ -96,7 +95,7 @@ def same_place(document: Document, first: str, second: str) -> bool:
     Raises:
         ScenarioError: a path leads nowhere.
     """
-    scratch = copy.deepcopy(document)
+    scratch = _copied(document)
     places = []
     for path in (first, second):
         *parents, key = path.split(".")
@@ -111,9 +110,16 @@ def value_at(document: Document, path: str) -> Any:
         ScenarioError: the path leads nowhere.
     """
     *parents, key = path.split(".")
-    table = next(_tables(copy.deepcopy(document), parents, path), {})
+    table = next(_tables(_copied(document), parents, path), {})
     value = table.get(key)
     return value.get("kind", value) if isinstance(value, dict) else value
+
+
+def _copied(value: Any) -> Any:
+    """A copy of what TOML gives: of tables and lists, for what is in them does not change."""
+    if isinstance(value, dict):
+        return {key: _copied(inner) for key, inner in value.items()}
+    return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:

@@ -54,8 +54,8 @@ class Table(BaseModel):
     def _addressable(self) -> Self:
         """Whatever has a name must be within reach of a path."""
         fields = self.__pydantic_fields__
-        own = getattr(self, "name", None)
-        names = [own] if "name" in fields and isinstance(own, str) else []
+        own = self.__dict__.get("name")
+        names = [own] if isinstance(own, str) else []
         for key in ADDRESSED & fields.keys():
             names += getattr(self, key) or ()
         for name in names:
@@ -64,8 +64,9 @@ class Table(BaseModel):
 
     @model_validator(mode="after")
     def _of_sensible_size(self) -> Self:
+        written = self.model_fields_set
         for name, given in self.__dict__.items():
-            for value in _numbers(given):
+            for value in _numbers(given) if name in written else ():
                 field = self.__pydantic_fields__[name]
                 if value == inf and (field.default == inf or name in self.endless):
                     continue
