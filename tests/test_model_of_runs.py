@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.inference import model_of_runs
 from gridtune.optimize.inference.judgement import ENOUGH, Loss, judgement_of
 from gridtune.optimize.inference.model_of_runs import best_layers, runs_of
 from gridtune.optimize.inference.model_of_runs import worth_of as expected
-from gridtune.optimize.inference.response_surface import WIDE, _start, coordinates_of
+from gridtune.optimize.inference.response_surface import WIDE, Surface, _start, coordinates_of
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.replication.allocate import contested
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
@@ -265,3 +266,18 @@ def test_how_sure_a_difference_is_has_names():
             unpaired_difference(*some)
         with pytest.raises(ValueError, match="compared"):
             difference(*some)
+
+
+def test_a_surface_that_was_seen_has_the_precisions_of_both_added_up():
+    rng = np.random.default_rng(23)
+    root = rng.normal(0, 1, (6, 6))
+    covariance, noise, off = root @ root.T + np.eye(6), rng.uniform(0.1, 2, 6), rng.normal(0, 1, (3, 2))
+    surface = Surface(np.array([4.0, -1.0]), covariance)
+    found = model_of_runs.Conditioned(surface, np.diag(noise))
+    precise = np.linalg.inv(np.linalg.inv(covariance) + np.diag(1 / noise))
+    assert found.covariance() == pytest.approx(precise)
+    mean = found.mean(surface.means + off)
+    assert (mean - surface.means).T.ravel() == pytest.approx(precise @ (off.T.ravel() / noise))
+    draws = model_of_runs._sample(found.covariance(), 0.0, 40_000, rng, 3)
+    assert draws.shape == (40_000, 3, 2)
+    assert np.cov(draws.transpose(0, 2, 1).reshape(-1, 6).T) == pytest.approx(precise, abs=0.06)

@@ -2,13 +2,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import f, t
+from scipy.stats import f
 
-from gridtune.optimize.inference import luck, model_of_runs, posterior
+from gridtune.optimize.inference import model_of_runs, posterior
 from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
 from gridtune.optimize.inference.model_of_runs import fit
 from gridtune.optimize.inference.posterior import Posterior
-from gridtune.optimize.inference.response_surface import Surface, coordinates_of
+from gridtune.optimize.inference.response_surface import coordinates_of
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication.compare import estimate_of, non_dominated
 from gridtune.optimize.replication.reliability import reliability
@@ -189,92 +189,6 @@ def test_a_difference_is_better_known_from_all_runs_than_from_those_of_the_pair(
     assert np.mean(widths) < 0.4 * paired
 
 
-def ragged(rng, points=7, streams=4):
-    """Runs of which some are missing, and which there are; every point has one at least."""
-    seen = rng.uniform(size=(points, streams)) < 0.7
-    seen[:, 0] = True
-    return np.where(seen[:, None, :], rng.normal(0, 1, (points, 2, streams)), 0.0), seen
-
-
-def test_what_streams_and_points_add_is_that_of_weighted_least_squares():
-    rng = np.random.default_rng(21)
-    values, seen = ragged(rng)
-    slopes, precision = rng.uniform(0.5, 2.0, (7, 2)), rng.uniform(0.5, 2.0, (7, 2))
-    found = luck.stream_effects(values, seen, slopes, precision)
-    assert found.sum(axis=0) == pytest.approx(0.0, abs=1e-9)
-    means = luck.point_means(values, seen, found, slopes)
-    at, stream = np.nonzero(seen)
-    for column in range(2):
-        design = np.hstack([np.eye(7)[at], slopes[at, column, None] * np.eye(4)[stream]])
-        root = np.sqrt(precision[at, column])
-        effects = np.linalg.lstsq(design * root[:, None], values[at, column, stream] * root, rcond=None)[0]
-        assert np.diff(found[:, column]) == pytest.approx(np.diff(effects[7:]))
-        level = effects[7:].mean()  # on which points and streams may agree anyhow
-        assert means[:, column] == pytest.approx(effects[:7] + slopes[:, column] * level)
-    left = luck.unexplained(values, seen, found, slopes, means)
-    assert not left[np.broadcast_to(~seen[:, None, :], left.shape)].any(), "where there is no run"
-    assert left.sum(axis=2) == pytest.approx(0.0, abs=1e-12)
-    weighted = left * (slopes * precision)[:, :, None]
-    assert weighted.sum(axis=0) == pytest.approx(0.0, abs=1e-12)
-
-
-def test_the_size_of_luck_is_that_of_the_analysis_of_variance_in_each_objective():
-    rng = np.random.default_rng(22)
-    values = rng.normal(0, 1, (6, 2, 5)) * np.array([1.0, 3.0])[:, None]
-    seen = np.ones((6, 5), dtype=bool)
-    rest = (
-        values
-        - values.mean(axis=2, keepdims=True)
-        - values.mean(axis=0, keepdims=True)
-        + values.mean(axis=(0, 2), keepdims=True)
-    )
-    noise, factors = luck.spread(rest, values.mean(axis=2), seen)
-    pooled = np.cov(rest.transpose(1, 0, 2).reshape(2, -1), bias=True) * 30 / (5 * 4)
-    assert noise == pytest.approx(pooled)
-    # A point's own spread counts as its free runs, the pooled one as `PRIOR`.
-    own = rest.var(axis=2, ddof=1) / np.diag(pooled)
-    assert factors == pytest.approx((luck.PRIOR * 1.0 + 4 * own) / (luck.PRIOR + 4))
-
-
-def steep_runs(rng, points=30, streams=8, steep=0.3, noise=0.05):
-    """One objective, in which streams move points the more these are worth."""
-    means = rng.uniform(2, 6, points)
-    moved = rng.normal(0, 1, streams)
-    slopes = 1 + steep * (means - means.mean())
-    values = means[:, None] + slopes[:, None] * moved + rng.normal(0, noise, (points, streams))
-    seen = rng.uniform(size=values.shape) < 0.8
-    seen[:, 0] = True
-    return np.where(seen, values, 0.0)[:, None, :], seen
-
-
-def test_how_much_more_streams_move_what_is_worth_more_is_found_and_nothing_where_they_do_not():
-    rng = np.random.default_rng(33)
-    for steep in (0.3, -0.3):
-        found = [luck.steepness(*steep_runs(rng, steep=steep))[0][0] for _ in range(20)]
-        # In units of what streams do to the point in the middle, which depends on the points that were drawn.
-        assert np.mean(found) == pytest.approx(steep, rel=0.05)
-    even = [luck.steepness(*steep_runs(rng, steep=0.0))[0][0] for _ in range(40)]
-    assert np.mean(np.array(even) == 0) > 0.4
-    assert np.abs(even).max() < 0.05
-    values, seen = steep_runs(rng, noise=0.0)
-    steep, error, middle = luck.steepness(values, seen)
-    means = luck.even_means(values, seen)
-    assert luck.slopes_at(means, steep, middle).min() >= luck.LEAST_SLOPE
-    assert error[0] < 0.01
-
-
-def test_no_stream_moves_a_point_the_other_way():
-    rng = np.random.default_rng(34)
-    means = np.linspace(0, 10, 20)
-    moved = rng.normal(0, 1, 10)
-    values = (means[:, None] + np.where(means > 1.5, 1.0, -1.0)[:, None] * moved)[:, None, :]
-    seen = np.ones((20, 10), dtype=bool)
-    steep, _, middle = luck.steepness(values, seen)
-    least = 1 + steep[0] * (means.min() - middle[0])
-    assert least >= luck.LEAST_SLOPE - 1e-9
-    assert luck.slopes_at(np.array([[-50.0]]), steep, middle) == luck.LEAST_SLOPE
-
-
 def test_where_streams_stretch_differences_these_are_known_as_well_as_streams_are():
     covered, plain = [], []
     for seed in range(12):
@@ -294,82 +208,6 @@ def test_where_streams_stretch_differences_these_are_known_as_well_as_streams_ar
             plain.append(np.mean(off <= 1.96 * 0.03 * (2 / 6) ** 0.5))
     assert np.mean(covered) > 0.85
     assert np.mean(plain) < 0.6, "as wide as luck alone would have it"
-
-
-def test_what_was_learned_of_few_streams_is_less_sure():
-    assert luck.widening(2) == pytest.approx(t.ppf(0.975, 1) / 1.96, rel=1e-3)
-    assert luck.widening(10_000) == pytest.approx(1.0, abs=1e-3)
-
-
-def test_luck_that_is_more_than_expected_of_a_point_counts_as_its_runs():
-    scaled = np.array([[1.0, -1.0, 0.0, 0.0], [2.0, 0.0, -2.0, 0.0], [0.5, 0.5, -0.5, -0.5], [3.0, 0, 0, 0]])
-    seen = np.array([[True] * 4] * 3 + [[True] + [False] * 3])
-    luck_of_each = np.diag([1.0, 1.0, 4.0, 1.0])
-    found = luck.more_or_less(scaled, seen, luck_of_each)
-    # Of what three points have apart, the mean of them is taken away as what the stream did.
-    expected = np.array([1 - 2 / 3, 1 - 2 / 3, 4 - 8 / 3]) + 6 / 9
-    own = (scaled[:3] ** 2).sum(axis=1) / expected * (1 - 1 / 4)
-    assert found[:3] == pytest.approx((luck.PRIOR + own) / (luck.PRIOR + 3))
-    assert found[3] == 1.0, "one run tells nothing of luck"
-
-
-def test_a_process_that_was_seen_has_the_precisions_of_both_added_up():
-    rng = np.random.default_rng(23)
-    root = rng.normal(0, 1, (5, 5))
-    covariance, noise, off = root @ root.T + np.eye(5), rng.uniform(0.1, 2, 5), rng.normal(0, 1, 5)
-    mean, left = model_of_runs._condition(covariance, off, np.diag(noise))
-    precise = np.linalg.inv(np.linalg.inv(covariance) + np.diag(1 / noise))
-    assert left == pytest.approx(precise)
-    assert mean == pytest.approx(precise @ (off / noise))
-    assert covariance @ model_of_runs._solved(covariance, off, np.diag(noise)) == pytest.approx(mean)
-    draws = model_of_runs._sample(left, 0.0, 40_000, rng)
-    assert np.cov(draws.T) == pytest.approx(left, abs=0.06)
-
-
-def test_luck_that_near_points_share_is_told_from_their_own():
-    rng = np.random.default_rng(31)
-    places = rng.uniform(0, 1, 40)
-    near = np.exp(-0.5 * ((places[:, None] - places) / 0.3) ** 2)
-    surface = Surface(np.zeros(1), 9.0 * near)
-    seen = np.ones((40, 12), dtype=bool)
-    for power, common, own in ((1, 4.0, 0.25), (8, 4.0, 0.25), (1, 0.0, 1.0)):
-        shape = near**power
-        root = np.linalg.cholesky(shape + 1e-9 * np.eye(40))
-        found = []
-        for _ in range(30):
-            drawn = common**0.5 * root @ rng.normal(size=(40, 12)) + own**0.5 * rng.normal(size=(40, 12))
-            rest = drawn - drawn.mean(axis=0) - drawn.mean(axis=1)[:, None] + drawn.mean()
-            found.append(luck.luck_of_means(rest[:, None, :], seen, np.eye(1), surface))
-        # What all share is told apart from nothing: it is what the stream does. So differences are compared.
-        middle = np.eye(40) - 1 / 40
-        expected = middle @ (luck.widening(12) ** 2 * common * shape + own * np.eye(40)) @ middle / 12
-        assert middle @ np.mean(found, axis=0) @ middle == pytest.approx(expected, abs=0.06)
-
-
-def test_none_of_luck_is_shared_that_is_a_points_own():
-    rng = np.random.default_rng(37)
-    places = rng.uniform(0, 1, 30)
-    near = np.exp(-0.5 * ((places[:, None] - places) / 0.3) ** 2)
-    shares = []
-    for _ in range(40):
-        seen = np.ones((30, 8), dtype=bool)
-        seen[10:, rng.integers(1, 8, 3)] = False
-        scaled = np.where(seen, rng.normal(size=(30, 8)), 0.0)
-        shared, own = luck.shared_luck(scaled, seen, near)
-        shares.append(shared.max() / (shared.max() + own))
-    assert np.mean(np.array(shares) == 0) > 0.75
-    assert luck.shared_luck(scaled, np.eye(30, 8, dtype=bool), near)[1] == 1.0, "nothing was run twice"
-
-
-def test_luck_of_two_objectives_goes_together_as_far_as_it_does():
-    rng = np.random.default_rng(36)
-    seen = np.ones((12, 6), dtype=bool)
-    surface = Surface(np.zeros(2), np.kron(np.eye(2), np.eye(12)))
-    alike = np.array([[1.0, 0.6], [0.6, 1.0]])
-    found = luck.luck_of_means(rng.normal(size=(12, 2, 6)), seen, alike, surface).reshape(2, 12, 2, 12)
-    assert np.linalg.eigvalsh(found.reshape(24, 24)).min() > 0
-    own = np.sqrt(np.diag(found[0, :, 0]) * np.diag(found[1, :, 1]))
-    assert np.diag(found[0, :, 1]) == pytest.approx(0.6 * own, rel=0.05)
 
 
 def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():

@@ -5,11 +5,19 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
-from scipy.stats import multivariate_normal
+from scipy.optimize import approx_fprime, minimize
+from scipy.stats import chi2, multivariate_normal
 
 from gridtune.optimize.inference import response_surface
-from gridtune.optimize.inference.response_surface import REACH, STIFFNESS, Distances, Fitted, distances, learn
+from gridtune.optimize.inference.response_surface import (
+    REACH,
+    STIFFNESS,
+    Distances,
+    Fitted,
+    distances,
+    learn,
+    surfaces,
+)
 
 PLACES = np.array([[0.0, 0.1], [0.2, 0.9], [0.5, 0.4], [0.9, 0.8], [1.0, 0.0]])  # five points, two parameters
 COLUMNS = [PLACES[:, :1], PLACES[:, 1:]]
@@ -67,7 +75,9 @@ def test_what_a_parameter_does_to_two_quantities_is_alike_or_opposite(factor, si
     places = np.linspace(0.0, 1.0, 30)
     first = np.sin(4 * places) + rng.normal(0, 0.05, 30)
     found = learn(
-        [places[:, None]], np.column_stack([first, factor * first + 5.0]), [0.0025 * np.eye(30)] * 2
+        distances([places[:, None]]),
+        np.column_stack([first, factor * first + 5.0]),
+        [0.0025 * np.eye(30)] * 2,
     )
     (own, across), (back, other) = found.covariance.reshape(2, 30, 2, 30).transpose(0, 2, 1, 3)
     shape = np.exp(-((places[:, None] - places) ** 2) / (2 * REACH**2))
@@ -121,7 +131,9 @@ def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_se
         places = np.linspace(0, 1, count)[:, None]
         with patch("scipy.optimize.minimize") as search:
             search.return_value.x = np.zeros(4)
-            surface = learn([places], np.arange(count, dtype=float)[:, None], [np.eye(count)], *seed)
+            surface = learn(
+                distances([places]), np.arange(count, dtype=float)[:, None], [np.eye(count)], *seed
+            )
         squares, shapes, values, noise, _ = search.call_args.args[2]
         assert (len(noise), squares.shape, shapes.shape) == (len(values), (1, 200, 200), (1, 200, 200))
         return (values + surface.means[0]).round(6).tolist()
@@ -193,3 +205,46 @@ def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_nois
     draws = Fitted(10.0, LOGARITHMS).draws(*given, 9, np.random.default_rng(1))[:, 0]
     noise = np.random.default_rng(1).normal(size=9)
     assert np.corrcoef(draws, noise)[0, 1] == pytest.approx(1.0)
+
+
+def test_the_information_is_the_variance_of_the_slopes_of_the_misfit_and_the_prior():
+    noise = np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
+    shapes = np.exp(-0.5 / REACH**2 * SQUARES)
+    rng = np.random.default_rng(6)
+    root = np.linalg.cholesky(covariance(PLACES) + noise + SIZES["nugget"] * np.eye(5))
+    given = [(SQUARES, shapes, root @ rng.normal(size=5), noise, LOGARITHMS) for _ in range(4000)]
+    slopes = np.array([response_surface._misfit(LOGARITHMS, *one)[1] for one in given])
+    found = response_surface._information(LOGARITHMS, *given[0])
+    assert found - STIFFNESS * np.eye(len(LOGARITHMS)) == pytest.approx(np.cov(slopes.T), abs=0.06)
+
+
+def test_surfaces_are_the_likeliest_and_others_that_few_points_leave_possible():
+    rng = np.random.default_rng(7)
+    places = rng.uniform(0, 1, (8, 1))
+    given = distances([places]), np.sin(6 * places) + rng.normal(0, 0.1, (8, 1)), [0.01 * np.eye(8)]
+    found, again = surfaces(*given, 9), surfaces(*given, 9)
+    assert np.array_equal(found[0].covariance, learn(*given).covariance)
+    assert all(
+        np.array_equal(one.covariance, other.covariance) for one, other in zip(found, again, strict=True)
+    )
+    others = surfaces(*given, 9, 2)
+    assert np.array_equal(others[0].covariance, found[0].covariance)
+    assert not np.allclose(others[5].covariance, found[5].covariance)
+    assert np.ptp(np.log([one.covariance.max() for one in found[1:]])) > 0.5
+
+
+def test_sizes_that_are_drawn_are_no_less_probable_than_the_normal_law_says():
+    noise = np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
+    values = np.array([0.3, -1.0, 0.8, 1.9, -0.2])
+    given = (SQUARES, np.exp(-0.5 / REACH**2 * SQUARES), values, noise, LOGARITHMS)
+    best = minimize(lambda at: response_surface._misfit(at, *given), LOGARITHMS, jac=True, method="L-BFGS-B")
+    drawn = response_surface._possible(best.x, given, 200, np.random.default_rng(8))
+    lost = np.array([response_surface._misfit(one, *given)[0] for one in drawn]) - best.fun
+    # Twice what is lost is at most chi-square.
+    assert 0.5 * len(best.x) < 2 * lost.mean() <= 1.05 * len(best.x)
+    assert 2 * np.quantile(lost, 0.95) < 1.1 * chi2.ppf(0.95, len(best.x))
+    spread = np.std(drawn, axis=0) / np.sqrt(
+        np.diag(np.linalg.inv(response_surface._information(best.x, *given)))
+    )
+    assert (spread < 1.1).all()
+    assert spread.mean() > 0.5

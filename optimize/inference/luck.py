@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 OWN = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7)  # shares of the variance of luck that points have to themselves
 LEAST_SLOPE = 0.1  # of what a stream does to the point in the middle
 PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
+SURE = 1e3  # how much more surely the level of all points is known than what they differ by
+LOUDER = 0.5  # standard error of the prior on slopes of logarithms of variances, by spreads of worth
+MOST_LOUDER = 2.5  # logarithms of variances that worth alone may add or take
 PENALTY = 4.0  # on twice the logarithm of likelihood, for two more sizes to choose
 ROUNDS = 5  # in which the steepness settles
 POWERS = (1, 2, 4, 8, 16, 32)  # of the correlation of worth, one of which is that of luck
@@ -122,8 +125,11 @@ def slopes_at(means: Array, steep: Array, middle: Array) -> Array:
     return np.asarray((1 + steep * (means - middle)).clip(LEAST_SLOPE))
 
 
-def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array]:
+def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array, Array]:
     """Covariance of points' own luck, and by what factor each has more or less of it in each objective.
+
+    The second factor is the one that is expected where points are worth so much (`louder`); the first is what
+    a point's own runs make of it.
 
     Args:
         rest: what neither points nor streams explain.
@@ -140,11 +146,53 @@ def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array]:
     least = np.maximum(1e-10 * means.var(axis=0), np.square(1e-9 * means).max(axis=0))
     noise += np.diag(np.maximum(least, 1e-30))
     own = (rest**2).sum(axis=2) / np.diag(noise)
-    return noise, (PRIOR + own) / (PRIOR + counts - 1)[:, None]
+    expected = louder(own, counts - 1, means)
+    return noise, shrunk(own, expected, counts - 1), expected
 
 
-def luck_of_means(rest: Array, seen: Array, alike: Array, surface: Surface) -> Array:
-    """Covariance of the luck in points' means, (objectives x points) squared.
+def louder(own: Array, free: Array, means: Array) -> Array:
+    """By what factor luck is expected to be more or less where points are worth so much, by objective.
+
+    The logarithm of the variance is linear in what points are worth in all objectives: jobs that wait longer
+    wait more unevenly, also where a point was run once and its own runs say nothing of it.
+
+    Args:
+        own: sums of squares of points' residuals, points x objectives, of which each degree is 1 at large.
+        free: how many degrees of freedom each has.
+        means: of the points, points x objectives.
+
+    Source: M. Davidian and R. Carroll, Variance Function Estimation, JASA 82(400), 1987 (by the likelihood of
+        gamma laws, with a normal prior on the slopes).
+    """
+    import numpy as np
+    from scipy.optimize import minimize
+
+    size = means.std(axis=0)
+    places = np.divide(means - means.mean(axis=0), size, out=np.zeros_like(means), where=size > 0)
+    terms = np.column_stack([np.ones(len(means)), places])
+
+    def misfit(slopes: Array, sums: Array) -> tuple[float, Array]:
+        logs = terms @ slopes
+        left = sums * np.exp(-logs)
+        prior = slopes[1:] / LOUDER**2
+        pull = (free - left) / 2 @ terms
+        return float((free * logs + left).sum() / 2 + prior @ slopes[1:] / 2), pull + np.r_[0.0, prior]
+
+    found = []
+    for sums in own.T:
+        start, bounds = np.zeros(terms.shape[1]), [(-MOST_LOUDER, MOST_LOUDER)] * terms.shape[1]
+        made = minimize(misfit, start, (sums,), jac=True, method="L-BFGS-B", bounds=bounds).x
+        found.append(np.exp((terms @ made).clip(-MOST_LOUDER, MOST_LOUDER)))
+    return np.array(found).T
+
+
+def shrunk(own: Array, expected: Array, free: Array) -> Array:
+    """Variances of points' luck by their own sums of squares, drawn towards those that are expected."""
+    return (PRIOR * expected + own) / (PRIOR + free)[:, None]
+
+
+def luck_in_a_stream(rest: Array, seen: Array, alike: Array, surface: Surface, expected: Array) -> Array:
+    """Covariance of points' luck in one stream, (objectives x points) squared.
 
     A stream is kinder to some settings than to others, and alike to similar ones. So part of a point's luck
     in a stream is shared with the points near it, as far as their worth is alike (`shared_luck`). Luck that
@@ -155,6 +203,7 @@ def luck_of_means(rest: Array, seen: Array, alike: Array, surface: Surface) -> A
         seen: which point was run in which stream.
         alike: correlation of luck in two objectives.
         surface: of what points are worth.
+        expected: by what factor points are expected to have more or less of it; see `louder`.
 
     Source: X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic Kriging
         Metamodels, ACM TOMACS 22(2), 2012 (there a constant correlation).
@@ -163,23 +212,79 @@ def luck_of_means(rest: Array, seen: Array, alike: Array, surface: Surface) -> A
 
     points, objectives, _ = rest.shape
     counts = seen.sum(axis=1)
-    overlap = seen.astype(float) @ seen.T.astype(float) / np.outer(counts, counts)
     covariance = surface.covariance.reshape(objectives, points, objectives, points)
-    scaled = rest / np.sqrt(1 - 1 / np.maximum(counts, 2))[:, None, None]
+    scaled = rest / np.sqrt((1 - 1 / np.maximum(counts, 2))[:, None] * expected)[:, :, None]
     wide = widening(_repeated_streams(seen))
     roots = []
     for k in range(objectives):
         spreads = np.sqrt(np.diag(covariance[k, :, k]))
         near = covariance[k, :, k] / np.outer(spreads, spreads)
         shared, own = shared_luck(scaled[:, k], seen, near)
-        size = np.sqrt(more_or_less(scaled[:, k], seen, shared + own * np.eye(points)))
-        found = np.outer(size, size) * (wide**2 * shared * overlap + own * np.diag(1 / counts))
+        size = np.sqrt(expected[:, k] * more_or_less(scaled[:, k], seen, shared + own * np.eye(points)))
+        found = np.outer(size, size) * (wide**2 * shared + own * np.eye(points))
         roots.append(np.linalg.cholesky(found + 1e-12 * np.trace(found) * np.eye(points)))
     made = np.zeros((objectives, points, objectives, points))
     for k in range(objectives):
         for other in range(objectives):
             made[k, :, other] = alike[k, other] * roots[k] @ roots[other].T
     return made.reshape(objectives * points, objectives * points)
+
+
+def least_squares(
+    runs: Array, seen: Array, slopes: Array, moved: Array, luck: Array, level: Array
+) -> tuple[Array, Array]:
+    """Means of points, points x objectives, and their covariance, (objectives x points) squared.
+
+    These are generalised least squares, where what a stream does is as random as luck is: what it did to the
+    points that were run in it is known the less, the more of their luck they share.
+
+    Args:
+        runs: what each run gave.
+        seen: which point was run in which stream.
+        slopes: how much of what a stream does moves each point, points x objectives.
+        moved: variance of what streams do, by objective.
+        luck: of points in a stream; see `luck_in_a_stream`.
+        level: means of points on the level that they are to have, as only differences are known.
+
+    Source: A. Aitken, On Least Squares and Linear Combination of Observations, 1936; H. Patterson and R.
+        Thompson (1971, see `shared_luck`), for streams that are random.
+    """
+    import numpy as np
+    from scipy.linalg import cho_factor, cho_solve
+
+    points, objectives, _ = runs.shape
+    lines = np.zeros((objectives, points, objectives))
+    for k in range(objectives):
+        lines[k, :, k] = slopes[:, k] * np.sqrt(moved[k])
+    flat = lines.reshape(-1, objectives)
+    precision, pulled = np.zeros_like(luck), np.zeros(len(luck))
+    for here, some in patterns(seen):
+        at = (np.arange(objectives)[:, None] * points + here).ravel()
+        factor = cho_factor(luck[np.ix_(at, at)], lower=True)
+        moving = cho_solve(factor, flat[at])
+        known = np.eye(objectives) + flat[at].T @ moving
+        part = cho_solve(factor, np.eye(len(at))) - moving @ np.linalg.solve(known, moving.T)
+        precision[np.ix_(at, at)] += len(some) * (part + part.T) / 2
+        pulled[at] += part @ runs[here][:, :, some].sum(axis=2).T.ravel()
+    for k in range(objectives):
+        at = np.arange(k * points, (k + 1) * points)
+        unit = slopes[:, k] / np.sqrt(slopes[:, k] @ slopes[:, k])
+        sure = SURE * np.trace(precision[np.ix_(at, at)])
+        precision[np.ix_(at, at)] += sure * np.outer(unit, unit)
+        pulled[at] += sure * unit * (unit @ level[:, k])
+    covariance = cho_solve(cho_factor(precision, lower=True), np.eye(len(precision)))
+    return (covariance @ pulled).reshape(objectives, points).T, (covariance + covariance.T) / 2
+
+
+def patterns(seen: Array) -> list[tuple[Array, list[int]]]:
+    """Positions of points that were run in the same streams, and of these streams."""
+    import numpy as np
+
+    found: dict[bytes, list[int]] = {}
+    for at, column in enumerate(seen.T):
+        if column.any():
+            found.setdefault(column.tobytes(), []).append(at)
+    return [(np.flatnonzero(seen[:, some[0]]), some) for some in found.values()]
 
 
 def more_or_less(scaled: Array, seen: Array, luck: Array) -> Array:
@@ -203,7 +308,7 @@ def more_or_less(scaled: Array, seen: Array, luck: Array) -> Array:
     counts = np.maximum(seen.sum(axis=1), 2)
     own = (scaled**2).sum(axis=1) / np.where(expected > 0, expected / np.maximum(free, 1), np.inf)
     own *= 1 - 1 / counts
-    return np.asarray((PRIOR + own) / (PRIOR + (counts - 1) * known))
+    return shrunk(own[:, None], np.ones((len(luck), 1)), (counts - 1) * known)[:, 0]
 
 
 def shared_luck(scaled: Array, seen: Array, near: Array) -> tuple[Array, float]:
@@ -226,11 +331,7 @@ def shared_luck(scaled: Array, seen: Array, near: Array) -> tuple[Array, float]:
     from scipy.linalg import cho_factor, cho_solve
 
     known = seen.sum(axis=1) > 1
-    patterns: dict[bytes, list[int]] = {}
-    for at, column in enumerate(seen.T):
-        patterns.setdefault((known & column).tobytes(), []).append(at)
-    groups = [(np.flatnonzero(known & seen[:, some[0]]), some) for some in patterns.values()]
-    groups = [(here, some) for here, some in groups if len(here) > 2]
+    groups = [(here, some) for here, some in patterns(known[:, None] & seen) if len(here) > 2]
     free = sum((len(here) - 1) * len(some) for here, some in groups)
     if not free:
         return np.zeros_like(near), 1.0

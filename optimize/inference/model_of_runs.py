@@ -22,15 +22,22 @@ from typing import TYPE_CHECKING, Any
 from gridtune.optimize.inference.luck import (
     even_means,
     explained,
-    luck_of_means,
-    point_means,
+    least_squares,
+    luck_in_a_stream,
     slopes_at,
     spread,
     steepness,
     widening,
 )
 from gridtune.optimize.inference.posterior import Posterior
-from gridtune.optimize.inference.response_surface import coordinates_of, learn
+from gridtune.optimize.inference.response_surface import (
+    LEARNED,
+    Surface,
+    coordinates_of,
+    distances,
+    learn,
+    surfaces,
+)
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import non_dominated, signs
 
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 DRAWS = 1000
+SURFACES = 8  # that are possible, at most, as the sizes of a surface's parts are not known
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 800  # points that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
@@ -126,39 +134,41 @@ def fit(
     steep, error, middle = steepness(raw, seen)
     slopes = slopes_at(even_means(raw, seen), steep, middle)
     _, plain, rest = explained(raw, seen, slopes, np.ones(raw.shape[:2]))
-    noise, factors = spread(rest, plain, seen)
+    noise, factors, expected = spread(rest, plain, seen)
     unit = np.sqrt(np.diag(noise))
     runs = raw / unit[:, None]  # luck is now 1 in size
     streams, means, rest = explained(runs, seen, slopes, 1 / factors)
-    places = coordinates_of(points)
-    surface = learn(places, means, [np.diag(some) for some in (factors / counts[:, None]).T], seed)
-    luck = luck_of_means(rest, seen, noise / np.outer(unit, unit), surface)
+    apart = distances(coordinates_of(points))
+    surface = learn(apart, means, [np.diag(some) for some in (factors / counts[:, None]).T], seed)
+    alone = luck_in_a_stream(rest, seen, noise / np.outer(unit, unit), surface, expected)
+    moved = widening(len(streams)) ** 2 * streams.var(axis=0)
+    means, luck = least_squares(runs, seen, slopes, moved, alone, means)
     # What near points share of luck looks like worth, until it is known.
     blocks = luck.reshape(means.shape[1], len(points), -1, len(points))
-    surface = learn(places, means, [blocks[k, :, k] for k in range(len(blocks))], seed)
-    for _ in range(2):  # once more when it is known which points were lucky in which streams
-        off = point_means(runs, seen, streams, slopes) - surface.means
-        mean, covariance = _condition(surface.covariance, off.T.ravel(), luck)
-        means = mean.reshape(off.T.shape).T + surface.means
-        left = np.where(seen[:, None, :], runs - means[:, :, None], 0.0)
-        weights = seen[:, None, :] / factors[:, :, None]
-        pulls = (left * weights * slopes[:, :, None]).sum(axis=0)
-        streams = (pulls / (weights * slopes[:, :, None] ** 2).sum(axis=0)).T
-        streams -= streams.mean(axis=0)
-    least = 1e-9 * float(np.trace(surface.covariance)) / means.size
+    known = [blocks[k, :, k] for k in range(len(blocks))]
+    # Sizes are drawn the less often, the more points there are to tell them.
+    count = min(draws, max(2, SURFACES * LEARNED // max(len(points), LEARNED)))
+    made = [Conditioned(one, luck) for one in surfaces(apart, means, known, count, seed)]
+    expected_each = [one.mean(means) for one in made]
+    means = np.mean(expected_each, axis=0)
     rng = np.random.default_rng([seed, *means.shape])
-    rest = np.moveaxis(_sample(covariance, least, draws, rng).reshape(draws, *means.T.shape), 1, 2)
-    seen_anew = (means - surface.means).T.ravel() + _sample(luck, least, REPLAYS, rng)
-    found = surface.covariance @ _solved(surface.covariance, seen_anew.T, luck)
-    anew = np.moveaxis(found.T.reshape(REPLAYS, *means.T.shape), 1, 2) + surface.means
+    least = 1e-9 * float(np.trace(made[0].surface.covariance)) / means.size
+    anew = means + _sample(luck, least, REPLAYS, rng, len(points))
+    samples, replays = [], []
+    for one, mean in zip(made, expected_each, strict=True):
+        rest = _sample(one.covariance(), least, draws // count, rng, len(points))
+        samples.append(mean + rest)
+        again = np.array([one.mean(some) for some in anew])
+        replays.append(again[:, None] + rest[: REPLAYED // count])
+    found = rng.permutation(np.concatenate(samples))
     centre = middle / unit
-    scales = _scales(streams, steep * unit, error * unit, draws, rng)
+    scales = _scales(streams, steep * unit, error * unit, len(found), rng)
     return Posterior(
         means * unit,
-        (centre + (rest + means - centre) * scales[:, None]) * unit,
+        (centre + (found - centre) * scales[:, None]) * unit,
         streams * unit,
         _unit(plain),
-        (rest[:REPLAYED] + anew[:, None]) * unit,
+        np.concatenate(replays, axis=1) * unit,
         np.sqrt(factors)[:, :, None] * np.linalg.cholesky(noise),
     )
 
@@ -186,28 +196,39 @@ def _unit(means: Array) -> Array:
     return np.where(span > 1e-9 * size, ALIKE * span, np.inf)
 
 
-def _solved(covariance: Array, off: Array, noise: Array) -> Array:
-    """What was seen under noise, times the inverse of its covariance."""
-    import numpy as np
-    from scipy.linalg import cho_factor, cho_solve
+class Conditioned:
+    """A surface, once its points were seen under noise.
 
-    return np.asarray(cho_solve(cho_factor(covariance + noise, lower=True), off))
+    Args:
+        surface: before.
+        noise: covariance of what is seen around the points' worth, (quantities x points) squared.
+    """
+
+    def __init__(self, surface: Surface, noise: Array) -> None:
+        from scipy.linalg import cholesky, solve_triangular
+
+        self.surface = surface
+        self._root = cholesky(surface.covariance + noise, lower=True)
+        self._half = solve_triangular(self._root, surface.covariance, lower=True)
+
+    def mean(self, seen: Array) -> Array:
+        """What is expected of points, points x quantities, where that was seen."""
+        import numpy as np
+        from scipy.linalg import solve_triangular
+
+        off = (seen - self.surface.means).T
+        found = self._half.T @ solve_triangular(self._root, off.ravel(), lower=True)
+        return np.asarray(found.reshape(off.shape).T + self.surface.means)
+
+    def covariance(self) -> Array:
+        """What is left uncertain, (quantities x points) squared; whatever was seen."""
+        return self.surface.covariance - self._half.T @ self._half
 
 
-def _condition(covariance: Array, off: Array, noise: Array) -> tuple[Array, Array]:
-    """Mean and covariance of a Gaussian process at its points, once they were seen under noise."""
-    import numpy as np
-    from scipy.linalg import cholesky, solve_triangular
-
-    root = cholesky(covariance + noise, lower=True)
-    half = solve_triangular(root, np.column_stack([off, covariance]), lower=True)
-    known = half[:, 1:]
-    return known.T @ half[:, 0], covariance - known.T @ known
-
-
-def _sample(covariance: Array, least: float, count: int, rng: np.random.Generator) -> Array:
-    """Draws x points with that covariance and, as it may be singular, a least variance of each."""
+def _sample(covariance: Array, least: float, count: int, rng: np.random.Generator, points: int) -> Array:
+    """Draws x points x quantities with that covariance and, as it may be singular, a least variance."""
     import numpy as np
 
     root = np.linalg.cholesky((covariance + covariance.T) / 2 + least * np.eye(len(covariance)))
-    return np.asarray(rng.normal(size=(count, len(root))) @ root.T)
+    drawn = rng.normal(size=(count, len(root))) @ root.T
+    return np.asarray(np.moveaxis(drawn.reshape(count, -1, points), 1, 2))

@@ -30,6 +30,7 @@ REACH = 0.4  # of a parameter's range, over which its own part changes
 LEARNED = 200  # points from which the sizes are learned, at most
 STEPS = 40  # of the optimiser
 TOGETHER = 0.5  # of how alike two quantities seem to answer to a parameter, that is believed
+BACK = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.0)  # shares of a step that are tried, one after the other
 STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
 
 
@@ -72,36 +73,57 @@ def distances(coordinates: Sequence[Array]) -> Distances:
     return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
 
 
-def learn(coordinates: Sequence[Array], values: Array, noise: Sequence[Array], seed: int = 1) -> Surface:
-    """Fit a surface to what points gave.
+def learn(apart: Distances, values: Array, noise: Sequence[Array], seed: int = 1) -> Surface:
+    """The surface whose sizes are likeliest; see `surfaces`."""
+    return surfaces(apart, values, noise, 1, seed)[0]
 
-    The sizes of the parts are learned for each quantity apart. How far a parameter moves two quantities
-    together, or one against the other, is then read off the part of each that it explains: so two points of
-    which one is better in one respect are expected to be worse in another where the parameters in which they
-    differ are trade-offs. A part has few degrees of freedom (of two choices, one: any two quantities then
-    seem to agree or to oppose each other wholly), so what is read off is shrunk towards nothing in common.
+
+def surfaces(
+    apart: Distances, values: Array, noise: Sequence[Array], count: int, seed: int = 1
+) -> list[Surface]:
+    """Surfaces of several quantities at once: the likeliest, and others that are as possible.
+
+    The sizes of the parts are learned for each quantity apart.
 
     Args:
-        coordinates: of the points, one array (points x columns) per parameter; see `coordinates_of`.
+        apart: how far the points are from each other.
         values: points x quantities.
         noise: covariance of the values around the points' own worth, quantities x points x points.
-        seed: of the choice of points to learn from where there are many.
+        count: how many surfaces; with few points the sizes of the parts are far from known.
+        seed: of the choice of points to learn from where there are many, and of the other sizes.
+    """
+    import numpy as np
+
+    learned = [
+        _learned(apart, column, around, seed, count) for column, around in zip(values.T, noise, strict=True)
+    ]
+    means = np.array([mean for mean, _ in learned])
+    sizes = [[found[at] for _, found in learned] for at in range(count)]
+    return [Surface(means, _covariance(apart, values - means, noise, one)) for one in sizes]
+
+
+def _covariance(apart: Distances, off: Array, noise: Sequence[Array], sizes: Sequence[Array]) -> Array:
+    """Covariance of all pairs of points and quantities, by the sizes of each quantity's parts.
+
+    How far a parameter moves two quantities together, or one against the other, is read off the part of each
+    that it explains: so two points of which one is better in one respect are expected to be worse in another
+    where the parameters in which they differ are trade-offs. A part has few degrees of freedom (of two
+    choices, one: any two quantities then seem to agree or to oppose each other wholly), so what is read off
+    is shrunk towards nothing in common.
     """
     import numpy as np
     from scipy.linalg import cho_factor, cho_solve
 
-    count, quantities = values.shape
-    apart = distances(coordinates)
     squares, shapes = apart.squares, apart.shapes
-    means, amplitudes, explained = np.zeros(quantities), [], []
+    count, quantities = off.shape
+    amplitudes, explained = [], []
     covariance = np.zeros((quantities, count, quantities, count))
     for k in range(quantities):
-        means[k], sizes = _learned(apart, values[:, k], noise[k], seed)
-        together, alone, rates, nugget = _sizes(sizes, len(squares))
+        together, alone, rates, nugget = _sizes(sizes[k], len(squares))
         joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1)) + nugget * np.eye(count)
         covariance[k, :, k] = joint
         full = joint + np.tensordot(alone, shapes, 1) + noise[k]
-        solved = cho_solve(cho_factor(full, lower=True), values[:, k] - means[k])
+        solved = cho_solve(cho_factor(full, lower=True), off[:, k])
         explained.append(alone[:, None] * (shapes @ solved))
         amplitudes.append(alone)
     for at, shape in enumerate(shapes):
@@ -111,7 +133,7 @@ def learn(coordinates: Sequence[Array], values: Array, noise: Sequence[Array], s
         np.fill_diagonal(alike, 1.0)
         size = np.sqrt([row[at] for row in amplitudes])
         covariance += (alike * np.outer(size, size))[:, None, :, None] * shape[None, :, None, :]
-    return Surface(means, covariance.reshape(quantities * count, quantities * count))
+    return covariance.reshape(quantities * count, quantities * count)
 
 
 @dataclass(frozen=True)
@@ -170,11 +192,14 @@ def fitted(apart: Distances, values: Array, seed: int) -> Fitted:
     import numpy as np
 
     known = 1e-9 * (float(values.var()) or 1.0) * np.eye(len(values))
-    return Fitted(*_learned(apart, values, known, seed))
+    mean, sizes = _learned(apart, values, known, seed)
+    return Fitted(mean, sizes[0])
 
 
-def _learned(apart: Distances, values: Array, noise: Array, seed: int) -> tuple[float, Array]:
-    """Mean of a quantity, and the sizes of its parts by maximum likelihood; see `_start`."""
+def _learned(
+    apart: Distances, values: Array, noise: Array, seed: int, number: int = 1
+) -> tuple[float, list[Array]]:
+    """Mean of a quantity, the likeliest sizes of its parts (see `_start`), and others that are possible."""
     import numpy as np
     from scipy.optimize import minimize
 
@@ -182,22 +207,82 @@ def _learned(apart: Distances, values: Array, noise: Array, seed: int) -> tuple[
     chosen = np.arange(count)
     if count > LEARNED:
         chosen = np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
-    sizes = np.diag(noise)
-    mean = float(np.average(values, weights=1 / (sizes + values.var())))
-    spread = max(float(values.var() - sizes.mean()), 0.05 * float(values.var()), 1e-12)
-    squares, shapes = apart.squares, apart.shapes
-    start = _start(len(squares), spread)
-    among = np.ix_(np.arange(len(squares)), chosen, chosen)
+    own = np.diag(noise)
+    mean = float(np.average(values, weights=1 / (own + values.var())))
+    spread = max(float(values.var() - own.mean()), 0.05 * float(values.var()), 1e-12)
+    start = _start(len(apart.squares), spread)
+    among = np.ix_(np.arange(len(apart.squares)), chosen, chosen)
+    given = (
+        apart.squares[among],
+        apart.shapes[among],
+        values[chosen] - mean,
+        noise[np.ix_(chosen, chosen)],
+        start,
+    )
     found = minimize(
         _misfit,
         start,
-        (squares[among], shapes[among], values[chosen] - mean, noise[np.ix_(chosen, chosen)], start),
+        given,
         jac=True,
         method="L-BFGS-B",
         bounds=[(low - 9, low + 5) for low in start],
         options={"maxiter": STEPS},
     )
-    return mean, found.x
+    rng = np.random.default_rng([seed, count, number])
+    others = _possible(found.x, given, number - 1, rng) if number > 1 else []
+    return mean, [found.x, *others]
+
+
+def _possible(
+    likeliest: Array, given: tuple[Array, ...], number: int, rng: np.random.Generator
+) -> list[Array]:
+    """Sizes that are as possible as the data leave them, as logarithms.
+
+    They are drawn from the normal law whose precision is the expected information, and drawn back towards the
+    likeliest as far as they are less probable than that law says: a size of no matter may well be less, but
+    not much more.
+
+    Source: C. Rasmussen and C. Williams (2006), section 5.4.1, and A. O'Hagan, Bayesian Inference, 1994
+        (Laplace's approximation).
+    """
+    import numpy as np
+    from scipy.linalg import solve_triangular
+
+    root = np.linalg.cholesky(_information(likeliest, *given))
+    best, found = _misfit(likeliest, *given)[0], []
+    for _ in range(number):
+        drawn = rng.normal(size=len(likeliest))
+        step = solve_triangular(root.T, drawn)
+        for share in BACK:
+            tried = likeliest + share * step
+            if _misfit(tried, *given)[0] - best <= drawn @ drawn / 2:
+                break
+        found.append(tried)
+    return found
+
+
+def _information(
+    logarithms: Array, squares: Array, shapes: Array, values: Array, noise: Array, expected: Array
+) -> Array:
+    """Expected curvature of `_misfit`, by the logarithms of the sizes."""
+    import numpy as np
+    from scipy.linalg import cho_factor, cho_solve
+
+    together, alone, rates, nugget = _sizes(logarithms, len(squares))
+    joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1))
+    own = nugget + 1e-9 * float(np.trace(noise)) / len(noise)
+    factor = cho_factor(joint + np.tensordot(alone, shapes, 1) + noise + own * np.eye(len(noise)), lower=True)
+    moved = np.stack(
+        [
+            joint,
+            *(alone[:, None, None] * shapes),
+            *(-0.5 * rates[:, None, None] * squares * joint),
+            nugget * np.eye(len(noise)),
+        ]
+    )
+    solved = np.stack([cho_solve(factor, one) for one in moved])
+    found = 0.5 * np.tensordot(solved, solved, ([1, 2], [2, 1]))
+    return np.asarray(found + STIFFNESS * np.eye(len(found)))
 
 
 def coordinates_of(points: Sequence[Mapping[str, Value]]) -> list[Array]:
