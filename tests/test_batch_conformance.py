@@ -27,19 +27,21 @@ def test_how_long_processors_stay_free_by_hand():
     # 10-12 s: 3 free; 12-13: 5; 13-17: 1; 17-19: 4; from 19 on: 6
     profile = Profile(10.0, 3, [(12.0, 2), (13.0, -4), (17.0, 3), (19.0, 2)])
     made = {limit: profile.runs(limit) for limit in (100.0, 17.0, 12.0)}
-    assert made[100.0] == ([1, 3, 4, 5, 6], [inf, 13, -inf, -inf, -inf], [inf] * 5)
-    assert made[17.0][:2] == ([1, 3, 5], [inf, 13, -inf])
-    assert made[17.0][2] == pytest.approx([inf, 3, 1])
-    assert made[12.0] == ([1, 3], [inf, 13], pytest.approx([inf, 3]))
+    assert made[100.0] == ([1, 3, 4, 5, 6], [inf] * 5)
+    assert made[17.0] == ([1, 3, 5], pytest.approx([inf, 3, 1]))
+    assert made[12.0] == ([1, 3], pytest.approx([inf, 3]))
+    assert profile.kept(6).tolist() == [inf, inf, 13, 13, -inf, -inf, -inf]
+    assert profile.kept(2).tolist() == [inf, inf, 13]
 
 
 def test_a_gap_that_fits_to_the_last_bit_is_used():
     # 0.1 + 0.2 is more than 0.3, and 0.3 - 0.1 less than 0.2
     profile = Profile(0.1, 1, [(0.1 + 0.2, -1)])
-    numbers, until, longest = profile.runs(1.0)
-    assert (numbers, until) == ([0, 1], [inf, 0.1 + 0.2])
+    numbers, longest = profile.runs(1.0)
+    assert numbers == [0, 1]
     assert longest[1] >= 0.2
-    assert profile.soon(1, 0.2, 1.0) == 0.1
+    assert profile.kept(1).tolist() == [inf, 0.1 + 0.2]
+    assert profile.place(1, 0.2, 1.0) == 0.1
 
 
 @pytest.mark.parametrize("policy", ["easy", "conservative"])

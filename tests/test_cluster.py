@@ -171,10 +171,10 @@ def test_starts_of_a_plan_are_those_that_delay_nobody_before():
 def test_the_profile_says_for_how_long_how_many_stay_free():
     profile = Profile(0.0, 1, [(5.0, 2), (9.0, 1)])
     assert (profile.times, profile.free) == ([0.0, 5.0, 9.0], [1, 3, 4])
-    assert profile.soon(1, 100.0, inf) == 0.0
-    assert profile.soon(2, 1.0, inf) == 5.0
-    assert profile.soon(2, 1.0, 5.0) == inf
-    assert profile.soon(5, 1.0, inf) == inf
+    assert profile.place(2, 1.0, limit=5.0) == inf
+    assert profile.place(2, 1.0, until=5.5) == 5.0
+    assert profile.place(5, 1.0) == inf
+    assert (profile.times, profile.free) == ([0.0, 5.0, 9.0], [1, 3, 4])  # nothing was reserved
     assert profile.place(3, 2.0) == 5.0
     assert (profile.times, profile.free) == ([0.0, 5.0, 7.0, 9.0], [1, 0, 3, 4])
     assert profile.place(2, 2.0) == 7.0
@@ -185,11 +185,11 @@ def test_the_profile_says_for_how_long_how_many_stay_free():
     assert (profile.times, profile.free) == ([6.0, 7.0, 9.0], [0, 1, 4])
     overdue = Profile(10.0, 1, [(4.0, 2), (10.0, 1), (12.0, 1)])
     assert (overdue.times, overdue.free) == ([10.0, 12.0], [4, 5])
-    numbers, first, longest = Profile(0.0, 2, [(4.0, -1), (6.0, 2)]).runs(inf)
-    assert numbers == [1, 2, 3]
-    assert first == [inf, 4.0, -inf]
-    assert longest == [inf, inf, inf]
-    assert Profile(0.0, 2, [(4.0, -1), (6.0, 2)]).runs(5.0)[0] == [1, 2]
+    dip = Profile(0.0, 2, [(4.0, -1), (6.0, 2)])
+    assert dip.runs(inf) == ([1, 2, 3], [inf, inf, inf])
+    assert dip.runs(5.0)[0] == [1, 2]
+    assert dip.kept(4).tolist() == [inf, inf, 4.0, -inf, -inf]
+    assert Profile(0.0, 0, [(4.0, 2)]).kept(1).tolist() == [inf, -inf]
 
 
 def test_waiting_jobs_keep_their_places_as_they_come_and_leave():

@@ -15,14 +15,13 @@ from gridtune.model.batch.waiting import Waiting
 from gridtune.model.job import Job
 
 # Jobs planned between two looks at who may still start now.
-STRIDE = 8
+STRIDE = 12
 # Queues up to this long are planned from scratch: that costs less than to keep a plan.
 SHORT = 64
 # So many jobs are rather planned than asked whether they matter, and so deep at most is asked.
-FEW, DEEP = 16, 20
+FEW, DEEP = 32, 20
 
 Places = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 
 
 class Plan:
@@ -60,11 +59,27 @@ class Plan:
         profile, waiting = self.profile, self.waiting
         assert profile is not None
         profile.advance(now)
-        rest = np.flatnonzero(~waiting.planned)
-        live = (rest >= first) & (waiting.processors[rest] <= free)
-        horizon = inf
+        processors, durations, planned = waiting.processors, waiting.durations, waiting.planned
+        live = first + ((processors[first:] <= free) & ~planned[first:]).nonzero()[0]
+        if not len(live):
+            return ()
+        widths, ends = processors[live], now + durations[live]
+        rest = (~planned[: live[-1] + 1]).nonzero()[0]
+        most, horizon = free, inf
+        looked = not first  # beside what runs alone, all that are narrow enough can start now
         chosen: list[Job] = []
-        while live.any():
+        while len(rest):
+            if not looked:
+                # Plans of others only take room away: who cannot start now beside those so far never can.
+                able = ((ends <= profile.kept(most)[widths]) & (live >= rest[0])).nonzero()[0]
+                if not len(able):
+                    break
+                live, widths, ends = live[able], widths[able], ends[able]
+                horizon = max(float(ends.max()), nextafter(now, inf))  # those of no length start now, too
+                rest = rest[: rest.searchsorted(live[-1]) + 1]
+                if len(rest) > FEW:
+                    rest = self._that_matter(rest, horizon)
+            looked = False
             for place, width, duration in waiting.asked_for(rest[:STRIDE]):
                 if self._place(profile, place, width, duration, horizon) > now or width > free:
                     continue
@@ -72,32 +87,18 @@ class Plan:
                 free -= width
                 if not free:
                     return chosen  # whoever comes later cannot start now, and does not delay those before
-            rest, live = rest[STRIDE:], live[STRIDE:]
-            live &= waiting.processors[rest] <= free
-            if live.any():
-                rest, live, horizon = self._that_matter(profile, rest, live, now)
+            rest = rest[STRIDE:]
         return chosen
 
-    def _that_matter(
-        self, profile: Profile, rest: Places, live: Flags, now: float
-    ) -> tuple[Places, Flags, float]:
-        """Who of the rest matters: up to the last who can start now, all who can before those would end.
+    def _that_matter(self, rest: Places, limit: float) -> Places:
+        """Those that could start before a limit, s, beside what is planned so far.
 
-        Plans of others only take room away: who cannot start now beside those planned so far never can.
-
-        Returns:
-            Their places, which of them can start now, and when the last of these would end, s.
+        Plans of others only take room away: who cannot start then never can.
         """
-        processors, durations = self.waiting.processors[rest], self.waiting.durations[rest]
-        numbers, at_once, longest = profile.runs(_horizon(now, durations[live]))
-        known = np.searchsorted(numbers, processors)
-        live = live & (now + durations <= np.array([*at_once, -inf])[known])
-        able = np.flatnonzero(live)
-        if not len(able):
-            return rest[:0], live[:0], now
-        matter = durations <= np.array([*longest, -inf])[known]
-        matter[able[-1] + 1 :] = False
-        return rest[matter], live[matter], _horizon(now, durations[able])
+        assert self.profile is not None
+        numbers, longest = self.profile.runs(limit)
+        known = np.array(numbers).searchsorted(self.waiting.processors[rest])
+        return rest[self.waiting.durations[rest] <= np.array([*longest, -inf])[known]]
 
     def _place(
         self,
@@ -114,33 +115,25 @@ class Plan:
         beyond that, it is seen first which of those come in its way.
         """
         settled = limit
-        while (start := profile.soon(processors, duration, limit)) + duration > settled:
+        while (start := profile.place(processors, duration, limit, settled)) + duration > settled:
             if start == inf:
                 return inf
             settled = start + duration
             self._place_before(profile, place, settled, depth)
         if start < inf:
-            profile.reserve(start, processors, duration)
-            self.waiting.planned[place] = True
+            self.waiting.plan(place)
         return start
 
     def _place_before(self, profile: Profile, place: int, limit: float, depth: int) -> None:
         """Plan all before a place in the order that are to start before a limit, s."""
         waiting = self.waiting
-        rest = np.flatnonzero(~waiting.planned[:place])
+        rest = (~waiting.planned[:place]).nonzero()[0]
         if len(rest) <= FEW or depth == DEEP:
             limit = inf
         else:
-            numbers, _, longest = profile.runs(limit)
-            known = np.searchsorted(numbers, waiting.processors[rest])
-            rest = rest[waiting.durations[rest] <= np.array([*longest, -inf])[known]]
+            rest = self._that_matter(rest, limit)
         for earlier, width, duration in waiting.asked_for(rest):
             self._place(profile, earlier, width, duration, limit, depth + 1)
-
-
-def _horizon(now: float, durations: NDArray[np.float64]) -> float:
-    """When the last of them would end if they started now, s; jobs of no length start now, too."""
-    return max(now + float(durations.max()), nextafter(now, inf))
 
 
 def fresh_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[Job]:
@@ -175,10 +168,9 @@ def reserved_starts(
         if not reserves and job.processors > free:
             continue
         duration = cluster.duration(job)
-        start = profile.soon(job.processors, duration, now + window if reserves else at_once)
+        start = profile.place(job.processors, duration, now + window if reserves else at_once)
         if start == inf:
             continue
-        profile.reserve(start, job.processors, duration)
         if start > now or job.processors > free:
             held += 1
             continue
@@ -201,11 +193,8 @@ def turn_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[
         free -= job.processors
         if free < 0:
             break
-        if profile is not None:
-            duration = cluster.duration(job)
-            if profile.soon(job.processors, duration, at_once) == inf:
-                break
-            profile.reserve(now, job.processors, duration)
+        if profile is not None and profile.place(job.processors, cluster.duration(job), at_once) == inf:
+            break
         chosen.append(job)
     return chosen
 

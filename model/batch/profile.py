@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from math import inf, ulp
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gridtune.model.batch.holds import Window
 
@@ -20,7 +24,7 @@ class Profile:
         windows: when processors will be kept from the scheduler.
     """
 
-    __slots__ = ("_found", "free", "times")
+    __slots__ = ("free", "times")
 
     def __init__(
         self,
@@ -31,9 +35,6 @@ class Profile:
     ) -> None:
         self.times = [now]
         self.free = [free]
-        # By processors: durations, ascending, and from when on they could be had when last asked for. As
-        # reservations only take room away, nobody who wants as much or more can have it any sooner.
-        self._found: dict[int, tuple[list[float], list[float]]] = {}
         if windows:
             kept = [(max(window.start, now), -window.processors) for window in windows if window.end > now]
             kept += [(window.end, window.processors) for window in windows if window.end > now]
@@ -53,28 +54,38 @@ class Profile:
             del self.times[:past], self.free[:past]
         self.times[0] = now
 
-    def runs(self, limit: float) -> tuple[list[int], list[float], list[float]]:
+    def kept(self, most: int) -> NDArray[np.float64]:
+        """For each number of processors from 0 to `most`, until when as many stay free from now on, s.
+
+        Minus infinity for more than are free.
+        """
+        until = np.full(most + 1, inf)
+        least, time = most, -inf
+        for time, free in zip(self.times, self.free, strict=True):
+            if free < least:
+                until[max(free, 0) + 1 : least + 1] = time if time > self.times[0] else -inf
+                least = free
+                if free <= 0:
+                    break
+        return until
+
+    def runs(self, limit: float) -> tuple[list[int], list[float]]:
         """For how long how many processors stay free in a row.
 
         Args:
             limit: s; what begins then or later is of no interest.
 
         Returns:
-            Numbers of processors, ascending; for each, until when at least as many stay free from the
-            beginning of the profile on (minus infinity if they are not); and how long they do at most from
-            any time before the limit on, never less than rounding may make of it. In s.
+            Numbers of processors, ascending; for each, how long at least as many stay free at most from
+            any time before the limit on, never less than rounding may make of it, s.
         """
-        now = self.times[0]
         levels: list[int] = []  # a stack of what is free, ascending, and since when
         since: list[float] = []
-        at_once: dict[int, float] = {}
         longest: dict[int, float] = {}
         for time, free in zip(self.times, self.free, strict=True):
             begin = time
             while levels and levels[-1] > free:
                 level, begin = levels.pop(), since.pop()
-                if begin == now:
-                    at_once[level] = time
                 length = time - begin + 2.0 * ulp(time)
                 if length > longest.get(level, 0.0):
                     longest[level] = length
@@ -84,29 +95,26 @@ class Profile:
                     since.append(begin)
             elif not levels:
                 break
-        for level, begin in zip(levels, since, strict=True):
+        for level in levels:
             longest[level] = inf
-            if begin == now:
-                at_once[level] = inf
-        numbers = sorted(longest, reverse=True)
-        first, any_time = [], []
-        here = there = -inf
-        for level in numbers:
-            here = max(here, at_once.get(level, -inf))
-            there = max(there, longest[level])
-            first.append(here)
-            any_time.append(there)
-        return numbers[::-1], first[::-1], any_time[::-1]
+        numbers = sorted(longest)
+        lengths = list(accumulate((longest[level] for level in reversed(numbers)), max))
+        return numbers, lengths[::-1]
 
-    def place(self, processors: int, duration: float) -> float:
+    def place(self, processors: int, duration: float, limit: float = inf, until: float = inf) -> float:
         """Reserve processors as early as they are free for the whole duration (s); when that is.
 
-        Infinity if they never are.
+        Args:
+            processors: how many.
+            duration: s.
+            limit: s; infinity is returned, and nothing reserved, if they are not free so before.
+            until: s; nothing is reserved if it would be for longer.
         """
         times, free = self.times, self.free
         steps = len(times)
+        early = steps if limit == inf else bisect_left(times, limit)
         first = 0
-        while first < steps:
+        while first < early:
             if free[first] < processors:
                 first += 1
                 continue
@@ -118,7 +126,7 @@ class Profile:
             if last < steps and times[last] < end:
                 first = last + 1
                 continue
-            if end > start:  # what takes no time takes no processors
+            if start < end <= until:  # what takes no time takes no processors
                 if last == steps or times[last] != end:
                     times.insert(last, end)
                     free.insert(last, free[last - 1])
@@ -127,46 +135,8 @@ class Profile:
             return start
         return inf
 
-    def soon(self, processors: int, duration: float, limit: float) -> float:
-        """When processors are first free for the whole duration (s); infinity if not before `limit` (s)."""
-        step = self._step(processors, duration, limit)
-        return self.times[step] if step >= 0 else inf
-
-    def _step(self, processors: int, duration: float, limit: float) -> int:
-        """The step that `soon` finds; -1 if none begins before `limit` (s)."""
-        times, free = self.times, self.free
-        steps = len(times)
-        found = self._found.get(processors)
-        if found is None:
-            found = self._found[processors] = ([], [])
-        durations, starts = found
-        known = bisect_right(durations, duration)
-        first = bisect_left(times, starts[known - 1]) if known else 0
-        while first < steps:
-            start = times[first]
-            if start >= limit:
-                return -1
-            if free[first] < processors:
-                first += 1
-                continue
-            end = start + duration
-            last = first + 1
-            while last < steps and times[last] < end and free[last] >= processors:
-                last += 1
-            if last == steps or times[last] >= end:
-                if known and durations[known - 1] == duration:
-                    known -= 1
-                weaker = known
-                while weaker < len(starts) and starts[weaker] <= start:
-                    weaker += 1
-                durations[known:weaker] = [duration]
-                starts[known:weaker] = [start]
-                return first
-            first = last + 1
-        return -1
-
     def reserve(self, start: float, processors: int, duration: float) -> None:
-        """Take processors away from a time that `soon` has found, for the duration (s)."""
+        """Take processors away for the duration (s), from a time on at which a step begins."""
         times, free = self.times, self.free
         first = bisect_left(times, start)
         end = start + duration

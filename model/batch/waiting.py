@@ -51,6 +51,10 @@ class Waiting:
         """Whether each has a place in the plan; may be changed."""
         return self._planned[: len(self.jobs)]
 
+    def plan(self, place: int) -> None:
+        """One of them has a place in the plan."""
+        self._planned[place] = True
+
     def asked_for(self, places: NDArray[np.intp]) -> Iterator[tuple[int, int, float]]:
         """Place, processors and duration in s of some of them."""
         return zip(
