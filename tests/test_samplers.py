@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers import base, find, samplers
-from gridtune.optimize.search_space.space import Parameter, Space, key
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Space, key
 from gridtune.scenarios import ScenarioError
 
 SPACE = Space(

@@ -12,8 +12,9 @@ from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
 from gridtune.optimize.search_space.objectives import objectives_of
+from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Parameter, Space
+from gridtune.optimize.search_space.space import Space
 from gridtune.optimize.study.study import StoredStudy
 from gridtune.optimize.visualization.sensitivity import draw_sensitivity
 from gridtune.scenarios import load

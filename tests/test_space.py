@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridtune.optimize.search_space.space import Parameter, Space, key
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Space, key
 from gridtune.scenarios import ScenarioError, load
 
 NESTED = Space(
@@ -163,3 +164,34 @@ def test_refused_bounds_are_noted(scenario):
 def test_a_search_takes_no_number_of_values(scenario):
     with pytest.raises(ScenarioError, match="without a number of values"):
         Space.of(scenario, ["sed.count=1:20:4"])
+
+
+SWITCHED = {
+    "parts.harvest": [True, False],
+    "parts.deadline": [True, False],
+    "harvester.controller.reference": {"low": 1, "high": 3},
+    "harvester.cycle": [30.0, 60.0],
+    "agent.routing.fallback": ["none", "displaced"],
+    "site.lyon.policy": ["fcfs", "easy"],
+}
+
+
+def test_points_that_set_the_same_scenario_are_the_same_point():
+    scenario = with_space(load("federation/small"), SWITCHED)
+    space = Space.of(scenario)
+    assert space.size() == (3 * 2 + 1) * (2 + 1) * 2
+    resolved = [scenario.override(point).active.model_dump_json() for point in space.points()]
+    assert len(set(resolved)) == len(resolved)
+    assert Space.of(scenario, ["parts.harvest=false"]).size() == (2 + 1) * 2
+
+
+def test_what_is_off_is_not_searched_unless_it_is_asked_for_in_vain():
+    scenario = with_space(load("federation/small"), SWITCHED)
+    scenario = scenario.override({"parts.harvest": False, "search.space": SWITCHED})
+    space = {path: part for path, part in SWITCHED.items() if path != "parts.harvest"}
+    left = Space.of(with_space(scenario, space))
+    assert [one.path for one in left] == ["parts.deadline", "site.lyon.policy", "agent.routing.fallback"]
+    with pytest.raises(ScenarioError, match=r"harvester.cycle: parts.harvest is off, so no value"):
+        Space.of(with_space(scenario, space), ["harvester.cycle=30.0,90.0"])
+    with pytest.raises(ScenarioError, match=r"nothing to search: all that is varied .* parts that are off"):
+        Space.of(with_space(scenario, {"harvester.cycle": [30.0, 60.0]}))

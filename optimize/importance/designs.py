@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from gridtune.optimize.importance.sensitivity import LEVEL
-from gridtune.optimize.search_space.space import Parameter, Point, Space
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Point, Space
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:

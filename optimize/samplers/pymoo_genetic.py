@@ -10,7 +10,8 @@ import numpy as np
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import Result, Sampler, population, register, require
 from gridtune.optimize.search_space.constraints import Excesses, violation
-from gridtune.optimize.search_space.space import Parameter, Point, Space, key
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Point, Space, key
 
 
 class PymooSampler(Sampler):

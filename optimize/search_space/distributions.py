@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gridtune.optimize.search_space.space import Parameter
+from gridtune.optimize.search_space.parameter import Parameter
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice, product
-from math import exp, log, prod
+from math import prod
 from typing import Any
 
 from gridtune import limits
 from gridtune.optimize.records.evaluations import Value
+from gridtune.optimize.search_space.parameter import Parameter, among
+from gridtune.optimize.search_space.parts import within_parts
 from gridtune.scenarios.document.paths import same_place
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -26,74 +28,6 @@ Point = dict[str, Value]
 
 LISTABLE = 100_000  # points of a space that may be listed, at most
 BRANCHES = 256  # combinations of conditions that are tried out before a search, at most
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One dimension of a space.
-
-    Attributes:
-        path: into the scenario.
-        choices: values it may take; empty for a range.
-        low, high: bounds of a range, both included.
-        log: whether equal ratios rather than equal differences count the same.
-        whole: whether only whole numbers are meant.
-        when: values, by path, that other parameters must have for this one to exist.
-    """
-
-    path: str
-    choices: tuple[Value, ...] = ()
-    low: float = 0.0
-    high: float = 0.0
-    log: bool = False
-    whole: bool = False
-    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int | None:
-        """How many values it can take; None for a continuous range."""
-        if self.choices:
-            return len(self.choices)
-        return int(self.high) - int(self.low) + 1 if self.whole else None
-
-    def values(self) -> Sequence[Value]:
-        """All values it can take; a continuous range has none to list."""
-        return self.choices or (range(int(self.low), int(self.high) + 1) if self.whole else ())
-
-    def exists(self, point: Mapping[str, Value]) -> bool:
-        """Whether its conditions hold at a point that has values for the parameters before it."""
-        for path, values in self.when.items():
-            if path not in point or not _among(point[path], values):
-                return False
-        return True
-
-    def at(self, share: float) -> Value:
-        """The value at a share of the way from its first or least to its last or greatest, in [0, 1]."""
-        if self.choices:
-            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
-        # Whole numbers get slices of equal width, so that both ends are as likely as the rest.
-        low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
-        value = exp(log(low) + (log(high) - log(low)) * share) if self.log else low + (high - low) * share
-        clipped = min(max(round(value) if self.whole else value, self.low), self.high)
-        return int(clipped) if self.whole else float(clipped)
-
-    def share(self, value: Value) -> float:
-        """Where a value stands, the inverse of `at`; the middle of its slice for a choice."""
-        if self.choices:
-            return (self.choices.index(value) + 0.5) / len(self.choices)
-        low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
-        number = float(value)
-        return log(number / low) / log(high / low) if self.log else (number - low) / (high - low)
-
-    def __str__(self) -> str:
-        if self.choices:
-            text = f"{self.path}: one of {', '.join(map(str, self.choices))}"
-        else:
-            kind = "whole numbers " if self.whole else ""
-            scale = ", logarithmic" if self.log else ""
-            text = f"{self.path}: {kind}{self.low:g} to {self.high:g}{scale}"
-        conditions = [f"{path} is {' or '.join(map(str, values))}" for path, values in self.when.items()]
-        return f"{text}, when {' and '.join(conditions)}" if conditions else text
 
 
 @dataclass(frozen=True)
@@ -136,7 +70,7 @@ class Space:
         if faults:
             raise ScenarioError([f"{scenario.name}: search.space: {fault}" for fault in faults])
         kept = {path: part for path, part in parameters.items() if path not in dropped}
-        return cls(_sorted(kept, scenario.name))
+        return cls(_sorted(within_parts(kept, scenario, set(changed)), scenario.name))
 
     def __iter__(self) -> Iterator[Parameter]:
         return iter(self.parameters)
@@ -239,7 +173,7 @@ class Space:
             for parameter in self.parameters:
                 if parameter.path not in base or parameter.path in branch:
                     continue
-                for value in parameter.choices or (_bound(parameter, 0), _bound(parameter, 1)):
+                for value in parameter.choices or (parameter.at(0.0), parameter.at(1.0)):
                     try:
                         scenario.override(self.active({**self._flat(0.5), **base, parameter.path: value}))
                     except ScenarioError as error:
@@ -323,18 +257,9 @@ def key(point: Mapping[str, Value]) -> str:
     return json.dumps(sorted(point.items()))
 
 
-def _among(value: Value, values: Sequence[Value]) -> bool:
-    # True and 1 are equal in Python, not in a scenario.
-    return any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
-
-
 def _asked(path: str, parameters: Sequence[Parameter]) -> tuple[Value, ...]:
     """Values of a whole-number range that conditions name."""
     return tuple(dict.fromkeys(value for p in parameters for value in p.when.get(path, ())))
-
-
-def _bound(parameter: Parameter, share: int) -> Value:
-    return parameter.at(float(share))
 
 
 def _parameter(path: str, part: Choices | Range) -> Parameter:
@@ -372,7 +297,7 @@ def _conditions(parameters: Mapping[str, Parameter], changed: set[str]) -> tuple
                 faults.append(f"{parameter.path}: when names {path}, which is not searched")
             elif other.size is None:
                 faults.append(f"{parameter.path}: when names {path}, a continuous range")
-            elif not any(_among(value, other.values()) for value in values):
+            elif not any(among(value, other.values()) for value in values):
                 if path in changed:
                     dropped.add(parameter.path)
                 else:

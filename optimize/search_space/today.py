@@ -8,7 +8,8 @@ from typing import Any
 
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
-from gridtune.optimize.search_space.space import Parameter, Point, Space
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Point, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError

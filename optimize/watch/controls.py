@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from gridtune.model.policy import Policy, policies
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.search_space.space import Parameter, Space
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 

@@ -10,7 +10,8 @@ from statistics import fmean
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.search_space.space import Parameter, Point, key
+from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.space import Point, key
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from tests.benchmarks.sampler_cases import Case
 

@@ -1,0 +1,82 @@
+"""One dimension of a search space: the values that a path into a scenario may take, and when it exists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, log
+
+from gridtune.optimize.records.evaluations import Value
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One dimension of a space.
+
+    Attributes:
+        path: into the scenario.
+        choices: values it may take; empty for a range.
+        low, high: bounds of a range, both included.
+        log: whether equal ratios rather than equal differences count the same.
+        whole: whether only whole numbers are meant.
+        when: values, by path, that other parameters must have for this one to exist.
+    """
+
+    path: str
+    choices: tuple[Value, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    whole: bool = False
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int | None:
+        """How many values it can take; None for a continuous range."""
+        if self.choices:
+            return len(self.choices)
+        return int(self.high) - int(self.low) + 1 if self.whole else None
+
+    def values(self) -> Sequence[Value]:
+        """All values it can take; a continuous range has none to list."""
+        return self.choices or (range(int(self.low), int(self.high) + 1) if self.whole else ())
+
+    def exists(self, point: Mapping[str, Value]) -> bool:
+        """Whether its conditions hold at a point that has values for the parameters before it."""
+        for path, values in self.when.items():
+            if path not in point or not among(point[path], values):
+                return False
+        return True
+
+    def at(self, share: float) -> Value:
+        """The value at a share of the way from its first or least to its last or greatest, in [0, 1]."""
+        if self.choices:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        # Whole numbers get slices of equal width, so that both ends are as likely as the rest.
+        low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
+        value = exp(log(low) + (log(high) - log(low)) * share) if self.log else low + (high - low) * share
+        clipped = min(max(round(value) if self.whole else value, self.low), self.high)
+        return int(clipped) if self.whole else float(clipped)
+
+    def share(self, value: Value) -> float:
+        """Where a value stands, the inverse of `at`; the middle of its slice for a choice."""
+        if self.choices:
+            return (self.choices.index(value) + 0.5) / len(self.choices)
+        low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
+        number = float(value)
+        return log(number / low) / log(high / low) if self.log else (number - low) / (high - low)
+
+    def __str__(self) -> str:
+        if self.choices:
+            text = f"{self.path}: one of {', '.join(map(str, self.choices))}"
+        else:
+            kind = "whole numbers " if self.whole else ""
+            scale = ", logarithmic" if self.log else ""
+            text = f"{self.path}: {kind}{self.low:g} to {self.high:g}{scale}"
+        conditions = [f"{path} is {' or '.join(map(str, values))}" for path, values in self.when.items()]
+        return f"{text}, when {' and '.join(conditions)}" if conditions else text
+
+
+def among(value: Value, values: Sequence[Value]) -> bool:
+    """Whether a value is one of some; True and 1 are equal in Python, not in a scenario."""
+    return any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
