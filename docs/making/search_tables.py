@@ -33,11 +33,16 @@ def _calibrated(rows: list[dict[str, Any]]) -> str:
     ]
     for low, high in pairwise(BINS):
         cells = []
-        for names in (("chances", "true"), ("bootstrap", "bootstrap_true")):
-            pairs = [pair for row in rows for pair in zip(*(row[name] for name in names), strict=True)]
-            inside = [(p, true) for p, true in pairs if low <= p and (p < high or high == BINS[-1])]
-            cells.append(str(len(inside)))
-            cells += [f"{fmean(column):.2f}" for column in zip(*inside, strict=True)] or ["", ""]
+        for said, came in (("chances", "true"), ("bootstrap", "bootstrap_true")):
+            inside = [
+                [(p, true) for p, true in zip(row[said], row[came], strict=True) if _within(p, low, high)]
+                for row in rows
+            ]
+            every = [pair for pairs in inside for pair in pairs]
+            cells += [
+                str(len(every)),
+                *([f"{fmean(p for p, _ in every):.2f}", _share(inside)] if every else ["", ""]),
+            ]
         lines.append(f"| {low:g} to {high:g} | {' | '.join(cells)} |")
     beaten = [loss for row in rows for loss in row["beaten"]]
     bad = sum(max(row["beaten"], default=0.0) > MATTERS for row in rows)
@@ -65,11 +70,26 @@ def _calibrated(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def _within(p: float, low: float, high: float) -> bool:
+    return low <= p and (p < high or high == BINS[-1])
+
+
+def _share(inside: list[list[tuple[float, int]]]) -> str:
+    """What share came true, with its standard error: points of one search come true, or not, together."""
+    every = sum(map(len, inside))
+    share = sum(true for pairs in inside for _, true in pairs) / every
+    off = [sum(true - share for _, true in pairs) for pairs in inside]
+    return f"{share:.2f} ± {sum(one**2 for one in off) ** 0.5 / every:.2f}"
+
+
 def _shares(rows: list[dict[str, Any]], name: str, at: int | None = None) -> str:
-    """Shares of intervals that hold the truth, by objective."""
+    """Shares of intervals that hold the truth, by objective, with the standard error over the searches."""
     found = [row[name] if at is None else row[name][at] for row in rows]
     found = [one for one in found if isinstance(one, list)]
-    return ", ".join(f"{fmean(column):.1%}" for column in zip(*found, strict=True))
+    return ", ".join(
+        f"{fmean(column):.1%} ± {stdev(column) / len(column) ** 0.5:.1%}"
+        for column in zip(*found, strict=True)
+    )
 
 
 def allocations_table(rows: list[dict[str, Any]]) -> str:
