@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import nan
 from typing import Any, NamedTuple
 
 import mesa
 
-from gridtune.model.agenda import ARRIVAL, COMPLETION, Action
+from gridtune.model.agenda import ARRIVAL, COMPLETION, OBSERVATION, Action
 from gridtune.model.grid import Grid
 from gridtune.model.infrastructure.cache import Cache
 from gridtune.model.infrastructure.lane import Lane, Timer
@@ -26,6 +27,7 @@ define("cache_misses", "files", "minimize", "times that one had to be brought to
 define("bytes_cached", "B", "maximize", "bytes of the files that executions found, which crossed no link")
 
 UNLIMITED = 1e15  # bytes/s of a link without limit
+KNOWN = 10_000  # divisions of the links that are kept, as most of them come again
 
 
 class Volume(NamedTuple):
@@ -76,7 +78,9 @@ class Network(mesa.Agent):
         self._given = dict(ways)
         self._routes: list[tuple[int, ...]] = []
         self._lanes: list[Lane] = []
-        self._awake: list[int] = []  # lanes that are not at rest
+        self._awake: dict[int, None] = {}  # lanes that are not at rest
+        self._unshared = False  # whether links are still to be divided at this instant
+        self._known: dict[tuple[tuple[int, int], ...], list[float]] = {}  # rates by lane and transfers
         self.ways = {site: self._way(links, latency) for site, (links, latency) in ways.items()}
         self._staged = [0, 0.0]  # executions, s
         self._bulk = [0, 0.0]  # transfers, s
@@ -130,25 +134,43 @@ class Network(mesa.Agent):
         route = tuple(self._index[name] for name in links)
         if route not in self._routes:
             self._routes.append(route)
-            self._awake.append(len(self._lanes))
-            self._lanes.append(Lane(self.agenda, self._share))
+            self._lanes.append(Lane(self.agenda, partial(self._changed, len(self._lanes))))
         return Way(self, self._lanes[self._routes.index(route)], latency)
 
     def _renew(self, link: str) -> None:
         k = self._index[link]
         self._capacity[k] = 0.0 if self._cuts[k] else self._bandwidth[k]
-        self._share()
+        self._known.clear()
+        self._share_soon()
 
-    def _share(self) -> None:
-        """Transfers have come or gone: divide the links anew."""
-        lanes, routes = self._lanes, self._routes
-        for k in self._awake:
-            if not lanes[k].active:
-                lanes[k].rest()
-        self._awake = busy = [k for k, lane in enumerate(lanes) if lane.active]
-        flows = [lanes[k].active for k in busy]
-        rates = max_min_rates([routes[k] for k in busy], flows, self._capacity)
-        for k, rate in zip(busy, rates, strict=True):
+    def _changed(self, lane: int) -> None:
+        """Transfers have come to a lane, or gone."""
+        self._awake[lane] = None
+        self._share_soon()
+
+    def _share_soon(self) -> None:
+        """Divide the links anew, once for all that happens at this instant."""
+        if not self._unshared:
+            self._unshared = True
+            self.agenda.at(self.agenda.now, self._share, None, OBSERVATION)
+
+    def _share(self, _: object) -> None:
+        self._unshared = False
+        lanes, awake = self._lanes, self._awake
+        for k in [k for k in awake if not lanes[k].active]:
+            lanes[k].rest()
+            del awake[k]
+        if not awake:
+            return
+        flows = tuple([(k, lanes[k].active) for k in sorted(awake)])
+        rates = self._known.get(flows)
+        if rates is None:
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            routes = [self._routes[k] for k, _ in flows]
+            rates = max_min_rates(routes, [count for _, count in flows], self._capacity)
+            self._known[flows] = rates
+        for (k, _), rate in zip(flows, rates, strict=True):
             if rate != lanes[k].rate:
                 lanes[k].turn(rate)
 
