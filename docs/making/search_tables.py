@@ -245,6 +245,25 @@ def effect_table(data: dict[str, Any], effect: str) -> str:
     return "\n".join(lines)
 
 
+def parts_table(data: dict[str, Any], scenario: str) -> str:
+    """Of each part switched off, the least share of the jobs of each other part that move, over all seeds."""
+    seeds = list(data[scenario].values())
+    parts = list(seeds[0])
+    title = f"off in `{scenario}`, {len(seeds)} seed{'s' * (len(seeds) > 1)}"
+    lines = [
+        f"| {title} | {' | '.join(f'`{part}`' for part in parts)} |",
+        f"|---|{'---:|' * len(parts)}",
+    ]
+    for off in parts:
+        cells = []
+        for part in parts:
+            counts = [seed[off][part] for seed in seeds] if part != off else []
+            least = min(counts, key=lambda count: count[0] / count[1], default=None)
+            cells.append(f"{least[0]:,} of {least[1]:,}" if least else "")
+        lines.append(f"| `{off}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def _measured(mean: float, error: float) -> str:
     """Mean and standard error, both to two digits of the error."""
     places = 1 - floor(log10(error)) if error > 0 else 3

@@ -98,6 +98,8 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "federation.md": {
         "federation": search_tables.federation_table,
         "federation chances": search_tables.chances_table,
+        "federation_parts small": partial(search_tables.parts_table, scenario="federation/small"),
+        "federation_parts week": partial(search_tables.parts_table, scenario="federation/lcg-week"),
         "federation_week kept": search_tables.kept_table,
         "federation_week chances": search_tables.chances_table,
         **{
