@@ -176,7 +176,8 @@ def _tested_again(rows: list[dict[str, Any]]) -> Iterator[str]:
     """What a search says of kinds of systems beside what many runs of them in their place say."""
     if not any(row["tested"] for row in rows):
         return
-    yield "| seed | all of the front have | other | the search says | 50 runs of each say | variants |"
+    tests = rows[0].get("tests", 50)
+    yield f"| seed | all of the front have | other | the search says | {tests} runs of each say | variants |"
     yield "|---|---|---|---|---|---|"
     for row in rows:
         for one in row["tested"]:
@@ -215,7 +216,7 @@ def kept_table(data: dict[str, Any]) -> str:
     for point in row["kept"]:
         cells = [*point["kinds"], *(_measured(*point["objectives"][name]) for name in names)]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *(f"- {text}" for text in row["said"])])
+    return "\n".join([*lines, "", *(f"- {text}" for text in row["said"]), "", *_tested_again([row])])
 
 
 def _costs(point: list[float]) -> list[float]:

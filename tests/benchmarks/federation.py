@@ -1,8 +1,8 @@
 """What the search of a federation is worth, against random search and against the settings of the papers.
 
     python -m tests.benchmarks.federation --rows docs/data/federation.json        # measures what is missing
-    python -m tests.benchmarks.federation --scenario federation/lcg-week --runs 240 --seeds 1 --samplers tpe \
-        --fresh 0 --rows docs/data/federation_week.json                    # half an hour of CPU
+    python -m tests.benchmarks.federation --scenario federation/lcg-week --runs 240 --seeds 1 --fresh 0 \
+        --samplers auto --tests 10 --rows docs/data/federation_week.json   # an hour of CPU
     python docs/making/tables.py                                           # shows it in docs/federation.md
 
 For every seed there are a search with the sampler that is the default and one with `random` that takes
@@ -12,7 +12,8 @@ Their quality is the hypervolume of the means; the reference point is the worst 
 all of them, so that only what stays at the edge counts for nothing.
 
 Counted is also how often each kind of system was evaluated, and kept. What a search says of kinds that its
-front does not hold is tested with 50 runs of each in the place of those that it does, on other streams.
+front does not hold is tested with 50 runs (`--tests`) of each in the place of those that it does, on other
+streams.
 """
 
 from __future__ import annotations
@@ -117,10 +118,10 @@ def chances(found: Front) -> dict[str, dict[str, list[int]]]:
     }
 
 
-def tested_again(made: Front, settings: Settings, pool: Pool) -> list[dict[str, Any]]:
-    """What a front says of the kinds that it does not hold, and what many runs of them in their place say."""
+def tested_again(made: Front, settings: Settings, tests: int, pool: Pool) -> list[dict[str, Any]]:
+    """What a front says of the kinds that it does not hold, and what so many runs in their place say."""
     choices = dominant_choices(made)
-    fresh = FreshRuns(settings, TESTS, pool, first=streams_of(made)[0])
+    fresh = FreshRuns(settings, tests, pool, first=streams_of(made)[0])
     said = {
         (choice.path, one.value): one.tested.verdict if one.tested else "undecided"
         for choice in choices
@@ -151,7 +152,14 @@ def kept_points(found: Front) -> list[dict[str, Any]]:
 
 
 def measure(
-    scenario: Scenario, seed: int, budget: Budget, sampler: str, fresh: int, pool: Pool, work: Path | None
+    scenario: Scenario,
+    seed: int,
+    budget: Budget,
+    sampler: str,
+    fresh: int,
+    tests: int,
+    pool: Pool,
+    work: Path | None,
 ) -> dict[str, Any]:
     """One search, and what its front is worth on fresh streams."""
     out = None if work is None else work / f"{sampler}-{seed}"
@@ -171,7 +179,8 @@ def measure(
         "kinds": kinds,
         "said": list(map(str, dominant_choices(made))),
         "tried": chances(made),
-        "tested": tested_again(made, found.settings, pool) if fresh else [],
+        "tests": tests,
+        "tested": tested_again(made, found.settings, tests, pool) if tests else [],
         "kept": kept_points(made),
         "points": means(scenario, kept, fresh, pool) if fresh else [],
     }
@@ -187,6 +196,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=300, help="points to evaluate")
     parser.add_argument("--runs", type=int, help="simulations in all, in place of a number of points")
     parser.add_argument("--fresh", type=int, default=30, help="new streams for what is kept; 0 for none")
+    parser.add_argument("--tests", type=int, default=TESTS, help="runs of each kind in another's place")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
     parser.add_argument("--work", type=Path, help="folder that keeps the studies")
@@ -204,7 +214,7 @@ def main() -> None:
             budget = Budget.of(None if chosen.runs else chosen.budget, runs=chosen.runs)
             if sampler == "random":
                 budget = Budget.of(None, runs=found["auto"]["runs"])
-            row = measure(scenario, seed, budget, sampler, chosen.fresh, with_pool, chosen.work)
+            row = measure(scenario, seed, budget, sampler, chosen.fresh, chosen.tests, with_pool, chosen.work)
             known["rows"].append(row)
             save(chosen.rows, known)
         if not known["papers"] and chosen.fresh:
