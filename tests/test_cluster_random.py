@@ -11,6 +11,7 @@ from gridtune.model.batch.cluster import Cluster, Queue
 from gridtune.model.batch.holds import KEYS, Hold, Window
 from gridtune.model.batch.plan import planned_starts
 from gridtune.model.batch.policies import Easy
+from gridtune.model.batch.profile import Profile
 from gridtune.model.job import Job
 
 CAPACITY = 8
@@ -271,3 +272,32 @@ def test_who_waited_may_pass_once_a_job_was_started_to_end_later_than_decided():
     cluster.start(first, 0.0, 25.0)  # nodes are made ready for 15 s
     cluster.enqueue(last)
     assert list(Easy().starts(cluster, 1.0)) == [passing]  # it ends by 21 s, before the head can start
+
+
+def planned_wholly(cluster):
+    """Who starts at 0 s if everybody who waits is planned, one after the other, from scratch."""
+    profile = Profile(0.0, cluster.free, ((end.time, end.processors) for end in cluster.ends))
+    free, chosen = cluster.free, []
+    for job in cluster.in_order():
+        if profile.place(job.processors, job.expected) == 0.0 and job.processors <= free:
+            chosen.append(job)
+            free -= job.processors
+    return chosen
+
+
+@pytest.mark.parametrize(("stride", "few"), [(1, 0), (4, 0), (12, 32)])
+def test_who_starts_of_a_long_queue_is_known_without_planning_all_of_it(monkeypatch, stride, few):
+    monkeypatch.setattr(plan, "STRIDE", stride)
+    monkeypatch.setattr(plan, "FEW", few)
+    for seed in range(200):
+        draw, cluster = Random(f"long queue {seed}"), Cluster(40)
+        for number in range(60):
+            width = draw.choice([1, 2, 3, 5, 8, 30, 30, 36, 36])
+            length = round(draw.lognormvariate(4, 2), 2)
+            job = Job(number, "x", 0.0, length, processors=width, estimate=length)
+            runs = number < 20
+            if not runs or width <= cluster.free - 14:
+                cluster.enqueue(job)
+            if runs and job in cluster:
+                cluster.start(job, 0.0, length)
+        assert list(plan.fresh_starts(cluster, cluster.in_order(), 0.0)) == planned_wholly(cluster), seed

@@ -11,7 +11,7 @@ again on further draws of even weeks. The rule by which one is chosen, before od
 those that are there no less fair than either plain policy the one with the least slow-down; if there is none,
 the fairest. It and the two are then run on draws of odd weeks, each on the same ones, and their differences
 are taken draw by draw. A log of a site that is hardly busy says little of policies: `--compression` brings
-its jobs so many times closer.
+its jobs so many times closer. `--further` runs what was chosen, and the two, on more draws of odd weeks.
 Unfairness is 1 - Jain's index of the users' mean slow-downs.
 """
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,19 +84,22 @@ class Runs:
         self.log, self._path, self.compression = log, path, compression
         self._known = {(row["half"], row["seed"], row["draw"], row["point"]): row for row in rows_of(path)}
 
-    def of(self, half: str, points: Sequence[Point], draws: tuple[int, int]) -> list[Any]:
-        """Metrics of points, by name a list over the draws, which are the same for all points."""
+    def of(self, half: str, points: Sequence[Point], draws: tuple[int, int], first: int = 0) -> list[Any]:
+        """Metrics of points, by name a list over the draws from a first one on, the same for all points."""
         scenario, (seed, count) = replay(self.log, half, self.compression), draws
         return [
-            {name: [row[name] for row in self._rows(scenario, half, point, seed, count)] for name in SHOWN}
+            {
+                name: [row[name] for row in self._rows(scenario, half, point, seed, range(first, count))]
+                for name in SHOWN
+            }
             for point in points
         ]
 
     def _rows(
-        self, scenario: Scenario, half: str, point: Point, seed: int, count: int
+        self, scenario: Scenario, half: str, point: Point, seed: int, draws: Iterable[int]
     ) -> Sequence[dict[str, Any]]:
         rows = []
-        for draw in range(count):
+        for draw in draws:
             key = half, seed, draw, json.dumps(point, sort_keys=True)
             if key not in self._known:
                 metrics = metrics_of(Task(scenario, point, seed, draw))
@@ -196,6 +199,19 @@ def measure(log: str, work: Path, budget: int, draws: int, compression: float) -
     }
 
 
+def judge_on(row: dict[str, Any], work: Path, draws: int) -> dict[str, Any]:
+    """The three settings of a row run on further draws of odd weeks, up to so many."""
+    runs = Runs(row["log"], work / f"{row['log'].removesuffix('.swf.gz')}-further.jsonl", row["compression"])
+    points = [*PLAIN.values(), row["chosen"]]
+    had = len(row["runs"]["chosen"][UNFAIRNESS])
+    further = runs.of("odd", points, (TESTING, draws), had)
+    made = {
+        name: {metric: [*row["runs"][name][metric], *values[metric]] for metric in SHOWN}
+        for name, values in zip((*PLAIN, "chosen"), further, strict=True)
+    }
+    return row | {"runs": made}
+
+
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -205,11 +221,19 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=48, help="points of each search")
     parser.add_argument("--draws", type=int, default=48, help="of weeks by which the chosen one is judged")
     parser.add_argument("--compression", type=float, default=1.0, help="how much closer jobs come")
+    parser.add_argument(
+        "--further",
+        action="store_true",
+        help="no search: what was chosen is judged on draws beyond those had",
+    )
     chosen = parser.parse_args()
     known = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else []
     chosen.work.mkdir(parents=True, exist_ok=True)
     for log in chosen.logs:
-        row = measure(log, chosen.work, chosen.budget, chosen.draws, chosen.compression)
+        if chosen.further:
+            row = judge_on(next(one for one in known if one["log"] == log), chosen.work, chosen.draws)
+        else:
+            row = measure(log, chosen.work, chosen.budget, chosen.draws, chosen.compression)
         known = [*(one for one in known if one["log"] != log), row]
         short = json.loads(json.dumps(known), parse_float=lambda text: float(f"{float(text):.6g}"))
         chosen.rows.write_text(json.dumps(short) + "\n", encoding="utf-8")

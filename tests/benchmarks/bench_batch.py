@@ -80,11 +80,11 @@ def command_seconds(values):
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
+@pytest.mark.benchmark(timer=time.process_time)
 def test_conservative_backfilling_under_growing_load(benchmark):
     """6,800 jobs on 100 processors, arrivals as logged, x1.5 and x2.25 closer: at most 4 times the CPU.
 
-    That is of the command. In memory, where the log has been read and what is left of the first takes hardly
-    any time, it is about six times.
+    That is of the command, and in memory, where the log has been read.
     """
     try:
         find_trace(KTH)
@@ -94,12 +94,13 @@ def test_conservative_backfilling_under_growing_load(benchmark):
     factors = [{"workload.compression": factor} for factor in (1.0, 1.5, 2.25)]
     loads = [load("batch/replay").override(values | factor) for factor in factors]
     simulate(loads[0])  # reads the trace
-    times = [min(seconds(scenario) for _ in range(3)) for scenario in loads[:2]]
-    times.append(benchmark.pedantic(seconds, (loads[2],), rounds=1, iterations=1))
+    times = [min(seconds(scenario) for _ in range(5)) for scenario in loads[:2]]
+    benchmark.pedantic(seconds, (loads[2],), rounds=5, iterations=1)
+    times.append(benchmark.stats.stats.min)
     whole = [min(command_seconds(values | factor) for _ in range(3)) for factor in factors]
     benchmark.extra_info.update(seconds=times, commands=whole)
     assert whole[2] / whole[0] <= 4
-    assert times[2] / times[0] <= 8
+    assert times[2] / times[0] <= 4
 
 
 def large_machine():
