@@ -17,6 +17,7 @@ import typer
 
 from gridtune import boundary, options, subcommands
 from gridtune.options import Format, FrontFormat, TableFormat
+from gridtune.threads import single_threaded
 
 if TYPE_CHECKING:
     from gridtune.scenarios.api.experiment import Scenario
@@ -447,6 +448,7 @@ def _print(content: Any, rows: Iterable[dict[str, Any]], columns: Sequence[str],
 
 def main() -> None:
     """Entry point of the console script: every expected failure is a line on standard error."""
+    single_threaded()
     boundary.run(partial(app, standalone_mode=False))
 
 

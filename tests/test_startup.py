@@ -52,3 +52,25 @@ def test_what_simulates_or_checks_imports_no_search_and_no_pictures(arguments, t
 def test_the_front_of_a_study_imports_nothing_that_proposes_or_draws(tmp_path):
     code, modules = imported("front", "nowhere", folder=tmp_path)
     assert (code, modules - SIMULATES) == (2, {"optuna"})
+
+
+COUNT = """
+from pathlib import Path
+from gridtune.cli import main
+try:
+    main()
+except SystemExit:
+    import numpy
+    numpy.ones((500, 500)) @ numpy.ones((500, 500))
+    names = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
+    print(names.count(Path("/proc/self/comm").read_text()))  # others are PyArrow's
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted as Linux shows them")
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor has no two threads of linear algebra")
+def test_a_command_does_linear_algebra_in_one_thread():
+    free = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    command = [sys.executable, "-c", COUNT, "validate", "diet/day-regular"]
+    done = subprocess.run(command, capture_output=True, text=True, env=free, check=True, timeout=120)
+    assert done.stdout.splitlines()[-1] == "1"

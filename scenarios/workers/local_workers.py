@@ -17,11 +17,11 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
+from gridtune.threads import single_threaded
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Workers are the parallelism; threads of linear algebra inside them would only get in each other's way.
-SINGLE_THREADED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 ORPHAN_CHECK = 1.0  # s between two looks of a worker at whether its parent lives
 
 
@@ -45,8 +45,7 @@ class LocalProcesses(ProcessPoolExecutor):
     """
 
     def __init__(self, jobs: int) -> None:
-        for name in SINGLE_THREADED:
-            os.environ.setdefault(name, "1")
+        single_threaded()
         self.started: list[BaseProcess] = []
         super().__init__(
             jobs, mp_context=_context(self.started), initializer=_start_worker, initargs=(os.getpid(),)
