@@ -1,6 +1,7 @@
 """The live view: what can be set, what is drawn, and the page in a browser."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -75,6 +76,18 @@ def test_places_hold_what_runs_and_queue_what_waits():
     waiting = sum(str(job.state) == "queued" for job in model.record.jobs)
     assert waiting > 0
     assert sum(place.waiting for place in places.values()) == waiting
+
+
+def test_slots_of_servers_on_leases_are_counted_with_their_site_alone():
+    model = GridModel("federation/small", step_length=7200.0)
+    model.step()
+    places = occupancy(model)
+    assert {place.name for place in places if place.leased} == {
+        f"{name}-{k:03}" for name in ("sed", "server") for k in range(8)
+    }
+    assert sum(place.slots for place in places if not place.leased) == 32 + 32 + 30
+    texts = [text.get_text() for text in pictures.sites(model).texts]
+    assert any(re.fullmatch(r"Sites: \d+ of 94 slots held", text) for text in texts), texts
 
 
 def test_many_places_are_shown_in_groups():

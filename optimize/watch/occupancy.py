@@ -27,12 +27,14 @@ class Place:
         running: slots that jobs hold, by kind of job; what is held without a job is `HELD` (idle pilots,
             setting up and cleaning up).
         waiting: jobs in its queues.
+        leased: whether its slots are those of another place: of a site, of which servers have leases.
     """
 
     name: str
     slots: int = 0
     running: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
+    leased: bool = False
 
 
 def occupancy(grid: Grid) -> list[Place]:
@@ -44,6 +46,7 @@ def occupancy(grid: Grid) -> list[Place]:
         names[agent.name] = name
         place = made.setdefault(name, Place(name))
         place.slots += _slots(agent)
+        place.leased = isinstance(agent, SeD) and agent.place is not None
     elsewhere = Place(ELSEWHERE)
     for job in grid.record.jobs:
         if job.state is RUNNING and job.site in names:

@@ -46,7 +46,9 @@ def sites(model: GridModel) -> Figure:
             axes.xaxis.get_major_locator().set_params(integer=True)
         slots.set_xlabel("slots, and the jobs that hold them")
         slots.tick_params(left=False)
-        _title(drawing, f"Sites: {sum(held)} of {sum(place.slots for place in places)} slots held")
+        own = [(count, place.slots) for count, place in zip(held, places, strict=True) if not place.leased]
+        taken, there = (sum(column) for column in zip(*own, strict=True)) if own else (0, 0)
+        _title(drawing, f"Sites: {taken} of {there} slots held")
         if any(held):
             drawing.legend(loc="upper right", ncols=4, fontsize=8)
     return drawing
