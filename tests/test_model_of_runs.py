@@ -278,6 +278,6 @@ def test_a_surface_that_was_seen_has_the_precisions_of_both_added_up():
     assert found.covariance() == pytest.approx(precise)
     mean = found.mean(surface.means + off)
     assert (mean - surface.means).T.ravel() == pytest.approx(precise @ (off.T.ravel() / noise))
-    draws = model_of_runs._sample(found.covariance(), 0.0, 40_000, rng, 3)
+    draws = model_of_runs._sample(found.covariance(), np.zeros(6), 40_000, rng, 3)
     assert draws.shape == (40_000, 3, 2)
     assert np.cov(draws.transpose(0, 2, 1).reshape(-1, 6).T) == pytest.approx(precise, abs=0.06)

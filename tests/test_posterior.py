@@ -120,6 +120,20 @@ def test_an_objective_without_luck_ties():
     assert chances.sum() == pytest.approx(1.0, abs=0.35)  # one objective is left: one point is the best
 
 
+def test_an_objective_without_luck_says_nothing_of_how_unsure_the_others_are():
+    # Its worth is a million times its luck: what keeps the arithmetic going there would drown the others.
+    rng = np.random.default_rng(43)
+    known = points(60, rng)
+    values = runs(known, [3] * 60, rng, luck=0.05)
+    exact = np.array([[1e5 * point["x"] ** 2] * 3 for point in known])
+    alone, beside = fit(values, known), fit(np.concatenate([values, exact[:, None]], axis=1), known)
+    gaps = [(found.draws - found.draws[:, :1])[:, 1:] for found in (alone, beside)]
+    wider = gaps[1][..., :2].std(axis=0) / gaps[0].std(axis=0)
+    assert np.median(wider, axis=0) == pytest.approx(1.0, abs=0.1)
+    assert not np.ptp(gaps[1][..., 2], axis=0).any(), "what does not vary is known"
+    assert beside.means[:, 2] - beside.means[0, 2] == pytest.approx(exact[:, 0] - exact[0, 0])
+
+
 def test_settings_become_places():
     x, kind = coordinates_of([{"x": 1.0}, {"x": 1000.0, "k": "a"}, {"x": 10.0, "k": "b"}])[::-1]
     assert x[:, 0] == pytest.approx([0, 1, 1 / 3])

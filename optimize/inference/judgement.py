@@ -96,7 +96,7 @@ class Judgement:
         mean = sign * float(posterior.means[a, column] - posterior.means[b, column])
         gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
         error = float(np.std(gaps))
-        if error == 0 or not isfinite(posterior.unit[column]):
+        if np.ptp(gaps) == 0 or not isfinite(posterior.unit[column]):
             return Difference(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
         half = float(ndtri(0.5 + INTERVAL / 2)) * error
         confidence = 1 - 2 * float(ndtr(-abs(mean) / error))

@@ -50,7 +50,8 @@ def stream_effects(runs: Array, seen: Array, slopes: Array, precision: Array) ->
     for slope, weight, gaps in zip(slopes.T, precision.T, np.moveaxis(off, 1, 0), strict=True):
         counted = weight * slope**2
         normal = np.diag(present.T @ counted) - (present * (counted / counts)[:, None]).T @ present
-        made.append(np.linalg.pinv(normal, hermitian=True) @ (gaps.T @ (weight * slope)))
+        found = np.linalg.pinv(normal, hermitian=True) @ (gaps.T @ (weight * slope))
+        made.append(found - found.mean())  # where streams do nothing, rounding moves them all alike
     return np.array(made).T
 
 
@@ -265,15 +266,14 @@ def least_squares(
         known = np.eye(objectives) + flat[at].T @ moving
         part = cho_solve(factor, np.eye(len(at))) - moving @ np.linalg.solve(known, moving.T)
         precision[np.ix_(at, at)] += len(some) * (part + part.T) / 2
-        pulled[at] += part @ runs[here][:, :, some].sum(axis=2).T.ravel()
+        pulled[at] += part @ (runs[here][:, :, some] - level[here, :, None]).sum(axis=2).T.ravel()
     for k in range(objectives):
         at = np.arange(k * points, (k + 1) * points)
         unit = slopes[:, k] / np.sqrt(slopes[:, k] @ slopes[:, k])
         sure = SURE * np.trace(precision[np.ix_(at, at)])
         precision[np.ix_(at, at)] += sure * np.outer(unit, unit)
-        pulled[at] += sure * unit * (unit @ level[:, k])
     covariance = cho_solve(cho_factor(precision, lower=True), np.eye(len(precision)))
-    return (covariance @ pulled).reshape(objectives, points).T, (covariance + covariance.T) / 2
+    return level + (covariance @ pulled).reshape(objectives, points).T, (covariance + covariance.T) / 2
 
 
 def patterns(seen: Array) -> list[tuple[Array, list[int]]]:

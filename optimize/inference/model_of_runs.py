@@ -51,6 +51,7 @@ SURFACES = 8  # that are possible, at most, as the sizes of a surface's parts ar
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 800  # points that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
+LEAST_VARIANCE = 1e-9  # of that of worth: what keeps the arithmetic going
 LEAST_SCALE = 0.1  # of all differences in an objective, beside what the streams seen say of it
 
 
@@ -152,7 +153,9 @@ def fit(
     expected_each = [one.mean(means) for one in made]
     means = np.mean(expected_each, axis=0)
     rng = np.random.default_rng([seed, *means.shape])
-    least = 1e-9 * float(np.trace(made[0].surface.covariance)) / means.size
+    # Of each objective apart: one without luck is of quite another size here.
+    own = np.diag(made[0].surface.covariance).reshape(means.T.shape)
+    least = LEAST_VARIANCE * np.repeat(own.mean(axis=1), len(points))
     anew = means + _sample(luck, least, REPLAYS, rng, len(points))
     samples, replays = [], []
     for one, mean in zip(made, expected_each, strict=True):
@@ -163,14 +166,13 @@ def fit(
     found = rng.permutation(np.concatenate(samples))
     centre = middle / unit
     scales = _scales(streams, steep * unit, error * unit, len(found), rng)
-    return Posterior(
-        means * unit,
-        (centre + (found - centre) * scales[:, None]) * unit,
-        streams * unit,
-        _unit(plain),
-        np.concatenate(replays, axis=1) * unit,
-        np.sqrt(factors)[:, :, None] * np.linalg.cholesky(noise),
-    )
+    found = centre + (found - centre) * scales[:, None]
+    repeated = np.concatenate(replays, axis=1)
+    tie = _unit(plain)
+    for drawn in (found, repeated):
+        drawn[..., unit <= tie] = means[:, unit <= tie]  # luck that is less than a tie is none
+    luck_of_each = np.sqrt(factors)[:, :, None] * np.linalg.cholesky(noise)
+    return Posterior(means * unit, found * unit, streams * unit, tie, repeated * unit, luck_of_each)
 
 
 def _scales(streams: Array, steep: Array, error: Array, draws: int, rng: np.random.Generator) -> Array:
@@ -225,10 +227,10 @@ class Conditioned:
         return self.surface.covariance - self._half.T @ self._half
 
 
-def _sample(covariance: Array, least: float, count: int, rng: np.random.Generator, points: int) -> Array:
-    """Draws x points x quantities with that covariance and, as it may be singular, a least variance."""
+def _sample(covariance: Array, least: Array, count: int, rng: np.random.Generator, points: int) -> Array:
+    """Draws x points x quantities with that covariance and, as it may be singular, least variances."""
     import numpy as np
 
-    root = np.linalg.cholesky((covariance + covariance.T) / 2 + least * np.eye(len(covariance)))
+    root = np.linalg.cholesky((covariance + covariance.T) / 2 + np.diag(least))
     drawn = rng.normal(size=(count, len(root))) @ root.T
     return np.asarray(np.moveaxis(drawn.reshape(count, -1, points), 1, 2))
