@@ -142,7 +142,7 @@ def _fresh_views(patch: Patch) -> None:
 
 
 def _slow_processor(patch: Patch) -> None:
-    """Shared processors give each job as if one more ran there."""
+    """Shared processors give each job 0.3 of its part."""
     count = SharedProcessor._count
 
     def counted(self: SharedProcessor, active: int) -> None:
@@ -174,6 +174,12 @@ def _no_rounds(patch: Patch) -> None:
         made(self, *given, **named)
 
     patch.setattr(BatchSite, "__init__", init)
+
+
+def _with_memory(self: P, error: float, reading: Any, memory: Any) -> tuple[float, Any]:
+    """A tenth of all errors so far on top of kp e."""
+    total = (memory or 0.0) + error
+    return self.kp * error + 0.1 * total, total
 
 
 def _filling_rules(patch: Patch) -> None:
@@ -406,7 +412,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a proportional controller adds what it missed before",
-        _set(P, "law", lambda self, error, reading, memory: (error, memory)),
+        _set(P, "law", _with_memory),
         ("batcigri/controllers/G9c",),
     ),
     Mutant(

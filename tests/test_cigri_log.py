@@ -1,9 +1,12 @@
 """The log of a real CiGri: the law of its controller, and ours beside it."""
 
+import csv
+
 import numpy as np
 import pytest
 
 from gridtune.scenarios import ScenarioError
+from gridtune.scenarios.commands.reproduce import remarks, run_paper
 from gridtune.scenarios.reproduction.batcigri import log as cigri
 from gridtune.scenarios.reproduction.batcigri.log import IntegralLaw, Log
 
@@ -44,3 +47,24 @@ def test_the_real_log_is_read_where_it_is_found(tmp_path, monkeypatch):
     (tmp_path / cigri.FILE).write_text("time, input\n")
     with pytest.raises(ScenarioError, match="no log of CiGri"):
         cigri.read_log()
+
+
+def test_what_a_missing_log_leaves_out_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GRIDTUNE_DATA", raising=False)
+    made = run_paper("batcigri/log", 1, 1, 1, tmp_path / "out", quick=True)
+    assert made["claims"] == []
+    assert [line for line in remarks(made) if "left out: batcigri/log" in line and cigri.FILE in line]
+
+
+def test_the_picture_shows_the_real_signals_and_those_simulated(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRIDTUNE_DATA", str(tmp_path))
+    log = made(cycles=12)
+    rows = zip(log.time, log.input, log.load, strict=True)
+    (tmp_path / cigri.FILE).write_text("".join(f"{time},{jobs},{load},0,0\n" for time, jobs, load in rows))
+    run_paper("batcigri/log", 1, 1, 1, tmp_path / "out", quick=True)
+    with (tmp_path / "out" / "log.csv").open(newline="") as file:
+        drawn = {(row["panel"][0], row["series"]) for row in csv.DictReader(file)}
+    ours, real = "our file server under our controller", "real CiGri"
+    assert {(panel, series) for panel in "12" for series in (ours, real)} <= drawn

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from typer.main import get_command
 
 from gridtune import cli
@@ -17,6 +18,8 @@ from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.execution.sweep import grid, parse_vary
+from gridtune.scenarios.fields.laws import Law
+from gridtune.scenarios.tables.schema import ScenarioSpec
 from tests.chromium import document
 
 ROOT = Path(__file__).parents[1]
@@ -161,6 +164,18 @@ def test_references_name_everything_there_is():
         assert f"## gridtune {name}" in commands
     assert "Usage: gridtune run" in commands
     assert all("\n".join(page()).startswith("# ") for page in reference.PAGES.values())
+
+
+def test_every_law_and_every_kind_of_workload_is_on_its_page():
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(Law).validate_python({"law": "none"})
+    laws = re.findall(r"'([\w-]+)'", refused.value.errors()[0]["ctx"]["expected_tags"])
+    table = "\n".join(module("reference").scenario_tables()).partition("\n## Laws\n")[2]
+    assert len(laws) > 5
+    assert [law for law in laws if f"\n| `{law}` |" not in table] == []
+    kinds = ScenarioSpec.model_json_schema()["properties"]["workload"]["items"]["discriminator"]["mapping"]
+    page = (DOCS / "writing-a-scenario.md").read_text(encoding="utf-8").partition("\n## Workloads\n")[2]
+    assert [kind for kind in kinds if f"`{kind}`" not in page] == []
 
 
 def reference_policies():

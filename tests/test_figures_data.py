@@ -1,6 +1,7 @@
 """What figures of reproduced papers show stands as CSV beside them, published values included."""
 
 import csv
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +55,10 @@ def test_the_example_ends_where_the_paper_says(tmp_path):
     stars = {(float(x), float(y)) for _, series, _, x, y in rows if series.startswith("RR-5335")}
     assert stars == ends
     assert len(stars) == 5
+
+
+def test_no_table_takes_the_place_of_what_a_figure_shows(tmp_path):
+    made = run_paper("batcigri/controllers", 1, 1, 1, tmp_path / "out", quick=True)
+    for figure in map(Path, made["figures"]):
+        assert rows_of(figure.with_suffix(".csv"))
+    assert (tmp_path / "out" / "controllers-quality.csv").read_text().startswith("controller,end,mean")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
@@ -92,6 +92,7 @@ def _bounds(parameter: dict[str, Any]) -> str:
 
 def scenario_tables() -> Lines:
     """Every table of a scenario document with its keys."""
+    from gridtune.scenarios.fields.laws import Law
     from gridtune.scenarios.tables.schema import ScenarioSpec
 
     schema = ScenarioSpec.model_json_schema()
@@ -107,10 +108,11 @@ def scenario_tables() -> Lines:
         yield f"\n## {_title(name)}\n\n{_sentence(part.get('description', ''))} Written as {places}."
         yield from _keys(part, parts)
     yield "\n## Laws\n\nA number, or a table with `law`.\n\n| law | parameters | meaning |\n|---|---|---|"
-    for law in _laws():
-        fields = [key for key in law.model_fields if key != "law"]
-        name = str(law.model_fields["law"].annotation).split("'")[1]
-        yield _row(f"`{name}`", ", ".join(f"`{key}`" for key in fields), law.__doc__ or "")
+    for law in get_args(get_args(Law)[0]):
+        fields = {key: field for key, field in law.model_fields.items() if key != "law"}
+        (name,) = get_args(law.model_fields["law"].annotation)
+        said = [f"`{key}`: {field.description}." for key, field in fields.items() if field.description]
+        yield _row(f"`{name}`", ", ".join(f"`{key}`" for key in fields), " ".join([law.__doc__ or "", *said]))
 
 
 def _places(schema: dict[str, Any], part: str) -> list[str]:
@@ -146,12 +148,6 @@ def _named(value: dict[str, Any]) -> Iterator[str]:
     for each in inner:
         if isinstance(each, dict):
             yield from _named(each)
-
-
-def _laws() -> list[Any]:
-    from gridtune.scenarios.fields import laws
-
-    return [laws.Constant, laws.Uniform, laws.LogUniform, laws.Exponential, laws.LogNormal, laws.Weibull]
 
 
 def _keys(part: dict[str, Any], parts: dict[str, Any]) -> Lines:

@@ -28,7 +28,7 @@ class Aggregation(Policy):
 
 
 class _Ascending(Aggregation):
-    """Vectors in ascending order of one tag; among equals the more powerful, then the lower index."""
+    """Vectors in ascending order of one tag; among equals the lower index."""
 
     tag: ClassVar[str] = ""
 

@@ -52,17 +52,22 @@ def run_paper(
         "counts": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
         "claims": claims,
         "figures": [str(figure) for figure in bench.figures],
+        "left_out": bench.left_out,
     }
     write_json(folder / "claims.json", made)
     return made
 
 
 def remarks(made: dict[str, Any]) -> Iterator[str]:
-    """What to say below a table of claims: counts, why some are not met, where figures are; a line each."""
-    yield ", ".join(f"{count} {verdict}" for verdict, count in made["counts"].items() if count)
+    """What to say below a table of claims, in lines.
+
+    Counts, why some are not met, what was left out, where figures are.
+    """
+    yield ", ".join(f"{count} {verdict}" for verdict, count in made["counts"].items() if count) or "no claims"
     for claim in made["claims"]:
         if claim["verdict"] != "met" and claim["reason"]:
             yield f"{claim['id']}, {claim['claim']}: {claim['verdict']}: {claim['reason']}"
+    yield from (f"left out: {each}" for each in made["left_out"])
     if made["figures"]:
         yield "figures: " + ", ".join(made["figures"])
 

@@ -28,7 +28,7 @@ class FaultSpec(Switchable):
         default=EVERY, description="name of the site, or * for each, one by one; not for a service"
     )
     server: str = Field(default=EVERY, description="server: name of a [[sed]], or * for all; each by itself")
-    between: EndingLaw = Field(description="s from one fault to the next, at least 1")
+    between: EndingLaw = Field(description="s from the end of one fault to the next, at least 1")
     repair: EndingLaw = Field(description="s that a fault lasts, at least 1")
     service: Literal["middleware", "information"] = Field(
         default="middleware",

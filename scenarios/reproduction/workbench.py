@@ -30,6 +30,7 @@ class Workbench:
         out: folder for figures and tables; exists.
         quick: whether experiments are done at reduced size.
         figures: files drawn so far.
+        left_out: experiments that could not be done, each with the reason.
     """
 
     pool: Pool
@@ -38,6 +39,7 @@ class Workbench:
     out: Path
     quick: bool = False
     figures: list[Path] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
     def evaluate(self, scenario: Scenario, points: Sequence[Point]) -> list[Values]:
         """For each point, each metric's value in each replication."""

@@ -171,16 +171,28 @@ def draw_errors(path: Path, errors: Mapping[str, Series], reference: float) -> N
             axes.set_xlabel("error (jobs)")
 
 
-def draw_log(path: Path, log: Log, wanted: Series, first: int) -> None:
-    """The load and the actuator of a real CiGri, and what our controller does with that load."""
-    with picture(path, 8.6, 4.4, "A real CiGri under control", "logged every 30 s") as drawing:
+def draw_log(path: Path, log: Log, wanted: Series, first: int, simulated: Mapping[str, Series]) -> None:
+    """Load and actuator of a real CiGri, those of our plant, and what our controller does with that load.
+
+    Args:
+        path: of the picture.
+        log: of the real CiGri.
+        wanted: by our controller after each cycle of the second half, fed with the logged load.
+        first: cycles in the first half.
+        simulated: signals of our file server under our controller, as `measured.signals` gives them.
+    """
+    with picture(path, 8.6, 4.4, "A real CiGri under control, and ours", "a value every 30 s") as drawing:
         above, below = drawing.subplots(2, 1, sharex=True)
-        above.step(log.time, log.load, where="post", color=BLUE, linewidth=1.1)
+        for axes, real, name in ((above, log.load, "load"), (below, log.input, "input")):
+            axes.step(log.time, real, where="post", color=BLUE, linewidth=1.4, label="real CiGri")
+            axes.step(
+                simulated["time"], simulated[name], where="post", color=GREY, linewidth=1.1,
+                label="our file server under our controller",
+            )  # fmt: skip
         above.set_ylabel("load of the file server")
-        below.step(log.time, log.input, where="post", color=BLUE, linewidth=1.4, label="real CiGri")
         below.step(
             log.time[first + 1 :], wanted[:-1], where="post", color=ORANGE, linewidth=1.0, linestyle="--",
-            label="our PI controller, gains from the first half",
+            label="our controller, fed with the real load, gains from the first half",
         )  # fmt: skip
         below.set_ylabel("actuator")
         below.legend(loc="lower right")
