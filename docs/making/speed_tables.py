@@ -31,6 +31,37 @@ def before_after_table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def search_table(rows: list[dict[str, Any]]) -> str:
+    """What whole searches of two checkouts take, and what their fronts are worth under fresh streams."""
+    lines = [
+        _line(
+            "search of", "seed", "version", "points of the front", "CPU s", "share of before, %", "volume, %"
+        ),
+        "|---|---:|---|---:|---:|---:|---:|",
+    ]
+    for case, seed in dict.fromkeys((row["case"], row["seed"]) for row in rows):
+        mine = [row for row in rows if (row["case"], row["seed"]) == (case, seed)]
+        if len(mine) < 2:
+            continue
+        volumes = _volumes([row["worth"] for row in mine], mine[0]["larger_is_better"])
+        for row, volume in zip(mine, volumes, strict=True):
+            shares = f"{100 * row['cpu'] / mine[0]['cpu']:.0f}", f"{100 * volume / volumes[0]:.1f}"
+            cells = f"{seed}", row["search"], f"{len(row['worth'])}", f"{row['cpu']:.0f}", *shares
+            lines.append(_line(case, *cells))
+    return "\n".join(lines)
+
+
+def _volumes(fronts: list[list[list[float]]], larger: list[bool]) -> list[float]:
+    """Hypervolumes, up to a tenth of the range beyond the worst of all fronts."""
+    import moocore
+    import numpy as np
+
+    costs = [np.array(front) * np.where(larger, -1.0, 1.0) for front in fronts]
+    everything = np.concatenate(costs)
+    worst = everything.max(axis=0) + 0.1 * np.ptp(everything, axis=0)
+    return [float(moocore.hypervolume(front, ref=worst)) for front in costs]
+
+
 def scaling_table(rows: list[dict[str, Any]]) -> str:
     """Time and memory of runs with 1, 4 and 16 times as much; exponents over the jobs, from 4 to 16 times."""
     lines = [

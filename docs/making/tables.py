@@ -121,6 +121,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "peers": speed_tables.peers_table,
         "profile_shares": speed_tables.shares_table,
         "scaling": speed_tables.scaling_table,
+        "search_before_after": speed_tables.search_table,
         "weight": speed_tables.weight_table,
     },
 }
