@@ -418,7 +418,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "controllers forget the sum of their errors",
         _set(PI, "law", lambda self, error, reading, memory: (self.kp * error, memory)),
-        ("batcigri/log/G10b", "batcigri/log/G10d"),
+        ("batcigri/log/G10b",),
     ),
     Mutant(
         "shared processors give every job less than its part",

@@ -299,10 +299,10 @@ def logged(bench: Workbench) -> list[Claim]:
             "horizon": (cycles + 1) * CYCLE,
         }
     )
-    (made,) = bench.measure(scenario, [{}], partial(loads, cycles=cycles))
+    (made,) = bench.measure(scenario, [{}], partial(loads, first=len(first.time), last=cycles))
     simulated = signals(simulate(scenario, bench.seed), HARVESTER)
     draw_log(bench.figure("log"), log, wanted, len(first.time), simulated)
-    real = moments(log.load.tolist())
+    real = moments(second.load.tolist())
     source = "log of a real CiGri (public repository of its authors)"
     return [
         hypothesis(
@@ -347,14 +347,17 @@ def logged(bench: Workbench) -> list[Claim]:
             source,
             *(
                 Finding(
-                    f"{name} of the load, over the logged",
+                    f"{name} of the load in the second half, over the logged",
                     mean([x / real[name] for x in made[name]]),
                     0.8,
                     1.25,
                 )
                 for name in real
             ),
-            reason="the log says neither what else used the server nor what the jobs wrote",
+            reason=(
+                "the first half is left out, in which our server fills from nothing; the log says neither "
+                "what else used the real one nor what the jobs wrote"
+            ),
         ),
     ]
 

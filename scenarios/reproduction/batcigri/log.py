@@ -124,10 +124,10 @@ def prediction(log: Log, fitted: Log) -> float:
     return float(np.sqrt((error**2).mean() / ((after - log.load[:-1]) ** 2).mean()))
 
 
-def loads(run: Run, cycles: int) -> dict[str, float]:
-    """Mean, standard deviation and autocorrelation of the load in the first cycles of a simulated run."""
-    series = [value for _, name, value in run.record.signals if name.endswith(".load")][:cycles]
-    return moments(series)
+def loads(run: Run, first: int, last: int) -> dict[str, float]:
+    """Mean, standard deviation and autocorrelation of the load in some cycles of a simulated run."""
+    series = [value for _, name, value in run.record.signals if name.endswith(".load")]
+    return moments(series[first:last])
 
 
 def moments(series: Sequence[float]) -> dict[str, float]:
