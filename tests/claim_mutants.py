@@ -387,7 +387,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("dirac/strategies/P6a",),
     ),
     Mutant(
-        "controllers submit half of what they should",
+        "controllers measure twice the load that there is",
         lambda patch: patch.setattr(
             Feedback,
             "measure",
@@ -423,13 +423,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "shared processors give every job less than its part",
         _slow_processor,
-        (
-            "egee/vres-node/R4",
-            "egee/vres-node/R5",
-            "egee/vres-site/R4",
-            "egee/vres-site/R5",
-            "egee/gptm3d/R8a",
-        ),
+        ("egee/gptm3d/R8a",),
     ),
     Mutant(
         "slots are dealt to the first processors",

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from typer.main import get_command
 
 from gridtune import cli
+from gridtune.model.policy import FAMILIES, Policy
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.paths import parse_assignment
 from gridtune.scenarios.document.scenario import load
@@ -94,6 +95,15 @@ def test_commands_exist_with_their_options_scenarios_and_paths(page, folder):
                 scenario.override(point)
         elif command == "search":
             Space.of(scenario, given["vary"] or []).check(scenario)
+
+
+def test_the_page_on_policies_has_a_row_for_each_family_whose_base_class_there_is():
+    page = (DOCS / "writing-a-policy.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)`[^|]*\| `([\w.]+)` \|", page, re.M)
+    assert {family for family, _ in rows} == {*FAMILIES}
+    for _, base in rows:
+        module, _, name = base.rpartition(".")
+        assert issubclass(getattr(importlib.import_module(module), name), Policy), base
 
 
 def test_the_policy_of_the_page_works(tmp_path):

@@ -134,7 +134,7 @@ def reservations(bench: Workbench, name: str, figure: str, caps: tuple[int, int]
             always("at most 2 per node", [count <= 2 for count in made["batch"]]),
             reason="there are no more slots",
         ),
-        hypothesis(
+        definition(
             "R4",
             name,
             "the delay of batch jobs has a fixed multiplicative bound",
@@ -143,12 +143,14 @@ def reservations(bench: Workbench, name: str, figure: str, caps: tuple[int, int]
                 "slow-down at most 2.5 (slots per processor)", [x <= 2.5 + 1e-6 for x in made["slowdown"]]
             ),
             Finding("worst slow-down of a run", quantile(made["slowdown"]), high=2.5 + 1e-6),
+            reason="processors are shared evenly, and by no more jobs than slots",
         ),
-        hypothesis(
+        definition(
             "R5",
             name,
             "a class that fills its slots receives at least its share",
             "section 3.2",
             always("no class receives less", [excess >= -1e-9 for excess in made["excess"]]),
+            reason="processors are shared evenly, and by no more jobs than slots",
         ),
     ]
