@@ -63,6 +63,26 @@ def test_jobs_say_where_they_want_to_go():
     assert {job.state for job in jobs} == {"done"}
 
 
+TWO_QUEUES = {
+    "name": "two",
+    "nodes": 4,
+    "policy": "easy",
+    "queue": [{"name": "short", "max_runtime": 500.0, "slots": 2}, {"name": "long"}],
+}
+
+
+def test_brokers_choose_among_all_queues_of_a_site_that_take_a_job():
+    jobs, _ = ran(where=(TWO_QUEUES,), requirements="wall_limit > 10000", count=3)
+    assert {job.state for job in jobs} == {"done"}
+    assert {job.state for job in ran(where=(TWO_QUEUES,), requirements='queue == "none"')[0]} == {"rejected"}
+    # The short queue has two of the four slots: who finds it full goes to the long one.
+    jobs, _ = ran(where=(TWO_QUEUES,), count=4, interval=1.0)
+    assert [job.start for job in jobs] == [job.submit for job in jobs]
+    # Whoever wants the short queue only waits for its two slots.
+    jobs, _ = ran(where=(TWO_QUEUES,), count=4, interval=1.0, requirements='queue == "short"')
+    assert [job.start for job in jobs] == [1.0, 2.0, 151.0, 152.0]
+
+
 def test_a_job_that_no_site_suits_is_told_so():
     jobs, _ = ran(requirements="speed > 9")
     assert {job.state for job in jobs} == {"rejected"}

@@ -318,6 +318,10 @@ class BatchSite(mesa.Agent):
         """Index of the first queue whose limits the job keeps."""
         return self.admission.queue_for(job)
 
+    def queues_for(self, job: Job) -> list[int]:
+        """Indices of all queues whose limits the job keeps."""
+        return list(self.admission.queues_for(job))
+
     def start(self, job: Job, hold: Hold | None = None) -> None:
         """Start a job of the site, or have it start once best-effort jobs have made room for it."""
         if self.best_effort is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Protocol
 
@@ -50,13 +50,18 @@ class Admission:
 
     def queue_for(self, job: Job) -> int | None:
         """Index of the first queue whose limits the job keeps; None if there is none."""
+        return next(self.queues_for(job), None)
+
+    def queues_for(self, job: Job) -> Iterator[int]:
+        """Indices of the queues whose limits the job keeps, in their order."""
         cluster = self._cluster
         if job.processors > self.widest:
-            return None
+            return
         if cluster.resources is not None and not cluster.resources.could_hold(job):
-            return None
+            return
         if self._open and not self.directed:
-            return 0
+            yield 0
+            return
         directed = self.directed.get(job.id) if self.directed else None
         for index, (widest, longest, groups) in enumerate(self._admits):
             if directed is not None and index != directed:
@@ -64,8 +69,7 @@ class Admission:
             # Who a placeholder works for is not known yet: its owner sees to it.
             admitted = not groups or job.group in groups or job.runtime == inf
             if admitted and job.processors <= widest and cluster.duration(job) <= longest:
-                return index
-        return None
+                yield index
 
 
 class Scheduled(Protocol):

@@ -23,16 +23,17 @@ class ComputingElement(Protocol):
     def adverts(self) -> Sequence[Advert]:
         """What it publishes now, of each class or queue."""
 
-    def queue_for(self, job: Job) -> str | None:
-        """Name of the class or queue that a job would enter; None if it could never start here."""
+    def queues_for(self, job: Job) -> Sequence[str]:
+        """Names of the classes or queues that would take a job; empty if it could never start here."""
 
     def offer(
         self,
         job: Job,
         done: Callable[[Job], object] | None = None,
         started: Callable[[Job, Any], object] | None = None,
+        queue: str | None = None,
     ) -> bool:
-        """Take a job in if it can start, or may wait; whether it was taken; see `VresSite.offer`."""
+        """Take a job into a queue if it can start or may wait; whether it was taken; see `VresSite.offer`."""
 
     def cancel(self, job: Job) -> None:
         """Take a job out on its owner's demand, whether it waits or runs; too late is no error."""
@@ -72,22 +73,25 @@ class BatchElement:
             )
         return made
 
-    def queue_for(self, job: Job) -> str | None:
-        """The first queue whose limits the job keeps."""
-        index = self.site.queue_for(job)
-        return None if index is None else self.site.cluster.queues[index].name
+    def queues_for(self, job: Job) -> list[str]:
+        """All queues whose limits the job keeps."""
+        queues = self.site.cluster.queues
+        return [queues[index].name for index in self.site.queues_for(job)]
 
     def offer(
         self,
         job: Job,
         done: Callable[[Job], object] | None = None,
         started: Callable[[Job, Any], object] | None = None,
+        queue: str | None = None,
     ) -> bool:
-        """Jobs may always wait, in the queue that accepts them."""
-        if self.site.queue_for(job) is None:
-            return False
+        """Jobs may always wait, in the queue that was chosen, else in the first that accepts them."""
         site = self.site
-        self.site.submit(job, done, None if started is None else lambda begun, _: started(begun, site))
+        if site.queue_for(job) is None:
+            return False
+        names = [known.name for known in site.cluster.queues]
+        begins = None if started is None else lambda begun, _: started(begun, site)
+        site.submit(job, done, begins, None if queue is None else names.index(queue))
         return True
 
     def cancel(self, job: Job) -> None:

@@ -196,7 +196,7 @@ class WmsBroker(mesa.Agent):
         if self.habits.failure and self._rng.random() < self.habits.failure:
             self._later(self.latencies.failure(), self._lost, trip)
         else:
-            self._later(self.latencies.scheduling(), self._send, (trip, self._sites[chosen.name]))
+            self._later(self.latencies.scheduling(), self._send, (trip, chosen))
 
     def _refused_by_all(self, trip: Trip) -> None:
         """No site is left that could take a job: wait and ask them all again, or tell the owner."""
@@ -218,12 +218,10 @@ class WmsBroker(mesa.Agent):
         for site in self.sites:
             if site.name in trip.refused:
                 continue
-            queue = site.queue_for(trip.job)
-            if queue is None:
-                continue
-            advert = self._view[site.name, queue]
-            if advert.slots and all(meets(advert._asdict()) for meets in requirements):
-                fitting.append(advert)
+            for queue in site.queues_for(trip.job):
+                advert = self._view[site.name, queue]
+                if advert.slots and all(meets(advert._asdict()) for meets in requirements):
+                    fitting.append(advert)
         return fitting
 
     def _note_sent(self, advert: Advert, job: Job) -> None:
@@ -237,7 +235,7 @@ class WmsBroker(mesa.Agent):
             )
         )
 
-    def _send(self, what: tuple[Trip, ComputingElement]) -> None:
+    def _send(self, what: tuple[Trip, Advert]) -> None:
         """A job goes to its site, with its sandbox if it has one."""
         volume = None if self.network is None else self.network.volumes.get(what[0].job.id)
         if self.network is None or volume is None:
@@ -245,11 +243,12 @@ class WmsBroker(mesa.Agent):
         else:
             self.network.ways[what[1].name].send(volume.sandbox, self._deliver, what)
 
-    def _deliver(self, what: tuple[Trip, ComputingElement]) -> None:
-        trip, site = what
+    def _deliver(self, what: tuple[Trip, Advert]) -> None:
+        trip, chosen = what
+        site = self._sites[chosen.name]
         if trip.job.state is not CREATED and trip.job.state is not QUEUED:
             return
-        if site.offer(trip.job, lambda _: self._ended(trip), trip.started):
+        if site.offer(trip.job, lambda _: self._ended(trip), trip.started, chosen.queue):
             return
         trip.refused.add(site.name)
         if self.habits.rejected == "resubmit":

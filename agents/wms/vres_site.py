@@ -136,10 +136,10 @@ class VresSite(mesa.Agent):
         slot_class = self.class_for(job)
         return slot_class is not None and job.processors <= slot_class.widest
 
-    def queue_for(self, job: Job) -> str | None:
-        """Name of the class that a job would enter; None if it could never start here."""
+    def queues_for(self, job: Job) -> list[str]:
+        """Name of the one class that a job would enter; none if it could never start here."""
         slot_class = self.class_for(job)
-        return slot_class.rules.name if slot_class is not None and self.suits(job) else None
+        return [slot_class.rules.name] if slot_class is not None and self.suits(job) else []
 
     def adverts(self) -> Sequence[Advert]:
         """What the site publishes of each class."""
@@ -156,7 +156,13 @@ class VresSite(mesa.Agent):
             if done is not None:
                 done(job)
 
-    def offer(self, job: Job, done: Ended | None = None, started: Started | None = None) -> bool:
+    def offer(
+        self,
+        job: Job,
+        done: Ended | None = None,
+        started: Started | None = None,
+        queue: str | None = None,
+    ) -> bool:
         """Take a job in if its class has a slot, or lets jobs wait; whether it was taken.
 
         Args:
@@ -164,6 +170,7 @@ class VresSite(mesa.Agent):
             done: called with the job when it has ended here, unless its owner cancels it.
             started: if given, the job holds its slot without computing: it is called with the job and
                 this site, and says by `compute` and `finish` what goes on.
+            queue: name of its class, for those who know sites of several queues.
         """
         slot_class = self.class_for(job)
         now = self._agenda.now
