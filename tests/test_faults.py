@@ -93,6 +93,20 @@ def test_a_power_cut_kills_what_runs_and_silences_who_asks(kind):
     assert {job.state for job in run.record.jobs} == {"done"}  # all are run again, or fetched again
 
 
+@pytest.mark.parametrize("reserved", [False, True])
+def test_a_task_that_is_tried_again_at_a_site_is_a_new_job_there(reserved):
+    # Its node up for 100 s at a time, the site never ends a task of 150 s: each try is one run and one more.
+    document = grid_of("push", None, count=1, sites=1, nodes=1)
+    document["middleware"]["retry"] = {"kind": "limited", "retries": 1}
+    document["site"][0] |= {"requeues": 1, "failures": [{"between": 100.0, "repair": 200.0}]}
+    if reserved:
+        document["site"][0]["vres"] = {"batch": 1.0}
+        document["workload"][0]["role"] = "batch"
+    record = ran(document).record
+    assert record.jobs[0].state == "failed"
+    assert (record.counters["retried"], record.counters["killed_by_failure"]) == (1, 4)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_crosses_a_link_that_is_cut(kind):
     run = ran(grid_of(kind, {"kind": "link", "between": 5.0, "repair": 500.0}, count=2))

@@ -63,6 +63,7 @@ def take_off(site: BatchSite, job: Job) -> Callable[[], object]:
     # Nobody but its owner knows what a placeholder was for.
     last = site.failures[job.id] > site.requeues or (job.runtime == inf and done is not None)
     if last:
+        del site.failures[job.id]  # who submits it again submits a new job
         job.fail(now)
         counters["failed_jobs"] += job.runtime < inf
     else:

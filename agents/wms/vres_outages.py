@@ -93,6 +93,7 @@ class VresAvailability(Timeline):
             job.kill(now)
             site.vacate(execution)
             return partial(site.submit, job, done)
+        del self._failed[job.id]  # who submits it again submits a new job
         job.fail(now)
         counters["failed_jobs"] += job.runtime < inf
         site.vacate(execution)
