@@ -59,6 +59,21 @@ def test_sacct_by_hand(sacct):
     }
 
 
+@pytest.mark.parametrize("start", ["Unknown", "None", "2026-03-01T10:06:00"])
+@pytest.mark.parametrize("allocated", ["0", "", "4"])
+def test_what_slurm_cancels_in_the_queue_never_ran(tmp_path, start, allocated):
+    """Whatever it says of their start: that of the cancellation in many versions."""
+    path = tmp_path / "sacct.txt"
+    lines = SACCT.splitlines()
+    lines[4] = (
+        f"104|104|2026-03-01T10:01:00|{start}|2026-03-01T10:06:00|0|{allocated}|4|60|CANCELLED by 7|bob|chem|"
+    )
+    path.write_text("\n".join(lines))
+    assert [job.id for job in read_trace(path).jobs] == [100, 103]
+    gone = read_trace(path, keep=Keep(cancelled=True)).jobs[-1]
+    assert (gone.id, gone.withdrawn, gone.processors, gone.estimate) == (104, 300, 4, 3600)
+
+
 def test_sacct_with_times_in_seconds_and_other_columns(tmp_path):
     path = tmp_path / "mine.txt.gz"
     text = (

@@ -5,7 +5,7 @@ Standard Workload Format, so that the same checks and repairs hold.
 
 - Slurm: `sacct -a -X -P --format=JobIDRaw,Submit,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,State,User,Account,
   Partition`. Times are ISO without zone, or seconds since 1970 (`SLURM_TIME_FORMAT=%s`); steps (`12.batch`)
-  are passed over.
+  are passed over. A cancelled job that started when it ended never ran.
 - OAR: the columns of its table `jobs` (`job_id`, `submission_time`, `start_time`, `stop_time`, `state`,
   `job_user`, `project`, `queue_name`), with `moldable_walltime` of the assigned description and the number of
   resources as `resources`, separated by `|`, `,`, `;` or tabs. Times are seconds since 1970, 0 for never.
@@ -109,6 +109,8 @@ def _splitter(
         if submit is None or (end is None and state not in _STATUS):
             return _UNREADABLE
         began = start is not None and (end is None or start <= end)
+        if state == "CANCELLED" and start == end:
+            began = False  # the start that Slurm gives what its owner cancels while it waits
         if end is None and not began:
             return _UNREADABLE
         runtime = _seconds(text("runtime")) if began else None
