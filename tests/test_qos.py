@@ -225,6 +225,21 @@ def test_who_is_suspended_keeps_its_slots_from_its_own_class_and_not_from_a_high
     assert (site.free, site.cluster.ends) == (4, [])
 
 
+def test_idle_slots_of_who_is_suspended_are_had_even_if_only_the_highest_class_runs():
+    works = [
+        (0, 10, 3, 10, "job"),  # on nodes 0 to 2
+        (1, 20, 2, 20, "urgent"),  # on nodes 0 and 1: the first one has node 2 in memory
+        (4, 3, 2, 3, "urgent"),  # there and on node 3
+    ]
+    grid, _ = play(works, 4, Terms("suspend", LEVELS))
+    assert executions(grid) == {
+        1: [(0, 1, ["n-000", "n-001", "n-002"]), (21, 30, ["n-000", "n-001", "n-002"])],
+        2: [(1, 21, ["n-000", "n-001"])],
+        3: [(4, 7, ["n-002", "n-003"])],
+    }
+    assert grid.record.counters["preemptions"] == 1
+
+
 def test_slots_go_back_to_who_was_suspended_last():
     works = [(0, 10, 2, 10, "job"), (2, 10, 2, 10, "normal"), (4, 3, 1, 3, "urgent")]
     grid, _ = play(works, 2, Terms("suspend", LEVELS))

@@ -89,7 +89,10 @@ class QosPreemption:
         self.settle()
         cluster, level = self.site.cluster, self.level
         claimed = {job.id for job, _ in self._claims}
-        lowest = min((level(job) for job in running_jobs(self.site)), default=inf)
+        below = list(running_jobs(self.site))
+        if self._suspensions is not None:
+            below += self._suspensions.jobs  # slots that are kept for them may be had as well
+        lowest = min(map(level, below), default=inf)
         waiting = [job for job in cluster.in_order() if level(job) > lowest and job.id not in claimed]
         for job in sorted(waiting, key=level, reverse=True):
             if not self._make_way(job):

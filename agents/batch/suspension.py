@@ -59,6 +59,11 @@ class Suspensions:
         self._suspended: list[Suspended] = []  # the last one first
         self._numbers = count(1)
 
+    @property
+    def jobs(self) -> list[Job]:
+        """Those that are suspended, the last one first."""
+        return [one.job for one in self._suspended]
+
     def idle_below(self, job: Job) -> int:
         """Idle slots that are kept for suspended jobs of a lower QOS than that of a job."""
         return sum(len(one.kept) for one in self._below(job))
