@@ -60,6 +60,13 @@ class Distances:
     squares: Array
     shapes: Array
 
+    def among(self, points: Array) -> Distances:
+        """Those of some points, by their positions."""
+        import numpy as np
+
+        which = np.ix_(np.arange(len(self.squares)), points, points)
+        return Distances(self.squares[which], self.shapes[which])
+
 
 def distances(coordinates: Sequence[Array]) -> Distances:
     """How far points are from each other.
@@ -120,7 +127,7 @@ def _covariance(apart: Distances, off: Array, noise: Sequence[Array], sizes: Seq
     covariance = np.zeros((quantities, count, quantities, count))
     for k in range(quantities):
         together, alone, rates, nugget = _sizes(sizes[k], len(squares))
-        joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1)) + nugget * np.eye(count)
+        joint = _joint(together, rates, squares) + nugget * np.eye(count)
         covariance[k, :, k] = joint
         full = joint + np.tensordot(alone, shapes, 1) + noise[k]
         solved = cho_solve(cho_factor(full, lower=True), off[:, k])
@@ -169,7 +176,7 @@ class Fitted:
         from scipy.linalg import cho_factor, cho_solve
 
         together, alone, rates, noise = _sizes(self.sizes, len(apart.squares))
-        cover = together * np.exp(-0.5 * np.tensordot(rates, apart.squares, 1))
+        cover = _joint(together, rates, apart.squares)
         cover += np.tensordot(alone, apart.shapes, 1)
         seen = len(values)
         factor = cho_factor(cover[:seen, :seen] + noise * np.eye(seen), lower=True)
@@ -210,15 +217,8 @@ def _learned(
     own = np.diag(noise)
     mean = float(np.average(values, weights=1 / (own + values.var())))
     spread = max(float(values.var() - own.mean()), 0.05 * float(values.var()), 1e-12)
-    start = _start(len(apart.squares), spread)
-    among = np.ix_(np.arange(len(apart.squares)), chosen, chosen)
-    given = (
-        apart.squares[among],
-        apart.shapes[among],
-        values[chosen] - mean,
-        noise[np.ix_(chosen, chosen)],
-        start,
-    )
+    start, near = _start(len(apart.squares), spread), apart.among(chosen)
+    given = (near.squares, near.shapes, values[chosen] - mean, noise[np.ix_(chosen, chosen)], start)
     found = minimize(
         _misfit,
         start,
@@ -266,12 +266,11 @@ def _information(
 ) -> Array:
     """Expected curvature of `_misfit`, by the logarithms of the sizes."""
     import numpy as np
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg import cho_solve
 
     together, alone, rates, nugget = _sizes(logarithms, len(squares))
-    joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1))
-    own = nugget + 1e-9 * float(np.trace(noise)) / len(noise)
-    factor = cho_factor(joint + np.tensordot(alone, shapes, 1) + noise + own * np.eye(len(noise)), lower=True)
+    joint = _joint(together, rates, squares)
+    factor = _factor(joint, alone, shapes, nugget, noise)
     moved = np.stack(
         [
             joint,
@@ -341,18 +340,33 @@ def _sizes(logarithms: Array, parameters: int) -> tuple[float, Array, Array, flo
     return float(sizes[0]), sizes[1 : 1 + parameters], sizes[1 + parameters : -1], float(sizes[-1])
 
 
+def _joint(together: float, rates: Array, squares: Array) -> Array:
+    """Covariance of the part of all parameters together."""
+    import numpy as np
+
+    return np.asarray(together * np.exp(-0.5 * np.tensordot(rates, squares, 1)))
+
+
+def _factor(joint: Array, alone: Array, shapes: Array, nugget: float, noise: Array) -> tuple[Array, bool]:
+    """Cholesky factor of the covariance of what is seen of points, as `cho_solve` takes it."""
+    import numpy as np
+    from scipy.linalg import cho_factor
+
+    own = nugget + 1e-9 * float(np.trace(noise)) / len(noise)
+    full = joint + np.tensordot(alone, shapes, 1) + noise + own * np.eye(len(noise))
+    return cho_factor(full, lower=True)
+
+
 def _misfit(
     logarithms: Array, squares: Array, shapes: Array, values: Array, noise: Array, expected: Array
 ) -> tuple[float, Array]:
     """Negative logarithm of likelihood and prior, and its gradient by the logarithms of the sizes."""
     import numpy as np
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg import cho_solve
 
     together, alone, rates, nugget = _sizes(logarithms, len(squares))
-    joint = together * np.exp(-0.5 * np.tensordot(rates, squares, 1))
-    own = nugget + 1e-9 * float(np.trace(noise)) / len(noise)
-    full = joint + np.tensordot(alone, shapes, 1) + noise + own * np.eye(len(noise))
-    factor = cho_factor(full, lower=True)
+    joint = _joint(together, rates, squares)
+    factor = _factor(joint, alone, shapes, nugget, noise)
     solved = cho_solve(factor, values)
     inverse = cho_solve(factor, np.eye(len(values)))
     away = logarithms - expected

@@ -93,14 +93,13 @@ class Surrogate(Sampler):
         kept = self._kept(len(names), front)
         known = [self._points[names[at]] for at in kept]
         candidates = self._candidates([self._points[names[at]] for at in front])
-        coordinates = coordinates_of([*known, *candidates])
+        apart = distances(coordinates_of([*known, *candidates]))
         if not self._sizes or len(names) >= AGAIN * self._learned:
-            here = distances([column[: len(known)] for column in coordinates])
+            here = apart.among(np.arange(len(known)))
             self._sizes = [fitted(here, values[kept, k], self.seed) for k in range(values.shape[1])]
             self._learned = len(names)
         base = [kept.index(at) for at in front]
         which = [*base, *range(len(known), len(known) + len(candidates))]
-        apart = distances(coordinates)
         draws = np.stack(
             [one.draws(apart, values[kept, k], which, DRAWS, self._rng) for k, one in enumerate(self._sizes)],
             axis=2,
