@@ -29,7 +29,7 @@ from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Point
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
-from tests.benchmarks.rows import rows_of
+from tests.benchmarks.rows import known_in, rows_of
 
 BETTER = ("waiting_p95", "slowdown_mean")  # than both plain policies
 UNFAIRNESS = "slowdown_jain"  # not to be more than under either
@@ -227,7 +227,7 @@ def main() -> None:
         help="no search: what was chosen is judged on draws beyond those had",
     )
     chosen = parser.parse_args()
-    known = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else []
+    known = known_in(chosen.rows, [])
     chosen.work.mkdir(parents=True, exist_ok=True)
     for log in chosen.logs:
         if chosen.further:

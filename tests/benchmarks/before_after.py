@@ -16,7 +16,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -143,14 +143,19 @@ def measured(older: Path, case: str, seeds: int) -> Iterator[dict[str, Any]]:
             }
 
 
-def main() -> None:
-    """Measure what is missing."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def arguments(what: str, cases: Sequence[str]) -> argparse.ArgumentParser:
+    """What scripts are asked that compare an older checkout with this one."""
+    parser = argparse.ArgumentParser(description=what)
     parser.add_argument("older", type=Path, help="folder with the older checkout")
     parser.add_argument("--rows", type=Path, required=True, help="file of rows, gone on with")
-    parser.add_argument("--cases", nargs="*", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--cases", nargs="*", default=cases, choices=cases)
     parser.add_argument("--seeds", type=int, default=5)
-    given = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Measure what is missing."""
+    given = arguments(__doc__.splitlines()[0] if __doc__ else "", list(CASES)).parse_args()
     done = {row["case"] for row in rows_of(given.rows)}
     for case in given.cases:
         if case in done:

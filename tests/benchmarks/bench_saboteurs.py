@@ -21,7 +21,7 @@ from typing import Any
 from gridtune.model.metrics.registry import Metric
 from gridtune.scenarios.document.scenario import load, shipped_names
 from gridtune.scenarios.execution.prepare import prepare
-from tests.benchmarks.rows import file_of, rows_of
+from tests.benchmarks.rows import file_of, known_in, rows_of
 from tests.saboteurs import SIZES, honest_and_twins, verdict
 
 SEEDS = 10
@@ -81,7 +81,7 @@ def main() -> None:
         for name in names:
             measure(name, chosen.work, chosen.seeds)
         return
-    rows = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else {}
+    rows = known_in(chosen.rows, {})
     for name in names:
         made = summed_up(name, chosen.work)
         if made["seeds"] >= rows.get(name, {}).get("seeds", 1):

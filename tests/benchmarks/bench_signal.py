@@ -26,7 +26,7 @@ from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
-from tests.benchmarks.rows import file_of, rows_of
+from tests.benchmarks.rows import file_of, known_in, rows_of
 
 POINTS, STREAMS, SEED = 160, 3, 1
 CANDIDATES = (
@@ -122,7 +122,7 @@ def main() -> None:
         if chosen.rows is None:
             measure(name, chosen.work, chosen.points)
             continue
-        rows = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else {}
+        rows = known_in(chosen.rows, {})
         rows[name] = summed_up(name, chosen.work)
         chosen.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 

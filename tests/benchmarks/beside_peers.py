@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.scenarios.trace_files import TraceError, find_trace, read_trace
+from tests.benchmarks.rows import known_in
 
 POLICIES = ("fcfs", "easy")
 JOBS = 100_000  # of the generated log
@@ -119,7 +120,7 @@ def main() -> None:
     if not found:
         print(f"skipped: {chosen.peer} is no Python with AccaSim; the lines at the top of this file make one")
         return
-    rows = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else []
+    rows = known_in(chosen.rows, [])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         logs = {f"generated, {chosen.jobs:,} jobs": generated(folder / "log0.swf", chosen.jobs)}

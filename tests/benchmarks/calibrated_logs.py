@@ -23,6 +23,7 @@ from gridtune.scenarios.calibration import calibrate
 from gridtune.scenarios.calibration.report import as_json
 from gridtune.scenarios.reproduction.oar.claims import SEEDS, schedule_path
 from gridtune.scenarios.trace_files.find import find_trace
+from tests.benchmarks.rows import known_in
 
 SPENT = "s of CPU time"
 LOGS = {
@@ -68,7 +69,7 @@ def main() -> None:
     parser.add_argument("--logs", nargs="*", default=list(LOGS), help="names; all")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
-    known = json.loads(chosen.rows.read_text(encoding="utf-8")) if chosen.rows.exists() else {}
+    known = known_in(chosen.rows, {})
     for name in chosen.logs:
         if name in known:
             continue

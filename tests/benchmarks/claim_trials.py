@@ -6,7 +6,6 @@ keep what they find as they go, and do what is missing when they are run again.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from gridtune.scenarios.reproduction.catalogue import load_paper
 from gridtune.scenarios.results.files import write_json
+from tests.benchmarks.rows import known_in
 from tests.claim_mutants import MUTANTS, Mutant, verdicts
 
 CLAIMS = Path("docs/data/claims")
@@ -23,11 +23,6 @@ SEEDS = range(1, 21)
 REDUCED: dict[str, Any] = {"replications": 10, "quick": True}
 FULL: dict[str, Any] = {"replications": 20, "quick": False}
 REPLICATIONS = {"dirac/queue": 30, "egee/gptm3d": 20}  # under each seed, where ten say too little
-
-
-def kept(path: Path) -> Any:
-    """What a file holds so far; an empty dictionary if there is none."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def named(names: Sequence[str]) -> list[str]:
@@ -43,7 +38,7 @@ def named(names: Sequence[str]) -> list[str]:
 def in_full(experiment: str) -> set[str]:
     """The claims of an experiment that are met in full, as PAPER/EXPERIMENT/ID."""
     paper, _, name = experiment.partition("/")
-    claims = kept(CLAIMS / f"{paper}.json")["claims"]
+    claims = known_in(CLAIMS / f"{paper}.json", {})["claims"]
     return {
         f"{experiment}/{claim['id']}"
         for claim in claims
@@ -68,7 +63,7 @@ def try_mutants(names: Sequence[str], minutes: float) -> None:
     Kept as {CHANGE: {PAPER/EXPERIMENT/ID: [before, after]}}. Claims that are met in full, and not at reduced
     size, are tried in full, and kept as [before, after, "in full"].
     """
-    found, began = kept(MUTANTS_DATA), time.monotonic()
+    found, began = known_in(MUTANTS_DATA, {}), time.monotonic()
     made: dict[str, dict[str, list[str]]] = {
         mutant.change: {
             claim: known for claim, known in found.get(mutant.change, {}).items() if claim in mutant.claims
@@ -107,7 +102,7 @@ def try_seeds(names: Sequence[str], minutes: float) -> None:
 
     Kept as {PAPER/EXPERIMENT: {ID: verdicts under the seeds 1, 2, …}}.
     """
-    made, began = kept(SEEDS_DATA), time.monotonic()
+    made, began = known_in(SEEDS_DATA, {}), time.monotonic()
     for name in named(names):
         found: dict[str, list[str]] = made.setdefault(name, {})
         start = time.process_time()

@@ -13,7 +13,6 @@ where they were stopped (`claim_trials`).
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tempfile
 import time
@@ -23,16 +22,14 @@ from typing import Any
 from gridtune.scenarios.commands.reproduce import run_paper
 from gridtune.scenarios.reproduction.catalogue import PAPERS, load_paper
 from gridtune.scenarios.results.files import write_json
+from tests.benchmarks.rows import known_in
 
 DATA = Path("docs/data/claims")
 
 
 def kept(paper: str) -> dict[str, Any]:
     """What is known of a paper; empty if nothing is."""
-    path = DATA / f"{paper}.json"
-    if not path.exists():
-        return {"paper": paper, "claims": []}
-    made: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    made: dict[str, Any] = known_in(DATA / f"{paper}.json", {"paper": paper, "claims": []})
     return made
 
 

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.conformance [JOBS [JOBS_OF_A_LOG]]
 
 It prints a row for each configuration: jobs, starts that differ, s; then promises of the head that were
-made and broken. About ten minutes of CPU time; it ends with status 1 if anything differs.
+made and broken. Half a minute of CPU time; it ends with status 1 if anything differs.
 """
 
 import sys

@@ -14,6 +14,7 @@ from typing import Any
 from gridtune.optimize.search_space.space import Point
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Summary, Task, metrics_of
+from tests.benchmarks.rows import known_in
 
 SEED, REPLICATIONS = 1, 20
 CACHED = {"workload.meta.data.files": 40, "workload.meta.data.popularity": 0.8}
@@ -50,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=Path, required=True)
     rows = parser.parse_args().rows
-    known: dict[str, Any] = json.loads(rows.read_text(encoding="utf-8")) if rows.exists() else {}
+    known: dict[str, Any] = known_in(rows, {})
     for effect, points in SETTINGS.items():
         if effect not in known:
             scenario = load(SCENARIOS.get(effect, "federation/small"))

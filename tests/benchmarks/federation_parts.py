@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.scenarios.document.scenario import Scenario, load
+from tests.benchmarks.rows import known_in
 from tests.parts import KINDS, moments, moved
 
 SEEDS = {"federation/small": range(1, 11), "federation/lcg-week": range(1, 4)}
@@ -34,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=Path, required=True)
     rows = parser.parse_args().rows
-    known: dict[str, Any] = json.loads(rows.read_text(encoding="utf-8")) if rows.exists() else {}
+    known: dict[str, Any] = known_in(rows, {})
     for name, seeds in SEEDS.items():
         scenario, done = load(name), known.setdefault(name, {})
         for seed in seeds:

@@ -1,4 +1,4 @@
-"""Single runs of a benchmark, a JSON line each, so that it goes on where it was stopped."""
+"""What a benchmark has measured so far, so that it goes on where it was stopped."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import Any
 
 
+def known_in(path: Path, nothing: Any) -> Any:
+    """What a file of JSON holds so far; `nothing` if there is none."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else nothing
+
+
 def rows_of(path: Path) -> Iterator[dict[str, Any]]:
-    """What a file holds so far; nothing if there is none."""
+    """What a file of single runs, a JSON line each, holds so far; nothing if there is none."""
     if path.exists():
         for line in path.read_text(encoding="utf-8").splitlines():
             yield json.loads(line)

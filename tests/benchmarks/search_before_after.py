@@ -13,7 +13,6 @@ already is not done again.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -27,6 +26,7 @@ from typing import Any
 from gridtune.model.metrics.registry import METRICS
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.simulation.simulate import simulate
+from tests.benchmarks.before_after import arguments
 from tests.benchmarks.rows import rows_of
 
 FRESH = 5_000_000  # streams from here on are those of no search
@@ -102,11 +102,7 @@ def measured(older: Path, case: str, search: str, seed: int, streams: int) -> di
 
 def main() -> None:
     """Measure what is missing."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("older", type=Path, help="folder with the older checkout")
-    parser.add_argument("--rows", type=Path, required=True, help="file of rows, gone on with")
-    parser.add_argument("--cases", nargs="*", default=list(CASES), choices=list(CASES))
-    parser.add_argument("--seeds", type=int, default=5)
+    parser = arguments(__doc__.splitlines()[0] if __doc__ else "", list(CASES))
     parser.add_argument("--streams", type=int, default=30)
     given = parser.parse_args()
     done = {(row["case"], row["search"], row["seed"]) for row in rows_of(given.rows)}
