@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from gridtune.model.job import Job, Journal
 
+NOTED = 10_000  # messages that are noted before they are counted, at most
+
 
 @dataclass(slots=True)
 class Stay:
@@ -64,8 +66,7 @@ class Record:
         stays: every visit of a user that has a deadline.
         held_back: tell of the jobs that should have been submitted by a time (s) and were not.
         signals: sampled values as (time in s, name, value).
-        messages: number of messages by (agent, kind, time bin).
-        message_bin: width of those bins, s.
+        message_bin: width of the bins in which messages are counted, s.
         journal: transitions of jobs as (time, event, job, site, node), or None if not wanted.
         reckonings: what measures work out together while a run is summed up, by what it is; None at all other
             times.
@@ -84,7 +85,6 @@ class Record:
     stays: list[Stay] = field(default_factory=list)
     held_back: list[Callable[[float], list[Missing]]] = field(default_factory=list)
     signals: list[tuple[float, str, float]] = field(default_factory=list)
-    messages: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     counters: Counter[str] = field(default_factory=Counter)
     probes: list[tuple[str, Callable[[], float]]] = field(default_factory=list)
     measures: dict[str, Callable[[], float]] = field(default_factory=dict)
@@ -93,6 +93,8 @@ class Record:
     sizes: bool = False
     journal: Journal | None = None
     reckonings: dict[object, Any] | None = None
+    _counted: Counter[tuple[str, str, int]] = field(default_factory=Counter, init=False)
+    _noted: list[tuple[str, str, float, int]] = field(default_factory=list, init=False)  # not yet counted
 
     def __repr__(self) -> str:
         return f"Record({len(self.jobs)} jobs, {len(self.stays)} stays, {len(self.signals)} signal values)"
@@ -143,9 +145,24 @@ class Record:
             self.journal.append((now, event, job, site, node))
 
     def message(self, agent: str, kind: str, now: float, count: int = 1) -> None:
-        """Count messages that an agent handled."""
-        key = agent, kind, int(now / self.message_bin)
-        self.messages[key] = self.messages.get(key, 0) + count  # faster than a Counter's own zero
+        """Note messages that an agent handled; see `messages`."""
+        noted = self._noted
+        noted.append((agent, kind, now, count))
+        if len(noted) > NOTED:
+            self._count_messages()
+
+    @property
+    def messages(self) -> Counter[tuple[str, str, int]]:
+        """Number of messages by (agent, kind, time bin), counted when they are asked for: few runs are."""
+        self._count_messages()
+        return self._counted
+
+    def _count_messages(self) -> None:
+        counted, width = self._counted, self.message_bin
+        for agent, kind, now, count in self._noted:
+            key = agent, kind, int(now / width)
+            counted[key] = counted.get(key, 0) + count  # faster than a Counter's own zero
+        self._noted.clear()
 
     def probe(self, name: str, value: Callable[[], float]) -> None:
         """Sample a value as a signal whenever the grid takes its samples."""

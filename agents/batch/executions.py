@@ -53,6 +53,9 @@ class Execution(NamedTuple):
     fails: bool
 
 
+_execution = tuple.__new__  # one is made for each job that starts: half the cost of a call of the class
+
+
 class Executions(dict[int, Execution]):
     """Those of the jobs that hold processors of a site, by job, in the order of their starts.
 
@@ -124,7 +127,7 @@ class Executions(dict[int, Execution]):
             overhead = waking.overhead
         elif self._services is not AT_ONCE:
             overhead = self._services.overhead() + cleaning + delay
-        if job.id in self.resumed:
+        if self.resumed and job.id in self.resumed:
             before, restart, _ = self.resumed[job.id]
             runtime = max(0.0, job.runtime - before) / speed
             overhead += restart
@@ -145,9 +148,10 @@ class Executions(dict[int, Execution]):
             event = timer.after(overhead + runtime, self.complete, job, COMPLETION)
         if planned_end is None:
             planned_end = now + job.expected / speed
-        end = now + overhead + min(runtime, limit)
-        made = Execution(job, placement, planned_end, event, timer, overhead, end, fails is not None)
-        self[job.id] = made
+        end = now + overhead + (runtime if runtime < limit else limit)
+        made = self[job.id] = _execution(
+            Execution, (job, placement, planned_end, event, timer, overhead, end, fails is not None)
+        )
         return made
 
     def failing(self, placement: Placement) -> float | None:

@@ -50,6 +50,8 @@ class Admission:
 
     def queue_for(self, job: Job) -> int | None:
         """Index of the first queue whose limits the job keeps; None if there is none."""
+        if self._open and not self.directed and self._cluster.resources is None:
+            return 0 if job.processors <= self.widest else None
         return next(self.queues_for(job), None)
 
     def queues_for(self, job: Job) -> Iterator[int]:

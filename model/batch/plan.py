@@ -187,14 +187,15 @@ def turn_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence[
         return resource_starts(cluster, order, now, 0, in_turn=True)
     free = cluster.free
     profile = _profile(cluster, now) if cluster.windows else None
-    at_once = nextafter(now, inf)
     chosen: list[Job] = []
     for job in order:
         free -= job.processors
         if free < 0:
             break
-        if profile is not None and profile.place(job.processors, cluster.duration(job), at_once) == inf:
-            break
+        if profile is not None:
+            at_once = nextafter(now, inf)
+            if profile.place(job.processors, cluster.duration(job), at_once) == inf:
+                break
         chosen.append(job)
     return chosen
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from typing import Literal
 
 import numpy as np
@@ -79,58 +78,42 @@ class ServerQueue:
 class FairQueue(ServerQueue):
     """A queue that also knows who of those with optional requests was allocated least."""
 
-    __slots__ = ("_entered", "_entries", "_least", "_levels")
+    __slots__ = ("_by_level", "_entered", "_entries")
 
     def __init__(self) -> None:
         super().__init__()
         self._entries = 0
         self._entered: dict[str, int] = {}  # when each user with optional requests came, by number
-        self._levels: dict[float, list[tuple[int, str]]] = {}  # who was allocated so much, first come first
-        self._least: list[float] = []  # a heap of these levels, and of some that nobody is on any more
+        self._by_level: list[tuple[float, int, str]] = []  # what they were allocated, and these; ascending
 
-    def least(self) -> list[tuple[int, str]]:
+    def least(self) -> list[str]:
         """Those with optional requests who were allocated least, in the order in which they came."""
-        heap, levels = self._least, self._levels
-        while heap and heap[0] not in levels:
-            heappop(heap)
-        return levels[heap[0]] if heap else []
+        users = self._by_level
+        alike = 1
+        if len(users) > 1 and users[0][0] == users[1][0]:
+            alike = bisect_right(users, (users[0][0], self._entries + 1))
+        return [user for _, _, user in users[:alike]]
 
     def came(self, user: str) -> None:
         """A user who had no optional requests here has one now."""
         self._entries += 1
         self._entered[user] = self._entries
-        self._rise(user)
+        insort(self._by_level, (self.allocated[user], self._entries, user))
 
     def went(self, user: str) -> None:
         """A user has no optional requests here any more."""
-        self._fall(user)
-        del self._entered[user]
+        self._drop(user, self._entered.pop(user))
 
     def count(self, user: str, seconds: float) -> None:
         """A user is counted to have had so many seconds of this server in all."""
-        if user in self._entered:
-            self._fall(user)
-            self.allocated[user] = seconds
-            self._rise(user)
-        else:
-            self.allocated[user] = seconds
+        entered = self._entered.get(user)
+        if entered is not None:
+            self._drop(user, entered)
+            insort(self._by_level, (seconds, entered, user))
+        self.allocated[user] = seconds
 
-    def _rise(self, user: str) -> None:
-        level = self.allocated[user]
-        users = self._levels.get(level)
-        if users is None:
-            self._levels[level] = [(self._entered[user], user)]
-            heappush(self._least, level)
-        else:
-            insort(users, (self._entered[user], user))
-
-    def _fall(self, user: str) -> None:
-        level = self.allocated[user]
-        users = self._levels[level]
-        if len(users) == 1:
-            del self._levels[level]
-        else:
-            del users[bisect_left(users, (self._entered[user], user))]
+    def _drop(self, user: str, entered: int) -> None:
+        del self._by_level[bisect_left(self._by_level, (self.allocated[user], entered))]
 
 
 class PriorityQueue(ServerQueue):
@@ -238,7 +221,7 @@ class Ethic(Discipline):
         assert isinstance(queue, FairQueue)
         users = queue.least()
         # The tie is drawn anew at each decision: a key kept with the request would starve the unlucky.
-        _, user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
+        user = users[int(rng.random() * len(users))] if len(users) > 1 else users[0]
         return next(iter(queue.optional[user].values()))
 
     def newcomer(self, queue: ServerQueue, running: Job | None) -> float:
@@ -249,7 +232,7 @@ class Ethic(Discipline):
         counted = queue.allocated.__getitem__
         present = [counted(job.user) for job in queue.mandatory.values()]
         if queue.optional:
-            present.append(counted(queue.least()[0][1]))
+            present.append(counted(queue.least()[0]))
         if running is not None:
             present.append(counted(running.user))
         return min(present, default=0.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from itertools import cycle
+from collections.abc import Callable, Iterator
+from itertools import chain, cycle, repeat
 from math import exp, inf, log
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -224,35 +224,36 @@ def _not_zero(law: _Law) -> _Law:
 EndingLaw = Annotated[Law, AfterValidator(_ends)]  # of what cannot go on for ever
 PositiveLaw = Annotated[EndingLaw, AfterValidator(_not_zero)]  # of what there must be some of
 
-BLOCKS = (32, 1024)  # values drawn at once: at first, and at most
+BLOCKS = (32, 64, 128, 256, 512, 1024)  # values drawn at once: at first, and so on; the last for good
 
 
 def draws(law: Law, rng: np.random.Generator) -> Iterator[float]:
-    """Independent values of a law without end, drawn in blocks as they are needed.
-
-    Blocks grow, since many a workload has few jobs; the values do not depend on the blocks.
-    """
+    """Independent values of a law without end, drawn in blocks as they are needed; see `in_blocks`."""
+    if isinstance(law, Constant) and law.value <= limits.NUMBER:
+        return repeat(law.value)
     if isinstance(law, Empirical) and law.order == "in-turn":
-        yield from cycle(law.observed.tolist())
-    block, most = BLOCKS
-    while True:
-        yield from law.draw(rng, block).tolist()
-        block = min(2 * block, most)
+        return cycle(law.observed.tolist())
+    return in_blocks(lambda count: law.draw(rng, count))
 
 
 def evenly(most: int, rng: np.random.Generator) -> Iterator[int]:
-    """Numbers from 0, below `most`, without end, all equally likely; drawn in blocks, see `draws`."""
-    block, largest = BLOCKS
-    while True:
-        yield from rng.integers(most, size=block).tolist()
-        block = min(2 * block, largest)
+    """Numbers from 0, below `most`, without end, all equally likely; drawn in blocks, see `in_blocks`."""
+    return in_blocks(lambda count: rng.integers(most, size=count))
 
 
 def by_rank(most: int, exponent: float, rng: np.random.Generator) -> Iterator[int]:
-    """Numbers from 0, below `most`, without end, k with weight (k + 1)^-exponent (Zipf); see `draws`."""
+    """Numbers from 0, below `most`, without end, k with weight (k + 1)^-exponent (Zipf); see `in_blocks`."""
     weights = np.arange(1, most + 1, dtype=float) ** -exponent
     bounds = np.cumsum(weights)[:-1] / weights.sum()
-    block, largest = BLOCKS
-    while True:
-        yield from np.searchsorted(bounds, rng.random(block), side="right").tolist()
-        block = min(2 * block, largest)
+    return in_blocks(lambda count: np.searchsorted(bounds, rng.random(count), side="right"))
+
+
+def in_blocks(draw: Callable[[int], NDArray[Any]]) -> Iterator[Any]:
+    """Values without end that are drawn many at once.
+
+    Blocks grow, since many a workload has few jobs; the values must not depend on the blocks.
+
+    Args:
+        draw: so many values.
+    """
+    return chain.from_iterable(draw(size).tolist() for size in chain(BLOCKS, repeat(BLOCKS[-1])))

@@ -214,19 +214,19 @@ class GeneratedJobs(JobWorkload):
 
         names = [f"{self.name}-{k:03}" for k in range(self.users)]
         owners = streams.stream(f"workload:{self.name}:users")
+        users = map(names.__getitem__, evenly(self.users, owners)) if self.users > 1 else repeat(names[0])
         drawn = zip(
             accumulate(values("interval", self.interval)),
+            users,
             values("runtime", self.runtime),
-            values("promise", self.promise),
             values("processors", self.processors),
+            values("promise", self.promise),
             strict=False,
         )
-        users = (names[k] for k in evenly(self.users, owners)) if self.users > 1 else repeat(names[0])
         group = self.group
-        for (submit, runtime, promise, processors), user in zip(
-            islice(drawn, self.count), users, strict=False
-        ):
-            yield Task(submit, user, group, runtime, max(1, ceil(processors)), promise * runtime)
+        for submit, user, runtime, processors, promise in islice(drawn, self.count):
+            width = ceil(processors)
+            yield Task(submit, user, group, runtime, width if width > 1 else 1, promise * runtime)
 
 
 class Campaign(JobWorkload):
