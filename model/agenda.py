@@ -7,6 +7,7 @@ from enum import IntEnum
 from heapq import heapify, heappop, heappush, merge
 from itertools import chain
 from math import inf
+from operator import itemgetter
 from typing import Any
 
 Action = Callable[[Any], object]
@@ -140,7 +141,7 @@ class Agenda:
             return
         if self._next is not _NEVER:
             self._fed.insert(0, chain((self._next,), self._stream))
-        self._stream = merge(*self._fed, key=_time) if len(self._fed) > 1 else self._fed[0]
+        self._stream = merge(*self._fed, key=itemgetter(0)) if len(self._fed) > 1 else self._fed[0]
         self._fed = []
         self._next = next(self._stream, _NEVER)
         if not self._next[0] >= self.now:
@@ -234,10 +235,6 @@ class Agenda:
                 self.last = self.now
         if until != inf and until > self.now:
             self.now = until
-
-
-def _time(arrival: Arrival) -> float:
-    return arrival[0]
 
 
 def _unsorted(time: float, last: float) -> ValueError:

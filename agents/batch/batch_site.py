@@ -309,7 +309,7 @@ class BatchSite(mesa.Agent):
         if self.predictor is not None:
             job.expected = self.predictor.expect(job)
         job.queue(now, self.name)
-        self.cluster.enqueue(job, queue, self.policy.owner(job))
+        self.cluster.enqueue(job, queue, self.scheduler.policy.owner(job))
         if done is not None:
             self.owners[job.id] = done
         self.scheduler.call()
@@ -320,7 +320,7 @@ class BatchSite(mesa.Agent):
 
     def queues_for(self, job: Job) -> list[int]:
         """Indices of all queues whose limits the job keeps."""
-        return list(self.admission.queues_for(job))
+        return self.admission.queues_for(job)
 
     def start(self, job: Job, hold: Hold | None = None) -> None:
         """Start a job of the site, or have it start once best-effort jobs have made room for it."""

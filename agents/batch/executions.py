@@ -78,7 +78,7 @@ class Executions(dict[int, Execution]):
 
     # Python 3.11 finds other attributes of what is a dict itself five times slower.
     __slots__ = (
-        "_agenda", "_bounded", "_cluster", "_cut_short", "_ended", "_nodes", "_overrun", "_services",
+        "_agenda", "_cluster", "_common_limit", "_cut_short", "_ended", "_nodes", "_overrun", "_services",
         "_tasks", "broken", "grid", "paused", "resumed", "timer", "waking",
     )  # fmt: skip
 
@@ -96,7 +96,9 @@ class Executions(dict[int, Execution]):
         self.grid = grid
         self._agenda, self._nodes, self._cluster = grid.agenda, nodes, cluster
         self._services, self._overrun, self._ended = services, overrun, ended
-        self._bounded = overrun == "kill" or any(queue.max_runtime < inf for queue in cluster.queues)
+        limits = {queue.max_runtime for queue in cluster.queues}
+        # s after which every job is killed; None where that depends on the job.
+        self._common_limit = limits.pop() if overrun == "extend" and len(limits) == 1 else None
         self.timer = self._cut_short = timer  # the other one of jobs that are killed at a limit
         self._tasks = PlaceholderTasks()
         self.resumed: dict[int, tuple[float, float, float]] = {}
@@ -132,7 +134,9 @@ class Executions(dict[int, Execution]):
             runtime = max(0.0, job.runtime - before) / speed
             overhead += restart
         # Who was suspended has what is left of its limit; who was put back has all of it again.
-        limit = self._limit(job, speed, before if waking is not None else 0.0) if self._bounded else inf
+        limit = self._common_limit
+        if limit is None or waking is not None:
+            limit = self._limit(job, speed, before if waking is not None else 0.0)
         # A placeholder does no work of its own: its life is not longer where the file system is slow.
         timer = self.timer if runtime < inf else self._agenda
         if limit < runtime < inf:

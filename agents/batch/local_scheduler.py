@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import Protocol
 
 from gridtune.agents.batch.keeper import Keeper, PreemptibleJobs, Preempting
 from gridtune.agents.batch.services import WHENEVER_NEEDED, Rounds
 from gridtune.model.agenda import DECISION, Agenda
-from gridtune.model.batch.cluster import Cluster, Queue
+from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.holds import Hold
 from gridtune.model.batch.policies import BatchPolicy
 from gridtune.model.batch.prime_time import PrimeTime, longest_at, next_change
@@ -34,8 +34,10 @@ class Admission:
         self._cluster = cluster
         self._narrow_to(widest)
         self.directed: dict[int, int] = {}
-        self._admits = [(queue.widest, queue.max_runtime, queue.groups) for queue in cluster.queues]
-        self._open = cluster.queues == (Queue(),)  # one queue that takes whatever fits
+        self._admits = [
+            (index, queue.widest, queue.max_runtime, queue.groups)
+            for index, queue in enumerate(cluster.queues)
+        ]
 
     def narrow(self, widest: float) -> None:
         """Refuse jobs of more processors than that."""
@@ -50,28 +52,27 @@ class Admission:
 
     def queue_for(self, job: Job) -> int | None:
         """Index of the first queue whose limits the job keeps; None if there is none."""
-        if self._open and not self.directed and self._cluster.resources is None:
-            return 0 if job.processors <= self.widest else None
-        return next(self.queues_for(job), None)
+        found = self.queues_for(job)
+        return found[0] if found else None
 
-    def queues_for(self, job: Job) -> Iterator[int]:
+    def queues_for(self, job: Job) -> list[int]:
         """Indices of the queues whose limits the job keeps, in their order."""
-        cluster = self._cluster
-        if job.processors > self.widest:
-            return
-        if cluster.resources is not None and not cluster.resources.could_hold(job):
-            return
-        if self._open and not self.directed:
-            yield 0
-            return
+        cluster, width = self._cluster, job.processors
+        found: list[int] = []
+        if width > self.widest or (cluster.resources is not None and not cluster.resources.could_hold(job)):
+            return found
+        planned = job.expected / cluster.pace
         directed = self.directed.get(job.id) if self.directed else None
-        for index, (widest, longest, groups) in enumerate(self._admits):
-            if directed is not None and index != directed:
-                continue
+        for index, widest, longest, groups in self._admits:
             # Who a placeholder works for is not known yet: its owner sees to it.
-            admitted = not groups or job.group in groups or job.runtime == inf
-            if admitted and job.processors <= widest and cluster.duration(job) <= longest:
-                yield index
+            if (
+                width <= widest
+                and planned <= longest
+                and (not groups or job.group in groups or job.runtime == inf)
+                and (directed is None or index == directed)
+            ):
+                found.append(index)
+        return found
 
 
 class Scheduled(Protocol):
@@ -154,12 +155,12 @@ class LocalScheduler:
     def _schedule(self, _: object) -> None:
         """One scheduling round: start what the policy chooses, and best-effort jobs on what is left."""
         starts: Sequence[Job] = ()
+        chosen: Sequence[Job] = ()
         waiting = self._cluster.depth
         # They call for rounds too, but the policy is asked only when it would be without them.
         if self._pass_due:
             starts = self._ask()
         self._pass_due = self._round_due = False
-        chosen: Sequence[Job] = ()
         best_effort = self._site.best_effort
         if best_effort is not None:
             chosen = best_effort.choose(best_effort.idle - sum([job.processors for job in starts]))

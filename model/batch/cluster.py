@@ -232,7 +232,8 @@ class Cluster:
     def in_order(self) -> Iterator[Job]:
         """Waiting jobs by priority of their queues, first come first."""
         if len(self.lanes) == 1 and not self._limited and self.longest == inf:
-            return iter(next(iter(self.lanes.values())).values())
+            for waiting in self.lanes.values():
+                return iter(waiting.values())
         return self.jobs(sorted(self.lanes))
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
@@ -270,9 +271,9 @@ class Cluster:
             if lane is None or job.id not in self.lanes.get(lane, ()):
                 return False
             room -= job.processors
-        if not self.has_units_for(jobs):
+        if room < 0 or (self.resources is not None and not self.resources.room_for(jobs)):
             return False
-        return room >= 0 and (len(jobs) == 1 or len({job.id for job in jobs}) == len(jobs))
+        return len(jobs) == 1 or len({job.id for job in jobs}) == len(jobs)
 
     def has_units_for(self, jobs: Sequence[Job]) -> bool:
         """Whether all that jobs need together beside processors is free."""
@@ -313,8 +314,9 @@ class Cluster:
         if self._narrow[queue] or (len(self.lanes) > 1 and lane != max(self.lanes)):
             self.disturbed = self.shuffled = True
         waiting[job.id] = job
-        self._widths[job.processors] = self._widths.get(job.processors, 0) + 1
-        self.wanted += job.processors
+        width = job.processors
+        self._widths[width] = self._widths.get(width, 0) + 1
+        self.wanted += width
         self._lane_of[job.id] = lane
         if self._quotas is not None:
             self._quotas.enter(job, queue)
@@ -478,12 +480,13 @@ class Cluster:
             self.left.append(job)
         if self._limited:
             self.shuffled = True
-        self.wanted -= job.processors
-        left = self._widths[job.processors] - 1
+        width = job.processors
+        self.wanted -= width
+        left = self._widths[width] - 1
         if left:
-            self._widths[job.processors] = left
+            self._widths[width] = left
         else:
-            del self._widths[job.processors]
+            del self._widths[width]
         if not waiting:
             del self.lanes[lane]
         self.depth -= 1

@@ -8,6 +8,8 @@ from gridtune.model.agenda import Agenda
 from gridtune.model.infrastructure.lane import Lane, Timer
 from gridtune.model.job import Job
 
+KNOWN = 10_000  # slow-downs that are kept, as most of them come again
+
 
 class FileSystem:
     """A file server that serves up to `threads` processes at full speed.
@@ -32,6 +34,7 @@ class FileSystem:
         self.time_constant = time_constant
         self.slow_down = 1.0
         self._lanes: list[IoLane] = []
+        self._solved: dict[tuple[int, ...], float] = {}  # slow-downs, by what is active in each lane
         self._in_io = 0.0
         self._load = 0.0
         self._since = 0.0
@@ -55,8 +58,10 @@ class FileSystem:
 
     def changed(self) -> None:
         """Processes have begun or ended."""
-        lanes = self._lanes
-        self._load, self._since = self.load, self.agenda.now
+        lanes, now = self._lanes, self.agenda.now
+        # As `load` says, without a call: this is asked at each start and end.
+        faded = exp(-(now - self._since) / self.time_constant)
+        self._load, self._since = self._in_io + (self._load - self._in_io) * faded, now
         demand = 0.0
         for lane in lanes:
             demand += lane.active * lane.share
@@ -68,7 +73,13 @@ class FileSystem:
                 if lane.rate != 1.0:
                     lane.turn(1.0)
             return
-        self.slow_down = slow = self._solve()
+        active = tuple([lane.active for lane in lanes])
+        known = self._solved.get(active)
+        if known is None:
+            if len(self._solved) >= KNOWN:
+                self._solved.clear()
+            known = self._solved[active] = self._solve()
+        self.slow_down = slow = known
         self._in_io = 0.0
         for lane in lanes:
             rate = 1.0 / (1.0 - lane.share + lane.share * slow)

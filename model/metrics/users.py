@@ -259,12 +259,15 @@ def _tally(
             counted.work += work
     for _, counted, times in parts.values():
         if times:
-            counted.waitings, counted.responses, counted.slowdowns = map(list, zip(*times, strict=True))
+            counted.waitings = [waiting for waiting, _, _ in times]
+            counted.responses = [response for _, response, _ in times]
+            counted.slowdowns = [slowdown for _, _, slowdown in times]
     for outcome in users.values():
         outcome.mandatory = len(outcome.times)
         if outcome.times:
-            means = map(mean, zip(*outcome.times, strict=True))
-            outcome.waiting_mean, outcome.response_mean, outcome.slowdown_mean = means
+            outcome.waiting_mean = mean([waiting for waiting, _, _ in outcome.times])
+            outcome.response_mean = mean([response for _, response, _ in outcome.times])
+            outcome.slowdown_mean = mean([slowdown for _, _, slowdown in outcome.times])
         for counted in outcome.classes.values():
             outcome.jobs += counted.jobs
             outcome.completed += counted.completed

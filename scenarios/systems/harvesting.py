@@ -114,7 +114,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     if not spec.harvester:
         return
     sites = sites_of(grid)
-    bags = Bags(lambda: grid.now, spec.bags.sharing)
+    agenda = grid.agenda
+    bags = Bags(lambda: agenda.now, spec.bags.sharing)
     declared = {site.name: site for site in spec.site if site.vres is None}
     harvesters = []
     for part in spec.harvester:
