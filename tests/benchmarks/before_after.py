@@ -6,7 +6,8 @@
 
 Each case is simulated in one process of either checkout by turns, once for each seed; reading of a log is not
 counted. Compared are the table of jobs and all metrics that both know. Cases on logs that are not found are
-left out. What the rows hold already is not done again.
+left out, and those whose scenario has changed since are there twice: as it is now in either checkout, and as
+the file of the older one describes it. What the rows hold already is not done again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from tests.benchmarks.rows import rows_of
 KTH = {"workload.trace": "KTH-SP2-1996-2.1-cln.swf.gz", "site.nodes": 100}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "federation/small": ("federation/small", {}),
+    "federation/small, older": ("federation/small", {}),
     "federation/lcg-week": ("federation/lcg-week", {}),
+    "federation/lcg-week, older": ("federation/lcg-week", {}),
     "KTH-SP2, EASY": ("batch/replay", KTH | {"site.policy": "easy"}),
     "KTH-SP2, conservative": ("batch/replay", KTH | {"site.policy": "conservative"}),
     "grid/lcg, push": ("grid/lcg", {"middleware.kind": "push"}),
@@ -41,6 +44,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "egee/lpc": ("egee/lpc", {}),
     "diet/day-regular": ("diet/day-regular", {}),
 }
+# What the older checkout does where its files say nothing, and another value is the default by now.
+UNSAID: dict[str, dict[str, Any]] = {"federation/small, older": {"agent.routing.unplaced": "reject"}}
 ONCE = {name for name in CASES if name.startswith("grid/lcg,")}  # take a minute for each seed
 
 # Runs in either checkout: a line of JSON in, a line of JSON out.
@@ -119,12 +124,19 @@ def ask(
     return json.loads(line) if line else None
 
 
+def scenario_of(case: str, name: str, older: Path) -> str:
+    """Name of a scenario, or path of its file where it is that of the older checkout."""
+    return str(older / f"scenarios/shipped/{name}.toml") if case.endswith(", older") else name
+
+
 def measured(older: Path, case: str, seeds: int) -> Iterator[dict[str, Any]]:
     """A row for each seed of a case."""
     name, values = CASES[case]
+    name = scenario_of(case, name, older.resolve())
     with worker(older) as before, worker(Path.cwd()) as after:
         for seed in range(1, (1 if case in ONCE else seeds) + 1):
-            pair = [ask(process, name, values, seed) for process in (before, after)]
+            known = values | UNSAID.get(case, {})
+            pair = [ask(process, name, said, seed) for process, said in ((before, values), (after, known))]
             if pair[0] is None or pair[1] is None:
                 print(f"{case}: left out, {'before' if pair[0] is None else 'after'}", file=sys.stderr)
                 return

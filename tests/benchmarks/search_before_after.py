@@ -26,7 +26,7 @@ from typing import Any
 from gridtune.model.metrics.registry import METRICS
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.simulation.simulate import simulate
-from tests.benchmarks.before_after import arguments
+from tests.benchmarks.before_after import arguments, scenario_of
 from tests.benchmarks.rows import rows_of
 
 FRESH = 5_000_000  # streams from here on are those of no search
@@ -36,12 +36,6 @@ CASES: dict[str, tuple[str, ...]] = {  # objectives, which are those of both
     "federation/small, older": ("unhappy_users", "unfairness", "completed_work"),
 }
 SEARCHES = {"before": 300, "now": 300, "now, a third": 100}  # budgets
-
-
-def scenario_of(case: str, older: Path) -> str:
-    """Name of a scenario, or path of its file where it is that of the older checkout."""
-    name, _, rest = case.partition(",")
-    return str(older / f"scenarios/shipped/{name}.toml") if rest else name
 
 
 def searched(
@@ -90,7 +84,7 @@ def worth(scenario: str, objectives: tuple[str, ...], settings: dict[str, Any], 
 
 def measured(older: Path, case: str, search: str, seed: int, streams: int) -> dict[str, Any]:
     """A row."""
-    scenario, objectives = scenario_of(case, older), CASES[case]
+    scenario, objectives = scenario_of(case, case.partition(",")[0], older), CASES[case]
     checkout = older if search == "before" else Path.cwd()
     found = searched(checkout, scenario, objectives, SEARCHES[search], seed)
     settings = found.pop("settings")
