@@ -285,17 +285,17 @@ class SeD(mesa.Agent):
 
     def _review(self) -> None:
         """Run what the discipline puts in front."""
-        if self.place is not None and not self.place.up:
+        place, running = self.place, self.job
+        if place is not None and not place.up:
             if len(self.queue):
-                self.place.wanted()
+                place.wanted()
             return
-        running = self.job
         front = self.discipline.front(self.queue, running, self._rng)
-        if self.place is not None:  # a lease
+        if place is not None:  # a lease
             if front is None:
-                self.place.unused()
+                place.unused()
             else:
-                self.place.used()
+                place.used()
         if front is running:
             return
         if running is not None:
@@ -346,7 +346,7 @@ class SeD(mesa.Agent):
     def _release(self, job: Job) -> None:
         """Free the place and count the time that the user had it."""
         assert job.state is RUNNING
-        time = self._agenda.now - job.start
+        queue, time = self.queue, self._agenda.now - job.start
         self.executed += time
-        self.queue.count(job.user, self.queue.allocated[job.user] + time)
+        queue.count(job.user, queue.allocated[job.user] + time)
         self.job = None

@@ -89,10 +89,9 @@ class FairQueue(ServerQueue):
     def least(self) -> list[str]:
         """Those with optional requests who were allocated least, in the order in which they came."""
         users = self._by_level
-        alike = 1
         if len(users) > 1 and users[0][0] == users[1][0]:
-            alike = bisect_right(users, (users[0][0], self._entries + 1))
-        return [user for _, _, user in users[:alike]]
+            return [user for _, _, user in users[: bisect_right(users, (users[0][0], self._entries + 1))]]
+        return [users[0][2]] if users else []
 
     def came(self, user: str) -> None:
         """A user who had no optional requests here has one now."""

@@ -129,8 +129,8 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             yield visit[1].arrival, arrive, visit
 
     grid.agenda.feed(arrivals())
-    grid.record.probe("sed.running", lambda: sum(server.job is not None for server in servers))
-    grid.record.probe("sed.waiting", lambda: sum(len(server.queue) for server in servers))
+    grid.record.probe("sed.running", lambda: sum([server.job is not None for server in servers]))
+    grid.record.probe("sed.waiting", lambda: sum([len(server.queue) for server in servers]))
     if max(spec.message_cost.client, spec.message_cost.agent, spec.message_cost.server) > 0:
         grid.record.probe("cpu.clients", lambda: max((machine.share() for machine in hosts), default=0.0))
         grid.record.probe("cpu.master-agent", master.host.share)
