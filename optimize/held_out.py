@@ -26,6 +26,7 @@ from gridtune.optimize.search_space.space import key
 
 PROBES = 10  # points by which luck is told from worth where none was run twice
 TRANSPLANTS = 0.2  # of the runs so far: what variants of members may take
+OVERLOOKED = 0.1  # chance from which a point is not left without fresh runs
 
 
 class HeldOut:
@@ -65,6 +66,28 @@ class HeldOut:
             wanted[evaluator.today] = self._least
         evaluator.extend(wanted, self._race, "front on fresh seeds", FRESH)
         self._settle("uncertain members on fresh seeds", VALIDATION)
+        while overlooked := self._overlooked(candidates):
+            evaluator.extend(overlooked, self._race, "others on fresh seeds", FRESH)
+            self._settle("uncertain members on fresh seeds", VALIDATION)
+
+    def _overlooked(self, candidates: Sequence[Evaluation]) -> dict[str, int]:
+        """Points that may be on the front after all, now that its members were seen again.
+
+        What is said of a point that was run once leans on others like it: too little to keep it by. Points
+        that do the same as a member are none.
+        """
+        settings, counts = self._evaluator.settings, self._race.counts
+        room = min(LIMIT - len(counts), self._left(VALIDATION) // (self._least * len(settings.run_in)))
+        numbers = {one.number for one in candidates}
+        known = {one.number: one for one in self._archive().evaluations if one.number in numbers}
+        judged = judgement_of(list(known.values()), settings.objectives, settings.seed) if room > 0 else None
+        if judged is None:
+            return {}
+        members = [one for one in known.values() if key(one.values) in counts]
+        others = [one for one in known.values() if not any(_alike(one, member) for member in members)]
+        chances = {one.number: judged.chances.get(one.number, 0.0) for one in others}
+        likeliest = sorted(others, key=lambda one: -chances[one.number])[:room]
+        return {key(one.values): self._least for one in likeliest if chances[one.number] >= OVERLOOKED}
 
     def _promising(self, candidates: Sequence[Evaluation], limit: int) -> Sequence[Evaluation]:
         """Points that may be on the front, by all runs; by their means where these say too little.
@@ -150,3 +173,12 @@ class HeldOut:
     def _fresh_cases(self, name: str) -> Cases:
         entry = self._evaluator.store.known[name]
         return (entry.validated_cases or {}) if isinstance(entry, Evaluation) else {}
+
+
+def _alike(one: Evaluation, other: Evaluation) -> bool:
+    """Whether two points gave the same in all runs of the search that both had."""
+    return all(
+        first == second
+        for name, estimate in one.objectives.items()
+        for first, second in zip(estimate.values, other.objectives[name].values, strict=False)
+    )

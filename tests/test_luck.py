@@ -48,9 +48,26 @@ def test_the_size_of_luck_is_that_of_the_analysis_of_variance_in_each_objective(
     noise, factors, expected = luck.spread(rest, values.mean(axis=2), seen)
     pooled = np.cov(rest.transpose(1, 0, 2).reshape(2, -1), bias=True) * 30 / (5 * 4)
     assert noise == pytest.approx(pooled)
-    # A point's own spread counts as its free runs, the one that is expected of it as `PRIOR`.
+    # A point's own spread counts as its free runs, the one that is expected of it as points are alike.
     own = rest.var(axis=2, ddof=1) / np.diag(pooled)
-    assert factors == pytest.approx((luck.PRIOR * expected + 4 * own) / (luck.PRIOR + 4))
+    free = np.full(6, 4)
+    alike = np.array([luck.likeness(*one, free) for one in zip(4 * own.T, expected.T, strict=True)])
+    assert factors == pytest.approx((alike * expected + 4 * own) / (alike + 4))
+
+
+def test_points_count_by_their_own_runs_as_far_as_their_luck_differs():
+    rng = np.random.default_rng(43)
+    free = rng.integers(0, 10, 80)
+    sums = rng.chisquare(np.maximum(free, 1), (60, 80)) * (free > 0)
+    even = np.ones(80)
+    for degrees in (5.0, 12.0):
+        sizes = degrees / rng.chisquare(degrees, (60, 80))
+        found = [luck.likeness(some, even, free) for some in sums * sizes]
+        assert np.median(found) == pytest.approx(degrees, rel=0.2)
+    assert np.median([luck.likeness(some, even, free) for some in sums]) > 60, "all are alike"
+    assert np.median([luck.likeness(some, even * 9, free) for some in sums]) > 60, "and more than expected"
+    # Too few points tell nothing.
+    assert luck.likeness(sums[0] * np.linspace(0.01, 100, 80), even, free * (np.arange(80) < 4)) == 100
 
 
 def test_where_points_are_worth_more_luck_is_larger_as_far_as_runs_say_so():
@@ -122,7 +139,7 @@ def test_luck_that_is_more_than_expected_of_a_point_counts_as_its_runs():
     # Of what three points have apart, the mean of them is taken away as what the stream did.
     expected = np.array([1 - 2 / 3, 1 - 2 / 3, 4 - 8 / 3]) + 6 / 9
     own = (scaled[:3] ** 2).sum(axis=1) / expected * (1 - 1 / 4)
-    assert found[:3] == pytest.approx((luck.PRIOR + own) / (luck.PRIOR + 3))
+    assert found[:3] == pytest.approx((luck.MOST_ALIKE + own) / (luck.MOST_ALIKE + 3))
     assert found[3] == 1.0, "one run tells nothing of luck"
 
 

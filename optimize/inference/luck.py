@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 OWN = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7)  # shares of the variance of luck that points have to themselves
 LEAST_SLOPE = 0.1  # of what a stream does to the point in the middle
-PRIOR = 6.0  # runs that the pooled spread counts as, against a point's own
+MOST_ALIKE = 100.0  # runs that the pooled spread counts as, at most, against a point's own
+ENOUGH = 5  # points, from which is told how much their spreads differ
 SURE = 1e3  # how much more surely the level of all points is known than what they differ by
 LOUDER = 0.5  # standard error of the prior on slopes of logarithms of variances, by spreads of worth
 MOST_LOUDER = 2.5  # logarithms of variances that worth alone may add or take
@@ -188,8 +189,44 @@ def louder(own: Array, free: Array, means: Array) -> Array:
 
 
 def shrunk(own: Array, expected: Array, free: Array) -> Array:
-    """Variances of points' luck by their own sums of squares, drawn towards those that are expected."""
-    return (PRIOR * expected + own) / (PRIOR + free)[:, None]
+    """Variances of points' luck by their own sums of squares, drawn towards those that are expected.
+
+    Args:
+        own: sums of squares of points' residuals, points x objectives.
+        expected: what each degree of these is at large, points x objectives.
+        free: how many degrees of freedom each has.
+    """
+    import numpy as np
+
+    alike = np.array([likeness(*one, free) for one in zip(own.T, expected.T, strict=True)])
+    return np.asarray((alike * expected + own) / (alike + free[:, None]))
+
+
+def likeness(own: Array, expected: Array, free: Array) -> float:
+    """As how many runs of a point counts what is expected of its luck, by how alike the points are in that.
+
+    A fixed number trusts points by their own few runs, and those that look best are among those whose luck
+    looks least. Args: see `shrunk`, of one objective.
+
+    Source: G. Smyth, Linear Models and Empirical Bayes Methods, Statistical Applications in Genetics and
+        Molecular Biology 3(1), 2004 (moments of the logarithms of variances).
+    """
+    import numpy as np
+    from scipy.optimize import brentq
+    from scipy.special import digamma, polygamma
+
+    known = (free > 1) & (own > 0)
+    if known.sum() < ENOUGH:
+        return MOST_ALIKE
+    half = free[known] / 2
+    noise = polygamma(1, half)  # what logarithms of variances differ by where the points are alike
+    logs = np.log(own[known] / expected[known]) - digamma(half)
+    middle = np.average(logs, weights=1 / noise)
+    off = (logs - middle) ** 2 * len(half) / (len(half) - 1) - noise
+    more = float(np.average(off, weights=1 / noise))
+    if more <= polygamma(1, MOST_ALIKE / 2):
+        return MOST_ALIKE
+    return 2 * float(brentq(lambda half: polygamma(1, half) - more, 1e-3, MOST_ALIKE))
 
 
 def luck_in_a_stream(rest: Array, seen: Array, alike: Array, surface: Surface, expected: Array) -> Array:
