@@ -6,6 +6,8 @@ from statistics import fmean
 
 import pytest
 
+from gridtune.optimize.front.front import front
+from gridtune.optimize.held_out import OVERLOOKED
 from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search import search
@@ -242,6 +244,17 @@ def test_members_that_are_uncertain_on_fresh_seeds_get_more_of_them(scenario):
         if e.validated is not None
     }
     assert fixed == 5
+
+
+@pytest.mark.parametrize(("scale", "seed"), [(2.0, 1), (8.0, 5)])
+def test_no_point_that_may_be_on_the_front_is_left_without_fresh_seeds(scenario, scale, seed):
+    found = run(
+        scenario, budget=60, work=partial(noisy, scale=scale), replications=1, max_replications=4,
+        seed=seed, sampler="random",
+    )  # fmt: skip
+    judged = front(found.archive).judgement
+    left = [one.number for one in found.archive.evaluations if one.validated is None]
+    assert max(judged.chances[number] for number in left) < OVERLOOKED
 
 
 def test_fresh_seeds_are_apart_from_those_of_the_search(scenario):

@@ -66,7 +66,7 @@ def mocba(arena: Arena, seed: int, runs: int) -> Archive:
     """
     archive = search(
         arena.scenario, budget=runs // 2, sampler="tpe", seed=seed, replications=1, max_replications=1,
-        validation_replications=0, objectives=arena.objectives, work=arena.work, today=False,
+        validation_replications=0, objectives=arena.objectives, work=arena.work, today=False, allow_loss=True,
     ).archive  # fmt: skip
     made = Sampled(arena, seed)
     for evaluation in archive.evaluations:
