@@ -13,7 +13,7 @@ from dataclasses import replace
 from gridtune.optimize.budget import VALIDATION, Meter
 from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.explanation.transplants import variants
-from gridtune.optimize.front.dominant_choice import dominant_choices
+from gridtune.optimize.front.dominant_choice import dominant_choices, kinds
 from gridtune.optimize.front.front import front
 from gridtune.optimize.inference.judgement import judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
@@ -110,9 +110,10 @@ class HeldOut:
     def transplant(self) -> None:
         """Try other kinds of systems in members, as far as runs allow."""
         evaluator, settings = self._evaluator, self._evaluator.settings
-        if not self._race.counts:
+        archive = self._archive()
+        if not self._race.counts or not kinds(archive.evaluations):
             return
-        found = front(self._archive(), resamples=0)
+        found = front(archive)  # as it will be told: by all runs
         choices = dominant_choices(found)
         if not choices:
             return

@@ -137,6 +137,29 @@ def test_a_kind_that_is_no_worse_in_the_others_place_is_not_said_to_be():
     assert any(member.evaluation.host is not None for member in kept), "what no other beats joins the front"
 
 
+@pytest.mark.parametrize("seed", [1, 5])
+def test_what_only_the_model_says_all_of_the_front_has_is_tried_in_its_place_too(seed):
+    def work(task):
+        """A trade-off over speed; luck brings single legacy points to the front, as means go."""
+        luck = [
+            zlib.crc32(f"{task.replication} {k} {sorted(task.values.items())}".encode()) % 991 / 991
+            for k in (0, 1)
+        ]
+        speed, gap = task.values["sed.speed"], 0.1 * (task.values.get("client.dispatch") == "legacy")
+        return {
+            "unfairness": Metric(speed + gap + 0.3 * luck[0], ""),
+            "completed": Metric(10 - 1 / speed - gap - 0.3 * luck[1], "jobs"),
+        }
+
+    archive = search(
+        load("diet/day-regular"), budget=60, vary=VARY, sampler="random", work=work, seed=seed,
+        objectives=["unfairness", "completed"], replications=2, max_replications=4,
+    ).archive  # fmt: skip
+    (said,) = dominant_choices(front(archive))
+    assert said.value == "ethic"
+    assert all(one.tested for one in said.alternatives)
+
+
 def test_a_resumed_search_makes_the_same_transplants(tmp_path):
     def go(budget=60, **more):
         return search(

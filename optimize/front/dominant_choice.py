@@ -120,7 +120,7 @@ def dominant_choices(front: Front) -> list[DominantChoice]:
     tried = comparable(front.archive)
     on_it = {number for m in front.kept for number in (m.evaluation.number, *m.equivalents)}
     found = []
-    for path in _choices(tried):
+    for path in kinds(tried):
         values = {e.values.get(path) for e in tried if e.number in on_it}
         others = {e.values[path] for e in tried if path in e.values} - values
         if len(values) == 1 and None not in values and others:
@@ -162,8 +162,8 @@ def _listed(values: Sequence[Value]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def _choices(tried: Sequence[Evaluation]) -> list[str]:
-    """Paths, in order of appearance, whose values bring different parameters along."""
+def kinds(tried: Sequence[Evaluation]) -> list[str]:
+    """Paths of choices between kinds: their values bring different parameters along."""
     with_value: dict[tuple[str, Value], list[set[str]]] = {}
     for evaluation in tried:
         for path, value in evaluation.values.items():

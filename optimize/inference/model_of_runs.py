@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 DRAWS = 1000
 SURFACES = 8  # that are possible, at most, as the sizes of a surface's parts are not known
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
-JOINT = 500  # points that are modelled, at most: the best ones, layer by layer
+JOINT = 400  # points that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
 LEAST_VARIANCE = 1e-9  # of that of worth: what keeps the arithmetic going
 LEAST_SCALE = 0.1  # of all differences in an objective, beside what the streams seen say of it
