@@ -7,7 +7,7 @@ other beats joins the front. So nothing is said of kinds that was not tried in t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from gridtune.optimize.budget import VALIDATION, Meter
@@ -22,7 +22,7 @@ from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.shortlist import LIMIT, shortlist
 from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.search_space.constraints import Cases, feasible
-from gridtune.optimize.search_space.space import key
+from gridtune.optimize.search_space.space import Point, key
 
 PROBES = 10  # points by which luck is told from worth where none was run twice
 TRANSPLANTS = 0.2  # of the runs so far: what variants of members may take
@@ -108,33 +108,42 @@ class HeldOut:
         return [known[number] for number in judged.promising(limit)]
 
     def transplant(self) -> None:
-        """Try other kinds of systems in members, as far as runs allow."""
+        """Try other kinds of systems in members, as far as runs allow.
+
+        What joins the front may leave it with one kind of another system, which is then tried as well.
+        """
         evaluator, settings = self._evaluator, self._evaluator.settings
-        archive = self._archive()
+        tried: set[str] = set()
+        while made := self._untried(tried):
+            tried |= made.keys()
+            new = {name: one for name, one in made.items() if name not in evaluator.store.known}
+            if new:
+                evaluator.progress.start("other kinds in members of the front", len(new))
+                evaluator.evaluate([point for _, point in new.values()], [host for host, _ in new.values()])
+            self._searched += len(made) * settings.replications * len(settings.run_in)
+            usable = {
+                name: self._least for name in made if isinstance(evaluator.store.known[name], Evaluation)
+            }
+            evaluator.extend(usable, self._race, "other kinds on fresh seeds", FRESH)
+            self._settle("uncertain members on fresh seeds")
+
+    def _untried(self, tried: Collection[str]) -> dict[str, tuple[int, Point]]:
+        """Points with another kind in the place of that which all members have, and their hosts, by key."""
+        archive, settings = self._archive(), self._evaluator.settings
         if not self._race.counts or not kinds(archive.evaluations):
-            return
+            return {}
         found = front(archive)  # as it will be told: by all runs
-        choices = dominant_choices(found)
+        choices = [
+            one for one in dominant_choices(found) if not all(other.tested for other in one.alternatives)
+        ]
         if not choices:
-            return
+            return {}
         each = (settings.replications + self._least) * len(settings.run_in)
-        spent = self._searched + evaluator.spent(self._race)
-        room = min(self._left(), int(TRANSPLANTS * spent)) // each
+        used = each * len(tried)
+        spent = self._searched + self._evaluator.spent(self._race)
+        room = min(self._left(), int(TRANSPLANTS * (spent - used)) - used) // each
         made = variants(found, settings.space, choices, room)
-        new = {key(point): (host, point) for host, point in made if key(point) not in evaluator.store.known}
-        if new:
-            evaluator.progress.start("other kinds in members of the front", len(new))
-            evaluator.evaluate([point for _, point in new.values()], [host for host, _ in new.values()])
-        self._searched += (
-            len({key(point) for _, point in made}) * settings.replications * len(settings.run_in)
-        )
-        usable = {
-            key(point): self._least
-            for _, point in made
-            if isinstance(evaluator.store.known[key(point)], Evaluation)
-        }
-        evaluator.extend(usable, self._race, "other kinds on fresh seeds", FRESH)
-        self._settle("uncertain members on fresh seeds")
+        return {key(point): (host, point) for host, point in made if key(point) not in tried}
 
     def level(self) -> None:
         """Give today's setting as many replications as any member."""
@@ -150,7 +159,7 @@ class HeldOut:
         entries = []
         for entry in archive.evaluations:
             count = counts.get(key(entry.values), 0)
-            if entry.host is None and count:
+            if count:
                 again = first_of(entry.validated or {}, count)
                 cases = {
                     case: first_of(known, count) for case, known in (entry.validated_cases or {}).items()
