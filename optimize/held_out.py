@@ -15,6 +15,7 @@ from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.explanation.transplants import variants
 from gridtune.optimize.front.dominant_choice import dominant_choices, kinds
 from gridtune.optimize.front.front import front
+from gridtune.optimize.front.kind_test import VARIANTS
 from gridtune.optimize.inference.judgement import judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 from gridtune.optimize.replication.compare import first_of
@@ -66,20 +67,27 @@ class HeldOut:
             wanted[evaluator.today] = self._least
         evaluator.extend(wanted, self._race, "front on fresh seeds", FRESH)
         self._settle("uncertain members on fresh seeds", VALIDATION)
-        while overlooked := self._overlooked(candidates):
-            evaluator.extend(overlooked, self._race, "others on fresh seeds", FRESH)
-            self._settle("uncertain members on fresh seeds", VALIDATION)
+        self.look_again(VALIDATION)
 
-    def _overlooked(self, candidates: Sequence[Evaluation]) -> dict[str, int]:
+    def look_again(self, share: float = 1.0) -> None:
+        """Run what may be on the front after all, as far as a share of the budget allows."""
+        while overlooked := self._overlooked(share):
+            self._evaluator.extend(overlooked, self._race, "others on fresh seeds", FRESH)
+            self._settle("uncertain members on fresh seeds", share)
+
+    def _overlooked(self, share: float) -> dict[str, int]:
         """Points that may be on the front after all, now that its members were seen again.
 
         What is said of a point that was run once leans on others like it: too little to keep it by. Points
         that do the same as a member are none.
         """
         settings, counts = self._evaluator.settings, self._race.counts
-        room = min(LIMIT - len(counts), self._left(VALIDATION) // (self._least * len(settings.run_in)))
-        numbers = {one.number for one in candidates}
-        known = {one.number: one for one in self._archive().evaluations if one.number in numbers}
+        if not counts:
+            return {}
+        room = min(LIMIT - len(counts), self._left(share) // (self._least * len(settings.run_in)))
+        known = {
+            one.number: one for one in self._archive().evaluations if feasible(one, settings.constraints)
+        }
         judged = judgement_of(list(known.values()), settings.objectives, settings.seed) if room > 0 else None
         if judged is None:
             return {}
@@ -130,19 +138,17 @@ class HeldOut:
     def _untried(self, tried: Collection[str]) -> dict[str, tuple[int, Point]]:
         """Points with another kind in the place of that which all members have, and their hosts, by key."""
         archive, settings = self._archive(), self._evaluator.settings
-        if not self._race.counts or not kinds(archive.evaluations):
+        each = (settings.replications + self._least) * len(settings.run_in)
+        used = each * len(tried)
+        spent = self._searched + self._evaluator.spent(self._race)
+        room = min(self._left(), int(TRANSPLANTS * (spent - used)) - used)
+        if not self._race.counts or room < VARIANTS * each or not kinds(archive.evaluations):
             return {}
         found = front(archive)  # as it will be told: by all runs
         choices = [
             one for one in dominant_choices(found) if not all(other.tested for other in one.alternatives)
         ]
-        if not choices:
-            return {}
-        each = (settings.replications + self._least) * len(settings.run_in)
-        used = each * len(tried)
-        spent = self._searched + self._evaluator.spent(self._race)
-        room = min(self._left(), int(TRANSPLANTS * (spent - used)) - used) // each
-        made = variants(found, settings.space, choices, room)
+        made = variants(found, settings.space, choices, room // each) if choices else []
         return {key(point): (host, point) for host, point in made if key(point) not in tried}
 
     def level(self) -> None:

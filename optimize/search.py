@@ -194,6 +194,7 @@ def search(
             held_out = HeldOut(running, meter, running.spent(exploration.race), fresh, fresh_most)
             held_out.validate()
             held_out.transplant()
+            held_out.look_again()
             held_out.level()
     except BaseException as error:
         workers.abort()

@@ -29,6 +29,7 @@ SURE = 1e3  # how much more surely the level of all points is known than what th
 LOUDER = 0.5  # standard error of the prior on slopes of logarithms of variances, by spreads of worth
 MOST_LOUDER = 2.5  # logarithms of variances that worth alone may add or take
 PENALTY = 4.0  # on twice the logarithm of likelihood, for two more sizes to choose
+ROUNDING = 1e-9  # of what is expected: sums of squares of points without luck
 ROUNDS = 5  # in which the steepness settles
 POWERS = (1, 2, 4, 8, 16, 32)  # of the correlation of worth, one of which is that of luck
 
@@ -215,7 +216,7 @@ def likeness(own: Array, expected: Array, free: Array) -> float:
     from scipy.optimize import brentq
     from scipy.special import digamma, polygamma
 
-    known = (free > 1) & (own > 0)
+    known = (free > 1) & (own > ROUNDING * expected)
     if known.sum() < ENOUGH:
         return MOST_ALIKE
     half = free[known] / 2
