@@ -12,10 +12,9 @@ from dataclasses import replace
 
 from gridtune.optimize.budget import VALIDATION, Meter
 from gridtune.optimize.evaluator import Evaluator
-from gridtune.optimize.explanation.transplants import variants
+from gridtune.optimize.explanation.transplants import VARIANTS, variants
 from gridtune.optimize.front.dominant_choice import dominant_choices, kinds
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front.kind_test import VARIANTS
 from gridtune.optimize.inference.judgement import judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 from gridtune.optimize.replication.compare import first_of
@@ -88,7 +87,9 @@ class HeldOut:
         known = {
             one.number: one for one in self._archive().evaluations if feasible(one, settings.constraints)
         }
-        judged = judgement_of(list(known.values()), settings.objectives, settings.seed) if room > 0 else None
+        if room < 1 or len(known) <= LIMIT:  # of few points few are overlooked
+            return {}
+        judged = judgement_of(list(known.values()), settings.objectives, settings.seed)
         if judged is None:
             return {}
         members = [one for one in known.values() if key(one.values) in counts]

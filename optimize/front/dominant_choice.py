@@ -100,8 +100,7 @@ class DominantChoice:
         base = f"All points of the front have {self.path} {self.value}"
         runs = min(one.runs for one in tested)
         variants = sum(len(one.transplants) for one in tested)
-        several = "s" if variants > 1 else ""
-        how = f"put in its place in points of the front ({variants} variant{several}, {runs} fresh runs each)"
+        how = f"put in its place in points of the front ({variants} variants, {runs} fresh runs each)"
         if not others:
             return f"{base}: {_listed(worse)}, {how}, {'are' if len(worse) > 1 else 'is'} worse beyond noise."
         open_ = "; ".join(
@@ -138,17 +137,16 @@ def dominant_choices(front: Front) -> list[DominantChoice]:
 
 
 def _tested(front: Front, tried: Sequence[Evaluation], path: str, kind: Value, value: Value) -> Tested | None:
-    """What became of an alternative in points of the front: put there by the search, or proposed so."""
+    """What became of an alternative that the search has put into points of the front."""
     known = {one.number: one for one in tried}
-    members = [one.evaluation for one in front.kept]
     pairs = [
-        (host, one)
+        (known[one.host], one)
         for one in tried
-        if one.validated
+        if one.host in known
+        and one.validated
+        and known[one.host].validated
         and one.values.get(path) == value
-        and (host := known.get(-1 if one.host is None else one.host) or _like(one, members, path))
-        and host.validated
-        and host.values.get(path) == kind
+        and known[one.host].values.get(path) == kind
     ]
     if not pairs:
         return None
@@ -157,15 +155,6 @@ def _tested(front: Front, tried: Sequence[Evaluation], path: str, kind: Value, v
         Transplant(host.number, dict(one.values), between(front, host, one), "", tests) for host, one in pairs
     )
     return Tested(path, kind, value, made, min(one.fresh_replications for _, one in pairs))
-
-
-def _like(one: Evaluation, members: Sequence[Evaluation], path: str) -> Evaluation | None:
-    """The member that a point differs from in a choice alone, and in what this brings along."""
-    for host in members:
-        both = set(one.values) & set(host.values) - {path}
-        if all(one.values[name] == host.values[name] for name in both):
-            return host
-    return None
 
 
 def _listed(values: Sequence[Value]) -> str:

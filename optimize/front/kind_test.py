@@ -11,7 +11,6 @@ from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.space import Point
 
 ERROR = 0.05  # probability of a wrong statement about a kind
-VARIANTS = 3  # of an alternative that must have lost before it is said to
 
 Verdict = Literal["worse", "better", "level", "undecided", "failed"]
 
@@ -74,12 +73,12 @@ class Tested:
 
     @property
     def verdict(self) -> Verdict:
-        """`worse` if every transplant is, of `VARIANTS` at least; `better` if any is; else `undecided`."""
+        """`worse` if every transplant is, `better` if any is, else `undecided`."""
         count = self.count
         if count.get("better"):
             return "better"
         ran = len(self.transplants) - count.get("failed", 0)
-        return "worse" if ran >= VARIANTS and count.get("worse", 0) == ran else "undecided"
+        return "worse" if ran and count.get("worse", 0) == ran else "undecided"
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
