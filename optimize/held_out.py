@@ -15,7 +15,7 @@ from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.explanation.transplants import VARIANTS, variants
 from gridtune.optimize.front.dominant_choice import dominant_choices, kinds
 from gridtune.optimize.front.front import front
-from gridtune.optimize.inference.judgement import judgement_of
+from gridtune.optimize.inference.judgement import Judgement, judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 from gridtune.optimize.replication.compare import first_of
 from gridtune.optimize.replication.refine import Refinement
@@ -50,15 +50,15 @@ class HeldOut:
         self._race = Refinement(
             settings.objectives, most, self._fresh, settings.constraints, self._fresh_cases
         )
+        self._last: tuple[dict[str, int], Judgement | None] | None = None
 
     def validate(self) -> None:
         """Run the shortlist of the search."""
         evaluator, settings = self._evaluator, self._evaluator.settings
-        candidates = [entry for entry in self._archive().evaluations if feasible(entry, settings.constraints)]
         raced = isinstance(evaluator.store.known.get(evaluator.today), Evaluation)
         each = self._least * len(settings.run_in)
         room = self._left(VALIDATION) // each - raced if self._least else 0
-        members = self._promising(candidates, min(LIMIT, room)) if room > 0 else []
+        members = self._promising(min(LIMIT, room)) if room > 0 else []
         if not members:
             return
         wanted = {key(member.values): self._least for member in members}
@@ -84,33 +84,44 @@ class HeldOut:
         if not counts:
             return {}
         room = min(LIMIT - len(counts), self._left(share) // (self._least * len(settings.run_in)))
-        known = {
-            one.number: one for one in self._archive().evaluations if feasible(one, settings.constraints)
-        }
-        if room < 1 or len(known) <= LIMIT:  # of few points few are overlooked
+        if room < 1:
             return {}
-        judged = judgement_of(list(known.values()), settings.objectives, settings.seed)
+        candidates = self._candidates()
+        if len(candidates) <= LIMIT:  # of few points few are overlooked
+            return {}
+        judged = self._judged(candidates)
         if judged is None:
             return {}
-        members = [one for one in known.values() if key(one.values) in counts]
-        others = [one for one in known.values() if not any(_alike(one, member) for member in members)]
+        members = [one for one in candidates if key(one.values) in counts]
+        others = [one for one in candidates if not any(_alike(one, member) for member in members)]
         chances = {one.number: judged.chances.get(one.number, 0.0) for one in others}
         likeliest = sorted(others, key=lambda one: -chances[one.number])[:room]
         return {key(one.values): self._least for one in likeliest if chances[one.number] >= OVERLOOKED}
 
-    def _promising(self, candidates: Sequence[Evaluation], limit: int) -> Sequence[Evaluation]:
+    def _candidates(self) -> list[Evaluation]:
+        """Points that keep the constraints, with the runs that count so far."""
+        constraints = self._evaluator.settings.constraints
+        return [entry for entry in self._archive().evaluations if feasible(entry, constraints)]
+
+    def _judged(self, candidates: Sequence[Evaluation]) -> Judgement | None:
+        """What all runs so far say of the candidates; worked out once for equal runs."""
+        counts, settings = self._race.counts, self._evaluator.settings
+        if self._last is None or self._last[0] != counts:
+            self._last = dict(counts), judgement_of(candidates, settings.objectives, settings.seed)
+        return self._last[1]
+
+    def _promising(self, limit: int) -> Sequence[Evaluation]:
         """Points that may be on the front, by all runs; by their means where these say too little.
 
         Where no point was run twice nobody knows what is luck: a few are, to begin with.
         """
-        objectives = self._evaluator.settings.objectives
+        objectives, candidates = self._evaluator.settings.objectives, self._candidates()
         seen = shortlist(candidates, objectives, limit)
         if max((one.replications for one in candidates), default=0) < 2 <= self._least:
             probes = {key(one.values): 2 for one in shortlist(candidates, objectives, min(PROBES, limit))}
             self._evaluator.extend(probes, self._race, "some on fresh seeds", FRESH)
-            numbers = {one.number for one in candidates}
-            candidates = [one for one in self._archive().evaluations if one.number in numbers]
-        judged = judgement_of(candidates, objectives, self._evaluator.settings.seed)
+            candidates = self._candidates()
+        judged = self._judged(candidates)
         if judged is None:
             return seen
         known = {one.number: one for one in candidates}

@@ -89,7 +89,7 @@ class ClientHabits:
     reallocation_period: float = 10.0
 
 
-_demand = tuple.__new__  # one is made for each completed request: half the cost of a call of the class
+_new_demand = tuple.__new__  # one is made for each completed request: half the cost of a call of the class
 
 
 class Client(mesa.Agent):
@@ -350,4 +350,4 @@ class Client(mesa.Agent):
 
     def _demand(self) -> Demand:
         session = self.session
-        return _demand(Demand, (session.n_min, session.n_max, self.habits.n_submit, self.submitted))
+        return _new_demand(Demand, (session.n_min, session.n_max, self.habits.n_submit, self.submitted))

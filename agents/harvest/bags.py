@@ -155,8 +155,7 @@ class Bags:
     def _advance(self) -> float:
         """Share until now; the time, s."""
         now = self.clock()
-        if self._weight > 0:  # as `_share_at` says, without a call: this is asked at each start and end
-            self._share += self._held * (now - self._last) / self._weight
+        self._share = self._share_at(now)
         self._last = now
         return now
 

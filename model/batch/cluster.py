@@ -232,8 +232,7 @@ class Cluster:
     def in_order(self) -> Iterator[Job]:
         """Waiting jobs by priority of their queues, first come first."""
         if len(self.lanes) == 1 and not self._limited and self.longest == inf:
-            for waiting in self.lanes.values():
-                return iter(waiting.values())
+            return iter(next(iter(self.lanes.values())).values())
         return self.jobs(sorted(self.lanes))
 
     def admitted(self, order: Iterable[Job]) -> Iterator[Job]:
@@ -271,7 +270,7 @@ class Cluster:
             if lane is None or job.id not in self.lanes.get(lane, ()):
                 return False
             room -= job.processors
-        if room < 0 or (self.resources is not None and not self.resources.room_for(jobs)):
+        if room < 0 or not self.has_units_for(jobs):
             return False
         return len(jobs) == 1 or len({job.id for job in jobs}) == len(jobs)
 

@@ -58,10 +58,8 @@ class FileSystem:
 
     def changed(self) -> None:
         """Processes have begun or ended."""
-        lanes, now = self._lanes, self.agenda.now
-        # As `load` says, without a call: this is asked at each start and end.
-        faded = exp(-(now - self._since) / self.time_constant)
-        self._load, self._since = self._in_io + (self._load - self._in_io) * faded, now
+        lanes = self._lanes
+        self._load, self._since = self.load, self.agenda.now
         demand = 0.0
         for lane in lanes:
             demand += lane.active * lane.share

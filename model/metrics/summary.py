@@ -28,7 +28,7 @@ from gridtune.model.metrics.registry import (
     SIZES,
     Metric,
 )
-from gridtune.model.metrics.users import Allocated, ClassOutcome, Deserved, UserOutcome, mean, outcomes
+from gridtune.model.metrics.users import Allocated, ClassOutcome, Deserved, UserOutcome, apart, mean, outcomes
 
 
 def summarise(
@@ -194,9 +194,7 @@ def _of_users(users: Collection[UserOutcome]) -> dict[str, float]:
 
 def _times(jobs: Iterable[Job], times: Collection[tuple[float, float, float]]) -> dict[str, float]:
     """Means and quantiles over mandatory jobs and their times, lost ones included."""
-    waitings = sorted([waiting for waiting, _, _ in times])
-    responses = sorted([response for _, response, _ in times])
-    slowdowns = sorted([slowdown for _, _, slowdown in times])
+    waitings, responses, slowdowns = map(sorted, apart(times))
     return {
         **{f"waiting_{name}": value for name, value in _summed(waitings).items()},
         **{f"response_{name}": value for name, value in _summed(responses).items()},

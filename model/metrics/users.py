@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan
 from typing import Literal
@@ -113,6 +113,15 @@ class UserOutcome(Outcome):
 def mean(values: Sequence[float]) -> float:
     """Arithmetic mean; nan of no values."""
     return sum(values) / len(values) if values else nan
+
+
+def apart(times: Collection[tuple[float, float, float]]) -> tuple[list[float], list[float], list[float]]:
+    """Waiting times, response times and slow-downs of jobs, each by itself."""
+    return (
+        [waiting for waiting, _, _ in times],
+        [response for _, response, _ in times],
+        [slowdown for _, _, slowdown in times],
+    )
 
 
 def failed(job: Job, now: float) -> bool:
@@ -259,15 +268,12 @@ def _tally(
             counted.work += work
     for _, counted, times in parts.values():
         if times:
-            counted.waitings = [waiting for waiting, _, _ in times]
-            counted.responses = [response for _, response, _ in times]
-            counted.slowdowns = [slowdown for _, _, slowdown in times]
+            counted.waitings, counted.responses, counted.slowdowns = apart(times)
     for outcome in users.values():
         outcome.mandatory = len(outcome.times)
         if outcome.times:
-            outcome.waiting_mean = mean([waiting for waiting, _, _ in outcome.times])
-            outcome.response_mean = mean([response for _, response, _ in outcome.times])
-            outcome.slowdown_mean = mean([slowdown for _, _, slowdown in outcome.times])
+            means = map(mean, apart(outcome.times))
+            outcome.waiting_mean, outcome.response_mean, outcome.slowdown_mean = means
         for counted in outcome.classes.values():
             outcome.jobs += counted.jobs
             outcome.completed += counted.completed
