@@ -12,9 +12,10 @@ from dataclasses import replace
 
 from gridtune.optimize.budget import VALIDATION, Meter
 from gridtune.optimize.evaluator import Evaluator
-from gridtune.optimize.explanation.transplants import VARIANTS, variants
+from gridtune.optimize.explanation.transplants import variants
 from gridtune.optimize.front.dominant_choice import dominant_choices, kinds
 from gridtune.optimize.front.front import front
+from gridtune.optimize.front.kind_test import VARIANTS
 from gridtune.optimize.inference.judgement import Judgement, judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 from gridtune.optimize.replication.compare import first_of
@@ -140,7 +141,8 @@ class HeldOut:
             if new:
                 evaluator.progress.start("other kinds in members of the front", len(new))
                 evaluator.evaluate([point for _, point in new.values()], [host for host, _ in new.values()])
-            self._searched += len(made) * settings.replications * len(settings.run_in)
+            put = [name for name in made if evaluator.store.known[name].host is not None]
+            self._searched += len(put) * settings.replications * len(settings.run_in)
             usable = {
                 name: self._least for name in made if isinstance(evaluator.store.known[name], Evaluation)
             }
@@ -158,7 +160,9 @@ class HeldOut:
             return {}
         found = front(archive)  # as it will be told: by all runs
         choices = [
-            one for one in dominant_choices(found) if not all(other.tested for other in one.alternatives)
+            one
+            for one in dominant_choices(found)
+            if not all(other.tested and other.tested.enough for other in one.alternatives)
         ]
         made = variants(found, settings.space, choices, room // each) if choices else []
         return {key(point): (host, point) for host, point in made if key(point) not in tried}

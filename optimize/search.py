@@ -38,17 +38,20 @@ class SearchResult:
 
     Attributes:
         archive: every evaluation, those of the front validated on fresh seeds.
-        failures: points that could not be evaluated, and why.
         notes: what a user should know, a line each.
         evaluated: points evaluated now; the others were known from an earlier part of the search.
         settings: what was searched, and how.
     """
 
     archive: Archive
-    failures: tuple[Failed, ...]
     notes: tuple[str, ...]
     evaluated: int
     settings: Settings
+
+    @property
+    def failures(self) -> tuple[Failed, ...]:
+        """Points that could not be evaluated, and why."""
+        return self.archive.failed
 
 
 def search(
@@ -211,8 +214,7 @@ def search(
                 held.close()
         if interrupted:
             running.note(_going_on(len(store.known), str(budget), out or storage))
-    failures = tuple(entry for entry in store.entries() if isinstance(entry, Failed))
-    return SearchResult(store.archive(), failures, tuple(running.notes), running.evaluated, settings)
+    return SearchResult(store.archive(), tuple(running.notes), running.evaluated, settings)
 
 
 def _going_on(count: int, budget: str, where: Path | str | None) -> str:

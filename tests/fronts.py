@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
+from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Failed, Objective
 
 UNHAPPY = Objective("unhappy_users", "minimize", "users")
 UNFAIR = Objective("unfairness", "minimize")
@@ -74,8 +74,9 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
         values |= {"client.spacing": float(draw.uniform(1e-4, 1e-2)), "sed.strict": bool(draw.random() < 0.5)}
         facts[k] = (n_submit / 190 if legacy else 1.0, legacy, window)
         points_made.append(evaluation(k, goals, observe(replications, *facts[k]), values=values))
+    failed = tuple(Failed(number, {"client.dispatch": "legacy"}, "broke") for number in (points, points + 1))
     found = Archive(
-        "regular", "diet/day-regular", goals, tuple(points_made), 2, "tpe", 1, replications, points
+        "regular", "diet/day-regular", goals, tuple(points_made), failed, "tpe", 1, replications, points
     )
     if not fresh:
         return found
@@ -90,4 +91,4 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
         )
         for e in points_made
     )
-    return Archive("regular", "diet/day-regular", goals, tested, 2, "tpe", 1, replications, points)
+    return Archive("regular", "diet/day-regular", goals, tested, failed, "tpe", 1, replications, points)

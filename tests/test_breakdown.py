@@ -207,10 +207,9 @@ def test_a_guard_against_losing_work_that_all_keep_has_no_column_in_the_terminal
 
 
 def test_failed_evaluations_stand_in_the_table_without_numbers():
-    found = front(
-        archive(TWO, ((0.1, 0.3), (5, 5)), ((0.4, 0.4), (4, 4)), fresh=[((0.1, 0.1), (5, 5)), None])
-    )
-    made = evaluations_frame(found, [Failed(7, {"a": 1}, "broke", {"unfairness": estimate(0.5, 0.7)})])
+    known = archive(TWO, ((0.1, 0.3), (5, 5)), ((0.4, 0.4), (4, 4)), fresh=[((0.1, 0.1), (5, 5)), None])
+    failed = Failed(7, {"a": 1}, "broke", {"unfairness": estimate(0.5, 0.7)})
+    made = evaluations_frame(front(replace(known, failed=(failed,))))
     assert list(made["replications"]) == [2, 2, 0]
     assert list(made["fresh_replications"]) == [2, 0, 0]
     assert list(made["feasible"]) == [True, True, False]

@@ -188,18 +188,22 @@ def test_a_kind_is_worse_only_if_every_variant_of_it_is():
         return kind_test.Tested("k", "a", "b", variants, 5)
 
     worse, better, open_, failed = put(MORE), put(LESS), put(UNSURE), put(failure="no nodes")
-    assert tested(worse, worse).verdict == "worse"
-    assert tested(worse, failed).verdict == "worse"
+    assert tested(worse, worse, worse).verdict == "worse"
+    assert tested(worse, failed, worse, worse).verdict == "worse"
+    assert tested(worse, worse).verdict == tested(worse, failed, worse).verdict == "undecided", "too few"
     assert tested(worse, open_).verdict == "undecided"
     assert tested(worse, better).verdict == "better"
     assert tested(failed).verdict == tested().verdict == "undecided"
     assert tested(worse, open_, worse).count == {"worse": 2, "undecided": 1}
-    text = str(tested(worse, replace(worse, host=4)))
+    text = str(tested(worse, replace(worse, host=4), worse))
     assert text == (
-        "k b in the place of a, 2 variants in 2 points of the front, 5 paired runs each: worse in 2. "
+        "k b in the place of a, 3 variants in 2 points of the front, 5 paired runs each: worse in 3. "
         "a is better than b on this front."
     )
-    assert "in 1 point of" in str(tested(worse, open_))
+    assert str(tested(worse)) == (
+        "k b in the place of a, 1 variant in 1 point of the front, 5 paired runs each: worse in 1, "
+        "which is less than 3 that ran. Undecided."
+    )
     assert str(tested(worse, open_)).endswith("Undecided.")
     assert str(tested(worse, better)).endswith(
         "b beats a in some objective there: for one, k=b (from point 3)."

@@ -53,8 +53,8 @@ def test_the_nearest_loser_and_what_beats_it_are_named():
     assert (lost.nearest.number, lost.winner.number, lost.fresh) == (3, 0, False)
     assert str(found) == (
         "Undecided: all points of the front have middleware.kind push. The search evaluated pull (2) with "
-        "settings of its own, but never in the place of push in a point of the front; "
-        "`gridtune explain STUDY kinds` tests that."
+        "settings of its own, but did not run it on fresh seeds in the place of push in a point of the "
+        "front; `gridtune explain STUDY kinds` does."
     )
     assert str(found) in summary(searched)
     assert to_dict(searched)["settled"] == [

@@ -20,7 +20,7 @@ from gridtune.optimize.front.number_format import measured, plain
 from gridtune.optimize.front.tables import evaluations_frame, front_frame
 from gridtune.optimize.front.terminal import merged, table
 from gridtune.optimize.front.worth import worth_of
-from gridtune.optimize.records.evaluations import Failed, Objective
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import costs
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
@@ -421,11 +421,11 @@ def test_points_near_each_other_share_a_row_where_an_objective_never_varies():
 
 def test_the_tables_of_a_study_have_a_row_for_each_evaluation_and_each_member():
     found = front(search(30, objectives=2))
-    every, best = evaluations_frame(found, [Failed(99, {"sed.strict": True}, "broke")]), front_frame(found)
-    assert list(every.index) == [*range(30), 99]
-    assert every.loc[99, "failure"] == "broke"
-    assert not every.loc[99, "on_front"]
-    assert np.isnan(every.loc[99, "unfairness"])
+    every, best = evaluations_frame(found), front_frame(found)
+    assert list(every.index) == [*range(32)]
+    assert every.loc[31, "failure"] == "broke"
+    assert not every.loc[31, "on_front"]
+    assert np.isnan(every.loc[31, "unfairness"])
     for member in found.members:
         number, row = member.evaluation.number, every.loc[member.evaluation.number]
         assert row["unfairness_validated"] == member.evaluation.validated["unfairness"].mean

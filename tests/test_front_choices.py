@@ -37,7 +37,7 @@ from gridtune.optimize.front.terminal import (
 )
 from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.inference.judgement import Loss
-from gridtune.optimize.records.evaluations import Archive, Constraint, Objective
+from gridtune.optimize.records.evaluations import Archive, Constraint, Failed, Objective
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)
@@ -294,51 +294,83 @@ def runs(unhappy, completed):
     return (noisy(unhappy, int(unhappy * 100), 0.1), noisy(completed, int(completed), 0.1))
 
 
-def test_only_what_was_put_into_a_point_of_the_front_tests_a_kind():
+def pull(poll, **more):
+    return {"kind": "pull", "poll": poll, **more}
+
+
+def test_only_what_is_in_the_place_of_the_fronts_kind_tests_a_kind():
     best, worse = runs(1, 50), runs(9, 20)
+    push = PUSH | {"policy": "easy"}
     found = front(
         study(
-            (PUSH, best, best),
-            (PULL, worse, worse, 0),
-            (PULL | {"poll": 61.0}, worse, worse),  # proposed, not put anywhere
-            (PULL | {"poll": 62.0}, worse, None, 0),  # not run on fresh seeds
-            (PILOT, worse, worse, 1),  # in the place of another kind
-            (PUSH | {"period": 31.0}, worse, worse, 0),  # of the front's own kind
+            (push, best, best),
+            (pull(60.0, policy="easy"), worse, worse, 0),
+            (pull(61.0, policy="fcfs"), worse, worse),  # proposed, with another policy than the member
+            (pull(62.0, policy="easy"), worse, None, 0),  # not run on fresh seeds
+            (PILOT | {"policy": "easy"}, worse, worse, 1),  # in the place of another kind
+            (push | {"policy": "fcfs"}, worse, worse, 0),  # of the front's own kind
+            (pull(63.0, policy="easy"), worse, worse),  # proposed, as it would be put in place
+            (pull(64.0, policy="fcfs"), worse, worse, 0),
         )
     )
     (choice,) = dominant_choices(found)
     tested = {one.value: one.tested for one in choice.alternatives}
     assert (choice.path, choice.value, list(tested)) == ("kind", "push", ["pilot", "pull"])
     assert tested["pilot"] is None
-    (transplant,) = tested["pull"].transplants
-    assert (transplant.host, transplant.values, transplant.tests) == (0, PULL, 2)
+    assert [one.values["poll"] for one in tested["pull"].transplants] == [60.0, 63.0, 64.0]
+    assert {(one.host, one.tests) for one in tested["pull"].transplants} == {(0, 6)}
     assert (tested["pull"].verdict, tested["pull"].runs) == ("worse", 6)
-    assert str(choice).startswith(
-        "Undecided: all points of the front have kind push. The search evaluated pilot (1), pull (3) with"
+    assert str(choice) == (
+        "Undecided: all points of the front have kind push. The search evaluated pilot (1) with settings of "
+        "its own, but did not run it on fresh seeds in the place of push in a point of the front; "
+        "`gridtune explain STUDY kinds` does. Put there were others (3 variants, 6 fresh runs each): pull "
+        "worse in 3."
     )
     made = choice.as_json()["others"]
     assert [(one["value"], one["tested"], one["verdict"]) for one in made] == [
         ("pilot", False, "undecided"), ("pull", True, "worse"),
     ]  # fmt: skip
-    assert len(made[1]["transplants"]) == 1
+    assert len(made[1]["transplants"]) == 3
+
+
+def put(kind, outcome, count=3):
+    """Variants of a kind in the place of point 0's."""
+    return [({**kind, "own": k}, outcome, outcome, 0) for k in range(count)]
+
+
+def said_of(*points, **facts):
+    return str(dominant_choices(front(study((PUSH, runs(1, 50), runs(1, 50)), *points, **facts)))[0])
 
 
 def test_kinds_that_were_all_put_into_points_of_the_front_are_told_together():
-    best, worse = runs(1, 50), runs(9, 20)
-    odd = (noisy(1, 7, 3.0), noisy(50, 8, 30.0))
-    both = front(study((PUSH, best, best), (PULL, worse, worse, 0), (PILOT, worse, worse, 0)))
-    said = str(dominant_choices(both)[0])
-    assert said == (
+    worse, slightly = runs(9, 20), runs(1.03, 49.9)
+    assert said_of(*put(PULL, worse), *put(PILOT, worse)) == (
         "All points of the front have kind push: pilot and pull, put in its place in points of the front "
-        "(2 variants, 6 fresh runs each), are worse beyond noise."
+        "(6 variants, 6 fresh runs each), are worse beyond noise."
     )
-    one = front(study((PUSH, best, best), (PULL, worse, worse, 0)))
-    assert str(dominant_choices(one)[0]).endswith("is worse beyond noise.")
-    beaten = (tuple(x + 1e-3 for x in odd[0]), tuple(x - 1e-3 for x in odd[1]))
-    open_ = front(study((PUSH, best, best), (PULL, worse, worse, 0), (PILOT, beaten, beaten, 0)))
-    for choice in dominant_choices(open_):
-        assert "Undecided whether others" in str(choice)
-        assert "pilot undecided in 1. pull is worse." in str(choice)
+    assert said_of(*put(PULL, worse)).endswith("is worse beyond noise.")
+    open_ = said_of(*put(PULL, worse), *put(PILOT, slightly))
+    assert "Undecided whether others" in open_
+    assert open_.endswith("pilot undecided in 3. pull is worse.")
+
+
+def test_of_a_kind_of_which_few_variants_ran_nothing_is_said_but_that():
+    worse = runs(9, 20)
+    assert said_of(*put(PULL, worse, 1)) == (
+        "All points of the front have kind push. Undecided whether others, put in its place in points of the "
+        "front (1 variant, 6 fresh runs each), are worse: pull worse in 1, which is less than 3 that ran."
+    )
+    broken = tuple(Failed(7 + k, PULL | {"poll": k}, "no nodes", host=0) for k in range(3))
+    # Tried with settings of its own, it ran; in the place of the front's it never did.
+    elsewhere = (PULL | {"poll": 9.0, "policy": "fcfs"}, worse, worse, 5)
+    assert said_of(elsewhere, failed=broken) == (
+        "All points of the front have kind push. Undecided whether others, put in its place in points of the "
+        "front (3 variants, none of which could be run), are worse: pull failed in 3, which is less than 3 "
+        "that ran."
+    )
+    assert said_of(*put(PULL, worse), failed=broken).endswith(
+        "(6 variants, 6 fresh runs each), is worse beyond noise."
+    )
 
 
 # Texts

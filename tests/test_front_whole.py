@@ -51,9 +51,10 @@ def study():
         point(5, {"a.kind": "y", "a.n": 7}, (0.9, 0.9), (5.0, 6.0), (2.0, 1.0)),
         point(6, {"a.kind": "x", "a.n": 8, "a.w": 1.0}, (0.15, 0.15), (9.0, 9.0), (1.0, 1.0)),
     )  # fmt: skip
+    failed = tuple(Failed(number, {"a.kind": "z"}, "no such kind") for number in (7, 8, 9))
     return Archive(
-        "small", "diet/day-regular", (UNFAIR, COMPLETED), points, 3, "tpe", 1, 2, 6, ("calm", "busy"), "mean",
-        (LOST,), 4, 0, {"a.kind": "x", "a.n": 3, "a.w": 1.0, "b": 2},
+        "small", "diet/day-regular", (UNFAIR, COMPLETED), points, failed, "tpe", 1, 2, 6, ("calm", "busy"),
+        "mean", (LOST,), 4, 0, {"a.kind": "x", "a.n": 3, "a.w": 1.0, "b": 2},
     )  # fmt: skip
 
 
@@ -80,8 +81,7 @@ def said():
         parts[f"{name}: CSV"] = front_frame(found).round(6).to_csv() + to_csv(found).partition("\n")[0]
         parts[f"{name}: recommendations"] = advice_frame(found).round(6).to_csv()
         parts[f"{name}: JSON"] = json.dumps(rounded(to_dict(found)), indent=1)
-    failed = [Failed(7, {"a.kind": "z"}, "no such kind")]
-    parts["evaluations"] = evaluations_frame(whole, failed).round(6).to_csv()
+    parts["evaluations"] = evaluations_frame(whole).round(6).to_csv()
     return "".join(f"=== {name}\n{text.rstrip()}\n" for name, text in parts.items())
 
 

@@ -48,7 +48,7 @@ def test_a_real_scenario_is_searched_alike_by_one_and_two_workers(scenario, pool
     options = {"work": metrics_of, "vary": [], "budget": 10}
     alone, together = run(small, **options), run(small, **options, pool=pool)
     assert content(alone.archive) == content(together.archive)  # nan differs from nan
-    assert len(alone.archive.evaluations) + alone.archive.failures == 10
+    assert len(alone.archive.evaluations) + len(alone.archive.failed) == 10
 
 
 def test_evaluations_are_numbered_and_carry_estimates_and_other_metrics(scenario):
@@ -125,7 +125,7 @@ def test_failures_are_recorded_with_their_reason(scenario, pool, sampler):
         3: "RuntimeError: no such window",
         5: "unfairness is nan in replication 1",
     }
-    assert result.archive.failures == len(result.failures)
+    assert result.archive.failed == result.failures
     assert len(result.archive.evaluations) + len(result.failures) == 40
 
 

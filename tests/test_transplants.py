@@ -124,6 +124,37 @@ def test_a_search_says_that_a_kind_is_worse_only_where_it_was_put_in_the_others_
     assert str(untested).startswith("Undecided")
 
 
+def test_variants_that_the_sampler_has_proposed_count_as_those_that_the_search_puts_in_place():
+    few = [
+        "sed.speed=0.5,0.7,1,1.4,2",
+        "client.n_submit=3,10,30,100,300,1000",
+        "client.dispatch.window=1,4,8",
+    ]
+    result = search(
+        load("diet/day-regular"), budget=60, vary=few, sampler="random", work=worse, seed=3,
+        objectives=["unfairness", "completed"], replications=3,
+    )  # fmt: skip
+    assert len(result.archive.evaluations) == 45, "all that there are"
+    assert all(one.host is None for one in result.archive.evaluations)
+    (said,) = dominant_choices(front(result.archive))
+    assert str(said).endswith("is worse beyond noise.")
+
+
+def test_variants_none_of_which_can_be_run_are_said_to_fail():
+    def broken(task):
+        speed = task.values["sed.speed"]
+        if task.values.get("client.dispatch") == "legacy" and speed < 0.8:
+            raise ValueError("no nodes")
+        found = worse(task)
+        return found | {"unfairness": Metric(found["unfairness"].value + 10 * speed, "")}
+
+    archive = searched(broken).archive
+    assert len([one for one in archive.failed if one.host is not None]) >= 3
+    (said,) = dominant_choices(front(archive))
+    assert "none of which could be run" in str(said)
+    assert "worse beyond noise" not in str(said)
+
+
 def test_a_kind_that_is_no_worse_in_the_others_place_is_not_said_to_be():
     def better_where_it_was_not_tried(task):
         return kinds(task, -0.5 if 49 < task.values.get("client.n_submit", 0) < 52 else 1.0)
@@ -188,9 +219,10 @@ def test_a_kind_is_worse_if_it_is_wherever_it_could_be_run():
         ]
         return kind_test.Tested("kind", "a", "b", tuple(made), 9).verdict
 
-    assert tested("worse", "failed", "worse") == "worse"
+    assert tested("worse", "failed", "worse", "worse") == "worse"
+    assert tested("worse", "failed", "worse") == "undecided", "two are too few"
     assert tested("failed", "failed") == "undecided"
-    assert tested("worse", "level") == "undecided"
+    assert tested("worse", "worse", "worse", "level") == "undecided"
     assert tested("worse", "better") == "better"
 
 

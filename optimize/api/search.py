@@ -121,7 +121,7 @@ def search(
             progress=progress_of(progress),
             holding=holding,
         )
-        made = Study(result.settings, result.archive, result.failures)
+        made = Study(result.settings, result.archive)
         if folder is not None:
             made.save(folder)
     return made
@@ -148,4 +148,4 @@ def open_study(study: Path | str, name: str | None = None, *, salvage: bool = Fa
         4
     """
     kept = load(study, name, salvage=salvage)
-    return Study(kept.settings, kept.archive, kept.failures, kept.notes)
+    return Study(kept.settings, kept.archive, kept.notes)

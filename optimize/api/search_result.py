@@ -38,7 +38,6 @@ class Study:
     Attributes:
         settings: what was searched, and how.
         archive: every evaluation, as records.
-        failures: points that could not be evaluated, and why.
         notes: what to know of how it was kept, a line each: a search that has not ended, what was salvaged.
 
     Example:
@@ -50,8 +49,12 @@ class Study:
 
     settings: Settings
     archive: Archive
-    failures: tuple[Failed, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> tuple[Failed, ...]:
+        """Points that could not be evaluated, and why."""
+        return self.archive.failed
 
     @property
     def name(self) -> str:
@@ -82,7 +85,7 @@ class Study:
             >>> len(study.evaluations), study.evaluations["completed"].dtype
             (4, dtype('float64'))
         """
-        return evaluations_frame(self.details, self.failures)
+        return evaluations_frame(self.details)
 
     @cached_property
     def front(self) -> pd.DataFrame:
@@ -204,7 +207,7 @@ class Study:
             with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, *cases) as pool:
                 return Explained(
                     explain(
-                        StoredStudy(self.settings, self.archive, self.failures),
+                        StoredStudy(self.settings, self.archive),
                         str(point),
                         replications=replications,
                         ablate=ablate,

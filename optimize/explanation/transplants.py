@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from gridtune.optimize.front.changes import changes
 from gridtune.optimize.front.dominant_choice import DominantChoice
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.front.kind_test import Tested, Transplant
+from gridtune.optimize.front.kind_test import VARIANTS, Tested, Transplant
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.validation import FRESH, Fresh, FreshRuns
 from gridtune.optimize.search_space.space import Point, Space, key
@@ -21,7 +21,6 @@ HOSTS = 3  # points of the front that alternatives are put into, at most
 DESIGN = (0.5, 0.2, 0.8)  # where in their ranges an alternative's own parameters are tried
 APART = 500_000  # replications between those of the validation and those of this test
 LEAST = 10  # runs of each point
-VARIANTS = 3  # of an alternative that must have lost before it is said to
 
 
 def tested(front: Front, space: Space, choices: Sequence[DominantChoice], fresh: FreshRuns) -> list[Tested]:

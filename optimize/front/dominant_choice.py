@@ -15,9 +15,9 @@ from typing import Any
 from gridtune.optimize.front.against_today import between
 from gridtune.optimize.front.changes import change
 from gridtune.optimize.front.front import Front, comparable
-from gridtune.optimize.front.kind_test import Tested, Transplant
+from gridtune.optimize.front.kind_test import Tested, Transplant, counted
 from gridtune.optimize.front.recommendations import balance
-from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
+from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Value
 from gridtune.optimize.replication.compare import costs, shares
 from gridtune.optimize.search_space.constraints import feasible
 
@@ -82,33 +82,42 @@ class DominantChoice:
         }
 
     def __str__(self) -> str:
+        base = f"All points of the front have {self.path} {self.value}"
         tested = [one.tested for one in self.alternatives if one.tested]
-        if len(tested) == len(self.alternatives):
-            return self._told(tested)
-        tried = ", ".join(f"{one.value} ({one.evaluations})" for one in self.alternatives)
-        several = len(self.alternatives) > 1
-        return (
-            f"Undecided: all points of the front have {self.path} {self.value}. The search evaluated "
-            f"{tried} with settings of {'their' if several else 'its'} own, but never in the place of "
-            f"{self.value} in a point of the front; `gridtune explain STUDY kinds` tests that."
+        untested = [one for one in self.alternatives if not one.tested]
+        if not untested:
+            return f"{base}{self._told(tested)}"
+        tried = ", ".join(f"{one.value} ({one.evaluations})" for one in untested)
+        its, it = ("their", "them") if len(untested) > 1 else ("its", "it")
+        first = (
+            f"Undecided: {base[0].lower()}{base[1:]}. The search evaluated {tried} with settings of {its} "
+            f"own, but did not run {it} on fresh seeds in the place of {self.value} in a point of the front; "
+            "`gridtune explain STUDY kinds` does."
         )
+        told = "; ".join(f"{one.value} {one.counts}" for one in tested)
+        return f"{first} Put there were others ({_variants(tested)}): {told}." if tested else first
 
     def _told(self, tested: Sequence[Tested]) -> str:
-        """The statement, where every alternative was put into points of the front."""
+        """What is to be said where all alternatives were put into points of the front."""
         worse = [one.value for one in tested if one.verdict == "worse"]
         others = [one for one in tested if one.verdict != "worse"]
-        base = f"All points of the front have {self.path} {self.value}"
-        runs = min(one.runs for one in tested)
-        variants = sum(len(one.transplants) for one in tested)
-        how = f"put in its place in points of the front ({variants} variants, {runs} fresh runs each)"
+        how = f"put in its place in points of the front ({_variants(tested)})"
         if not others:
-            return f"{base}: {_listed(worse)}, {how}, {'are' if len(worse) > 1 else 'is'} worse beyond noise."
-        open_ = "; ".join(
-            f"{one.value} {', '.join(f'{verdict} in {count}' for verdict, count in one.count.items())}"
-            for one in others
-        )
+            return f": {_listed(worse)}, {how}, {'are' if len(worse) > 1 else 'is'} worse beyond noise."
+        open_ = "; ".join(f"{one.value} {one.counts}" for one in others)
         lost = f" {_listed(worse)} {'are' if len(worse) > 1 else 'is'} worse." if worse else ""
-        return f"{base}. Undecided whether others, {how}, are worse: {open_}.{lost}"
+        return f". Undecided whether others, {how}, are worse: {open_}.{lost}"
+
+
+def _variants(tested: Sequence[Tested]) -> str:
+    """How many variants there were, and how often each was run."""
+    variants = counted(sum(len(one.transplants) for one in tested), "variant")
+    runs = min((one.runs for one in tested if one.runs), default=0)
+    return (
+        f"{variants}, {counted(runs, 'fresh run')} each"
+        if runs
+        else f"{variants}, none of which could be run"
+    )
 
 
 def dominant_choices(front: Front) -> list[DominantChoice]:
@@ -126,9 +135,11 @@ def dominant_choices(front: Front) -> list[DominantChoice]:
         if len(values) == 1 and None not in values and others:
             (value,) = values
             assert value is not None
+            members = [e for e in tried if e.number in on_it]
             losers = [
                 replace(
-                    _alternative(front, tried, path, other), tested=_tested(front, tried, path, value, other)
+                    _alternative(front, tried, path, other),
+                    tested=_tested(front, tried, members, path, value, other),
                 )
                 for other in sorted(others, key=str)
             ]
@@ -136,25 +147,40 @@ def dominant_choices(front: Front) -> list[DominantChoice]:
     return found
 
 
-def _tested(front: Front, tried: Sequence[Evaluation], path: str, kind: Value, value: Value) -> Tested | None:
-    """What became of an alternative that the search has put into points of the front."""
+def _tested(
+    front: Front,
+    tried: Sequence[Evaluation],
+    members: Sequence[Evaluation],
+    path: str,
+    kind: Value,
+    value: Value,
+) -> Tested | None:
+    """What became of an alternative in points of the front: put there by the search, or proposed so."""
     known = {one.number: one for one in tried}
-    pairs = [
-        (known[one.host], one)
-        for one in tried
-        if one.host in known
-        and one.validated
-        and known[one.host].validated
-        and one.values.get(path) == value
-        and known[one.host].values.get(path) == kind
-    ]
-    if not pairs:
-        return None
+
+    def host_of(one: Evaluation | Failed) -> Evaluation | None:
+        host = _like(one, members, path) if one.host is None else known.get(one.host)
+        return host if host and host.validated and host.values.get(path) == kind else None
+
+    having = [one for one in tried if one.validated and one.values.get(path) == value]
+    pairs = [(host, one) for one in having if (host := host_of(one))]
+    failed = [one for one in front.archive.failed if one.values.get(path) == value]
     tests = len(pairs) * len(front.objectives)
-    made = tuple(
-        Transplant(host.number, dict(one.values), between(front, host, one), "", tests) for host, one in pairs
+    made = (
+        *(Transplant(host.number, one.values, between(front, host, one), "", tests) for host, one in pairs),
+        *(Transplant(host.number, one.values, (), one.reason) for one in failed if (host := host_of(one))),
     )
-    return Tested(path, kind, value, made, min(one.fresh_replications for _, one in pairs))
+    runs = min((one.fresh_replications for _, one in pairs), default=0)
+    return Tested(path, kind, value, made, runs) if made else None
+
+
+def _like(one: Evaluation | Failed, members: Sequence[Evaluation], path: str) -> Evaluation | None:
+    """The member that a point differs from in a choice alone, and in what this brings along."""
+    for host in members:
+        both = one.values.keys() & host.values.keys() - {path}
+        if all(one.values[name] == host.values[name] for name in both):
+            return host
+    return None
 
 
 def _listed(values: Sequence[Value]) -> str:

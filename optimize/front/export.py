@@ -165,7 +165,7 @@ def summary(front: Front) -> list[str]:
     if not members:
         return [f"{len(archive.evaluations)} evaluations, none with finite objectives: there is no front."]
     points = f"{len(members)} point{'s' if len(members) > 1 else ''}"
-    tried = f"{len(archive.evaluations)} evaluations ({archive.failures} failed)"
+    tried = f"{len(archive.evaluations)} evaluations ({len(archive.failed)} failed)"
     many = "was" if len(members) == 1 else "were"
     said = [
         f"{tried}, of which {points} {many} run again on fresh seeds."

@@ -11,6 +11,7 @@ from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.space import Point
 
 ERROR = 0.05  # probability of a wrong statement about a kind
+VARIANTS = 3  # of an alternative that must have lost before it is said to
 
 Verdict = Literal["worse", "better", "level", "undecided", "failed"]
 
@@ -72,13 +73,23 @@ class Tested:
         return {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
 
     @property
+    def enough(self) -> bool:
+        """Whether so many transplants could be run that they may all have lost."""
+        return len(self.transplants) - self.count.get("failed", 0) >= VARIANTS
+
+    @property
     def verdict(self) -> Verdict:
-        """`worse` if every transplant is, `better` if any is, else `undecided`."""
+        """`worse` if every transplant that could be run is, of `VARIANTS` at least; `better` if any is."""
         count = self.count
         if count.get("better"):
             return "better"
-        ran = len(self.transplants) - count.get("failed", 0)
-        return "worse" if ran and count.get("worse", 0) == ran else "undecided"
+        return "worse" if self.enough and set(count) <= {"worse", "failed"} else "undecided"
+
+    @property
+    def counts(self) -> str:
+        """How many transplants had each verdict, in words; why they settle nothing, where they are few."""
+        parts = ", ".join(f"{verdict} in {number}" for verdict, number in self.count.items())
+        return parts if self.enough else f"{parts}, which is less than {VARIANTS} that ran"
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
@@ -101,12 +112,11 @@ class Tested:
         }
 
     def __str__(self) -> str:
-        count = self.count
-        parts = ", ".join(f"{verdict} in {number}" for verdict, number in count.items())
-        hosts = len({one.host for one in self.transplants})
+        variants = counted(len(self.transplants), "variant")
+        hosts = counted(len({one.host for one in self.transplants}), "point")
         base = (
-            f"{self.path} {self.value} in the place of {self.kind}, {len(self.transplants)} variants in "
-            f"{hosts} point{'s' if hosts > 1 else ''} of the front, {self.runs} paired runs each: {parts}."
+            f"{self.path} {self.value} in the place of {self.kind}, {variants} in {hosts} of the front, "
+            f"{self.runs} paired runs each: {self.counts}."
         )
         if self.verdict == "worse":
             return f"{base} {self.kind} is better than {self.value} on this front."
@@ -118,6 +128,11 @@ class Tested:
         first = next(one for one in self.transplants if one.verdict == "better")
         settings = ", ".join(f"{path}={value}" for path, value in first.values.items())
         return f"for one, {settings} (from point {first.host})"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _sure(one: Change, tests: int) -> bool:

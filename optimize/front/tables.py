@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def evaluations_frame(front: Front, failures: Sequence[Failed] = ()) -> pd.DataFrame:
+def evaluations_frame(front: Front) -> pd.DataFrame:
     """Every evaluation, failed ones included, a row each by number; see `gridtune.Study`."""
     import pandas as pd
 
     archive = front.archive
-    entries: list[Evaluation | Failed] = [*archive.evaluations, *failures]
+    entries: list[Evaluation | Failed] = [*archive.evaluations, *archive.failed]
     entries.sort(key=lambda entry: entry.number)
     done = [entry if isinstance(entry, Evaluation) else None for entry in entries]
     paths = list(dict.fromkeys(path for entry in entries for path in entry.values))

@@ -151,7 +151,7 @@ class Archive:
         scenario: name of the scenario that was searched.
         objectives: what was traded off.
         evaluations: successful ones, in the order of their numbers.
-        failures: points that could not be evaluated.
+        failed: points that could not be evaluated.
         sampler: name of the sampler.
         seed: of workloads and sampler.
         replications: per evaluation, at least.
@@ -168,7 +168,7 @@ class Archive:
     scenario: str
     objectives: tuple[Objective, ...]
     evaluations: tuple[Evaluation, ...]
-    failures: int = 0
+    failed: tuple[Failed, ...] = ()
     sampler: str = ""
     seed: int = 1
     replications: int = 1

@@ -191,7 +191,7 @@ def archive_of(
         scenario=settings["scenario"],
         objectives=tuple(Objective(*objective) for objective in settings["objectives"]),
         evaluations=evaluations,
-        failures=len(entries) - len(evaluations),
+        failed=tuple(entry for entry in entries if isinstance(entry, Failed)),
         sampler=settings["sampler"],
         seed=settings["seed"],
         replications=settings["replications"],
@@ -212,14 +212,17 @@ class StoredStudy:
     Attributes:
         settings: what was searched, and how.
         archive: every evaluation.
-        failures: points that could not be evaluated, and why.
         notes: what a user should know, a line each.
     """
 
     settings: Settings
     archive: Archive
-    failures: tuple[Failed, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> tuple[Failed, ...]:
+        """Points that could not be evaluated, and why."""
+        return self.archive.failed
 
     def __repr__(self) -> str:
         return f"StoredStudy({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
@@ -257,8 +260,7 @@ def load(study: str | Path, name: str | None = None, *, salvage: bool = False) -
         archive = archive_of(found.name, stored, entries, stored["budget"])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DamagedError(shown(study), [f"its settings are garbled: {error}"]) from error
-    failures = tuple(entry for entry in entries if isinstance(entry, Failed))
-    return StoredStudy(settings, archive, failures, tuple(notes))
+    return StoredStudy(settings, archive, tuple(notes))
 
 
 def _whole(where: str | Path, name: str | None) -> Contents:
