@@ -59,7 +59,7 @@ class Exploration:
             self.race.counts |= {
                 name: self.race.had(name)
                 for name, entry in self.store.known.items()
-                if isinstance(entry, Evaluation) and name not in self._grafted
+                if isinstance(entry, Evaluation) and name not in self._grafted | self.race.counts.keys()
             }
             self.evaluator.settle(self.race, self._left, "uncertain points")
         store.explored = True
