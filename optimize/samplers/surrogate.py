@@ -3,7 +3,8 @@
 Each objective has a response surface (`optimize.inference.response_surface`): parameters act alone or
 together, one that does not exist stands in the middle, and what a point shares with no other is taken for
 luck. A batch is what adds most to the hypervolume of the points so far, in the mean over joint draws of the
-worth of these and of candidates: random points, and points of the front with some parameters changed.
+worth of these and of candidates: random points, and points of the front with some parameters changed; then,
+round after round, the most promising of them, and these with some parameters changed.
 
 Source: S. Daulton, M. Balandat and E. Bakshy, Parallel Bayesian Optimization of Multiple Noisy Objectives
 with Expected Hypervolume Improvement, NeurIPS 2021 (there with candidates optimised by gradients).
@@ -12,6 +13,7 @@ with Expected Hypervolume Improvement, NeurIPS 2021 (there with candidates optim
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +25,10 @@ from gridtune.optimize.samplers.base import Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Point, Space, key
 
-FIRST = 24  # points at random before there is a model, at least
+FIRST, EACH = 16, 1.5  # points at random before there is a model, at least, and for each parameter
 KNOWN = 300  # points that the model rests on, at most: the best, and others at random
 RANDOM, CHANGED = 100, 150  # candidates of each kind
+ROUNDS, PARENTS = 4, 20  # in which candidates are made of the most promising ones, and of how many
 DRAWS = 64  # of the worth of candidates
 AGAIN = 1.3  # growth of the number of points after which sizes are learned anew
 REACH = 0.15  # standard deviation of a change of a parameter, as a share of its range
@@ -52,7 +55,7 @@ class Surrogate(Sampler):
 
     def ask(self) -> list[Point]:
         """The next batch."""
-        first = max(FIRST, 2 * len(self.space))
+        first = max(FIRST, EACH * len(self.space))
         self._asked = self._random(self.batch) if len(self._values) < first else self._chosen()
         return self._asked
 
@@ -92,19 +95,44 @@ class Surrogate(Sampler):
         front = non_dominated(values)
         kept = self._kept(len(names), front)
         known = [self._points[names[at]] for at in kept]
-        candidates = self._candidates([self._points[names[at]] for at in front])
-        apart = distances(coordinates_of([*known, *candidates]))
         if not self._sizes or len(names) >= AGAIN * self._learned:
-            here = apart.among(np.arange(len(known)))
-            self._sizes = [fitted(here, values[kept, k], self.seed) for k in range(values.shape[1])]
+            apart = distances(coordinates_of(known))
+            self._sizes = [fitted(apart, values[kept, k], self.seed) for k in range(values.shape[1])]
             self._learned = len(names)
         base = [kept.index(at) for at in front]
+        candidates = self._new([*self._random(RANDOM), *self._changes([known[at] for at in base])])
+        for _ in range(ROUNDS):
+            best = self._best(candidates, PARENTS, known, values[kept], base)
+            candidates = self._new([*best, *self._changes(best)])
+        return self._best(candidates, self.batch, known, values[kept], base)
+
+    def _best(
+        self,
+        candidates: Sequence[Point],
+        count: int,
+        known: Sequence[Point],
+        values: np.ndarray[Any, np.dtype[Any]],
+        base: Sequence[int],
+    ) -> list[Point]:
+        """Candidates that together add most to the hypervolume of the front.
+
+        Args:
+            candidates: to choose from.
+            count: of the choice.
+            known: points that the model rests on.
+            values: that these gave.
+            base: positions of those on the front.
+        """
+        apart = distances(coordinates_of([*known, *candidates]))
         which = [*base, *range(len(known), len(known) + len(candidates))]
         draws = np.stack(
-            [one.draws(apart, values[kept, k], which, DRAWS, self._rng) for k, one in enumerate(self._sizes)],
+            [
+                one.draws(apart, column, which, DRAWS, self._rng)
+                for one, column in zip(self._sizes, values.T, strict=True)
+            ],
             axis=2,
         )
-        places = promising(draws, range(len(base), len(which)), self.batch, range(len(base)))
+        places = promising(draws, range(len(base), len(which)), count, range(len(base)))
         return [candidates[place - len(base)] for place in places]
 
     def _kept(self, count: int, front: Sequence[int]) -> list[int]:
@@ -115,13 +143,14 @@ class Surrogate(Sampler):
         more = self._rng.choice(others, max(0, KNOWN - len(front)), replace=False)
         return sorted([*front, *more.tolist()])
 
-    def _candidates(self, best: Sequence[Point]) -> list[Point]:
-        """Random points, and points of the front with some parameters changed; each new, and once."""
-        made = self._random(RANDOM)
-        for _ in range(CHANGED):
-            made.append(self._changed(best[int(self._rng.integers(len(best)))]))
-        found = {key(point): point for point in made if key(point) not in self._points}
+    def _new(self, points: Sequence[Point]) -> list[Point]:
+        """Points that were not evaluated, each once; random ones if there are none."""
+        found = {key(point): point for point in points if key(point) not in self._points}
         return list(found.values()) or self._random(self.batch)
+
+    def _changes(self, points: Sequence[Point]) -> list[Point]:
+        """Some of the points, each with some parameters changed."""
+        return [self._changed(points[int(self._rng.integers(len(points)))]) for _ in range(CHANGED)]
 
     def _changed(self, point: Point) -> Point:
         """A point with one parameter or a few changed; a new kind brings its own at random."""
