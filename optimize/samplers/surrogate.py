@@ -35,7 +35,7 @@ REACH = 0.15  # standard deviation of a change of a parameter, as a share of its
 OUTLIER = 3.0  # interquartile ranges beyond the quartiles: values are cut there
 
 
-@register("surrogate", "Gaussian processes that know noise: takes 20 to 70 ms to propose a point")
+@register("surrogate", "Gaussian processes that know noise: takes 80 to 190 ms to propose a point")
 class Surrogate(Sampler):
     """Noisy expected hypervolume improvement over candidates."""
 
