@@ -161,4 +161,6 @@ def test_optuna_sees_the_constraints(scenario, tmp_path):
         broken(archive)
     )
     validated = {e.number for e in archive.evaluations if e.validated is not None}
-    assert {trial.number for trial in study.best_trials} == validated
+    best = {trial.number for trial in study.best_trials}
+    assert not best & set(broken(archive))
+    assert validated & best, "by means as by the model of all runs"
