@@ -56,10 +56,11 @@ class Exploration:
         store.explored = store.explored and self._count() >= self.meter.budget.points
         self._spend()
         if self.settings.adaptive:
+            seen = self._grafted | self.race.counts.keys()
             self.race.counts |= {
                 name: self.race.had(name)
                 for name, entry in self.store.known.items()
-                if isinstance(entry, Evaluation) and name not in self._grafted | self.race.counts.keys()
+                if isinstance(entry, Evaluation) and name not in seen
             }
             self.evaluator.settle(self.race, self._left, "uncertain points")
         store.explored = True

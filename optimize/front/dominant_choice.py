@@ -82,15 +82,15 @@ class DominantChoice:
         }
 
     def __str__(self) -> str:
-        base = f"All points of the front have {self.path} {self.value}"
+        base = f"points of the front have {self.path} {self.value}"
         tested = [one.tested for one in self.alternatives if one.tested]
         untested = [one for one in self.alternatives if not one.tested]
         if not untested:
-            return f"{base}{self._told(tested)}"
+            return f"All {base}{self._told(tested)}"
         tried = ", ".join(f"{one.value} ({one.evaluations})" for one in untested)
         its, it = ("their", "them") if len(untested) > 1 else ("its", "it")
         first = (
-            f"Undecided: {base[0].lower()}{base[1:]}. The search evaluated {tried} with settings of {its} "
+            f"Undecided: all {base}. The search evaluated {tried} with settings of {its} "
             f"own, but did not run {it} on fresh seeds in the place of {self.value} in a point of the front; "
             "`gridtune explain STUDY kinds` does."
         )

@@ -219,11 +219,6 @@ class StoredStudy:
     archive: Archive
     notes: tuple[str, ...] = ()
 
-    @property
-    def failures(self) -> tuple[Failed, ...]:
-        """Points that could not be evaluated, and why."""
-        return self.archive.failed
-
     def __repr__(self) -> str:
         return f"StoredStudy({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
 
