@@ -16,7 +16,7 @@ from gridtune.optimize.explanation.transplants import variants
 from gridtune.optimize.front.dominant_choice import dominant_choices, kinds
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.kind_test import VARIANTS
-from gridtune.optimize.inference.judgement import Judgement, judgement_of
+from gridtune.optimize.inference.judgement import ENOUGH, Judgement, judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 from gridtune.optimize.replication.compare import first_of
 from gridtune.optimize.replication.refine import Refinement
@@ -40,31 +40,39 @@ class HeldOut:
         evaluator: runs points; its store says what is known.
         meter: says what is left of the budget.
         spent: runs of the search before.
-        least: replications of every member; 0 for none.
+        least: replications of every member, where a model of all runs helps to judge it.
+        usual: the same where there are too few points for that; 0 for none.
         most: replications of those that remain uncertain.
     """
 
-    def __init__(self, evaluator: Evaluator, meter: Meter, spent: int, least: int, most: int) -> None:
+    def __init__(
+        self, evaluator: Evaluator, meter: Meter, spent: int, least: int, usual: int, most: int
+    ) -> None:
         self._evaluator, self._meter, self._searched = evaluator, meter, spent
-        self._least, self._most = least, most
+        self._modelled, self._usual, self._most = least, usual, most
         settings = evaluator.settings
         self._race = Refinement(
             settings.objectives, most, self._fresh, settings.constraints, self._fresh_cases
         )
         self._last: tuple[dict[str, int], Judgement | None] | None = None
 
+    @property
+    def _least(self) -> int:
+        """Replications of every member."""
+        return self._modelled if len(self._candidates()) >= ENOUGH else self._usual
+
     def validate(self) -> None:
         """Run the shortlist of the search."""
         evaluator, settings = self._evaluator, self._evaluator.settings
         raced = isinstance(evaluator.store.known.get(evaluator.today), Evaluation)
-        each = self._least * len(settings.run_in)
-        room = self._left(VALIDATION) // each - raced if self._least else 0
+        least = self._least
+        room = self._left(VALIDATION) // (least * len(settings.run_in)) - raced if least else 0
         members = self._promising(min(LIMIT, room)) if room > 0 else []
         if not members:
             return
-        wanted = {key(member.values): self._least for member in members}
+        wanted = {key(member.values): least for member in members}
         if raced:
-            wanted[evaluator.today] = self._least
+            wanted[evaluator.today] = least
         evaluator.extend(wanted, self._race, "front on fresh seeds", FRESH)
         self._settle("uncertain members on fresh seeds", VALIDATION)
         self.look_again(VALIDATION)
@@ -84,7 +92,8 @@ class HeldOut:
         settings, counts = self._evaluator.settings, self._race.counts
         if not counts:
             return {}
-        room = min(LIMIT - len(counts), self._left(share) // (self._least * len(settings.run_in)))
+        least = self._least
+        room = min(LIMIT - len(counts), self._left(share) // (least * len(settings.run_in)))
         if room < 1:
             return {}
         candidates = self._candidates()
@@ -97,7 +106,7 @@ class HeldOut:
         others = [one for one in candidates if not any(_alike(one, member) for member in members)]
         chances = {one.number: judged.chances.get(one.number, 0.0) for one in others}
         likeliest = sorted(others, key=lambda one: -chances[one.number])[:room]
-        return {key(one.values): self._least for one in likeliest if chances[one.number] >= OVERLOOKED}
+        return {key(one.values): least for one in likeliest if chances[one.number] >= OVERLOOKED}
 
     def _candidates(self) -> list[Evaluation]:
         """Points that keep the constraints, with the runs that count so far."""
@@ -143,10 +152,8 @@ class HeldOut:
                 evaluator.evaluate([point for _, point in new.values()], [host for host, _ in new.values()])
             put = [name for name in made if evaluator.store.known[name].host is not None]
             self._searched += len(put) * settings.replications * len(settings.run_in)
-            usable = {
-                name: self._least for name in made if isinstance(evaluator.store.known[name], Evaluation)
-            }
-            evaluator.extend(usable, self._race, "other kinds on fresh seeds", FRESH)
+            ran = [name for name in made if isinstance(evaluator.store.known[name], Evaluation)]
+            evaluator.extend(dict.fromkeys(ran, self._least), self._race, "other kinds on fresh seeds", FRESH)
             self._settle("uncertain members on fresh seeds")
 
     def _untried(self, tried: Collection[str]) -> dict[str, tuple[int, Point]]:

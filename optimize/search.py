@@ -30,6 +30,10 @@ from gridtune.scenarios.results.locks import FOLDER, holding_folder
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 from gridtune.scenarios.workers.pool import Pool
+from gridtune.threads import one_thread
+
+FRESH = 5  # runs of a member on fresh seeds
+RACING = 2  # of them at first, where those that remain uncertain get more
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class SearchResult:
         return self.archive.failed
 
 
+@one_thread()
 def search(
     scenario: Scenario,
     *,
@@ -110,7 +115,8 @@ def search(
         batch: points proposed at once; what suits the sampler if left out.
         validation_replications: fresh runs per front member, 0 for none; if left out as many as
             `replications`, but at least 5. Where `max_replications` is more than `replications`, members that
-            remain uncertain get up to twice as many, or `max_replications` if that is more.
+            remain uncertain get up to twice as many, or `max_replications` if that is more; if it is left
+            out, members have 2 at first where a model of all runs helps to judge them.
         jobs: worker processes.
         pool: who runs the simulations, instead of `jobs` processes.
         progress: hears how it goes.
@@ -176,8 +182,10 @@ def search(
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
     proposer = kind(space, chosen, seed, batch)
-    fresh = max(5, least) if validation_replications is None else validation_replications
+    fresh = max(FRESH, least) if validation_replications is None else validation_replications
     fresh_most = max(2 * fresh, most) if settings.adaptive else fresh
+    racing = settings.adaptive and validation_replications is None
+    fresh_least = max(RACING, least) if racing else fresh
     store = Store(settings, name, budget.points)
     held = holding or ExitStack()
     if where is not None:
@@ -194,7 +202,8 @@ def search(
         with sigterm_as_interrupt():
             exploration = Exploration(running, proposer, meter)
             exploration.explore()
-            held_out = HeldOut(running, meter, running.spent(exploration.race), fresh, fresh_most)
+            spent = running.spent(exploration.race)
+            held_out = HeldOut(running, meter, spent, fresh_least, fresh, fresh_most)
             held_out.validate()
             held_out.transplant()
             held_out.look_again()

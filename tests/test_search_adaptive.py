@@ -1,7 +1,7 @@
 """Uncertain points get more replications, and a search that was interrupted gives the same ones the same."""
 
 from collections import Counter
-from functools import partial
+from functools import cache, partial
 from statistics import fmean
 
 import pytest
@@ -29,8 +29,16 @@ def scenario():
 
 
 def run(scenario, **options):
-    usual = {"budget": 40, "vary": VARY, "work": loud, "replications": 2, "max_replications": 8}
+    usual = {
+        "budget": 40, "vary": VARY, "work": loud, "sampler": "nsga2", "replications": 2,
+        "max_replications": 8,
+    }  # fmt: skip
     return search(scenario, **{**usual, **options})
+
+
+@cache
+def uninterrupted(sampler):
+    return run(load("diet/day-regular"), sampler=sampler).archive
 
 
 class Counting:
@@ -73,14 +81,14 @@ def test_replications_beyond_the_first_are_those_of_a_fixed_number(scenario):
 def test_a_search_interrupted_anywhere_ends_as_an_uninterrupted_one_and_runs_nothing_twice(
     scenario, tmp_path, sampler, share
 ):
-    whole = run(scenario, sampler=sampler)
-    runs = sum(e.replications + e.fresh_replications for e in whole.archive.evaluations)
+    whole = uninterrupted(sampler)
+    runs = sum(e.replications + e.fresh_replications for e in whole.evaluations)
     counting = Counting(most=int(share * runs))
     with pytest.raises(KeyboardInterrupt):
         run(scenario, sampler=sampler, out=tmp_path, work=counting)
     again = Counting(counting.calls)
     resumed = run(scenario, sampler=sampler, out=tmp_path, resume=True, work=again)
-    assert content(resumed.archive) == content(whole.archive) == content(load_archive(tmp_path))
+    assert content(resumed.archive) == content(whole) == content(load_archive(tmp_path))
     assert set(counting.calls.values()) == {1}
     assert len(counting.calls) == runs
 
@@ -108,7 +116,7 @@ def test_a_search_interrupted_again_and_again_runs_nothing_twice(scenario, tmp_p
         break
     assert attempt > 10
     assert set(calls.values()) == {1}
-    assert content(load_archive(tmp_path)) == content(run(scenario).archive)
+    assert content(load_archive(tmp_path)) == content(uninterrupted("nsga2"))
 
 
 def test_what_has_been_explored_is_resumed_without_a_proposal(scenario, tmp_path, monkeypatch):
@@ -166,10 +174,9 @@ def test_luck_with_a_constraint_is_looked_into(scenario, sampler):
 
 @pytest.mark.parametrize("sampler", ["tpe", "surrogate", "pymoo-nsga2"])
 def test_one_and_two_workers_give_the_same_replications(scenario, sampler):
-    alone = run(scenario, sampler=sampler)
     with Pool(2) as pool:
         together = run(scenario, sampler=sampler, pool=pool)
-    assert content(alone.archive) == content(together.archive)
+    assert content(uninterrupted(sampler)) == content(together.archive)
 
 
 def test_without_noise_nothing_is_run_again_but_a_few_probes(scenario):
@@ -188,9 +195,9 @@ def test_a_study_in_a_database_keeps_further_replications(scenario, tmp_path):
 
 
 def test_more_budget_goes_on_with_the_points_that_would_have_been_proposed(scenario, tmp_path):
-    small = run(scenario, out=tmp_path, budget=20)
-    large = run(scenario, out=tmp_path, budget=36, resume=True)
-    whole = run(scenario, budget=36)
+    small = run(scenario, out=tmp_path, budget=20, sampler="tpe")
+    large = run(scenario, out=tmp_path, budget=36, sampler="tpe", resume=True)
+    whole = run(scenario, budget=36, sampler="tpe")
     assert [e.values for e in large.archive.evaluations] == [e.values for e in whole.archive.evaluations]
     for before, after in zip(small.archive.evaluations, large.archive.evaluations, strict=False):
         assert after.replications >= before.replications
@@ -235,15 +242,16 @@ def test_less_at_most_than_at_least_is_refused(scenario):
         run(scenario, max_replications=1)
 
 
+def fresh(found):
+    """How many fresh runs members have."""
+    return {one.fresh_replications for one in found.archive.evaluations if one.validated is not None}
+
+
 def test_members_that_are_uncertain_on_fresh_seeds_get_more_of_them(scenario):
-    archive = run(scenario, sampler="tpe").archive
-    assert {e.fresh_replications for e in archive.evaluations if e.validated is not None} == {5, 10}
-    (fixed,) = {
-        e.fresh_replications
-        for e in run(scenario, sampler="tpe", max_replications=2).archive.evaluations
-        if e.validated is not None
-    }
-    assert fixed == 5
+    assert fresh(run(scenario, sampler="tpe")) == {2, 4, 8, 10}
+    assert fresh(run(scenario, sampler="tpe", budget=15)) == {5, 10}, "no model helps to judge so few points"
+    assert fresh(run(scenario, sampler="tpe", validation_replications=3)) == {3, 6, 8}
+    assert fresh(run(scenario, sampler="tpe", max_replications=2)) == {5}
 
 
 @pytest.mark.parametrize(("scale", "seed"), [(2.0, 1), (8.0, 5)])

@@ -13,6 +13,7 @@ from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.paired import INTERVAL, Difference
 from gridtune.optimize.replication.shortlist import promising
+from gridtune.threads import one_thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,6 +131,7 @@ class Judgement:
         }
 
 
+@one_thread()
 def judgement_of(
     evaluations: Sequence[Evaluation],
     objectives: Sequence[Objective],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 NAMES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -15,3 +17,19 @@ def single_threaded() -> None:
     """
     for name in NAMES:
         os.environ.setdefault(name, "1")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Do linear algebra in one thread while a block or a decorated function runs, as `single_threaded` does.
+
+    For whoever imported NumPy before. The last digits of an answer are then those that a command prints.
+    """
+    if any(name in os.environ for name in NAMES):
+        yield
+        return
+    import scipy.linalg  # noqa: F401  # has threads of its own, which are not there before
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield

@@ -61,16 +61,18 @@ def planned(sampler: str, most: int, fresh: int | None = None) -> Plan:
 
 
 PLANS: dict[str, Plan] = {
-    "tpe, 1 to 4 runs": planned("tpe", 4),
+    "tpe, 1 to 4 runs, 5 fresh": planned("tpe", 4, 5),
+    "tpe, 1 to 2 runs": planned("tpe", 2),
     "tpe, 1 run, 12 fresh": planned("tpe", 1, 12),
-    "nsga2, 1 to 4 runs": planned("nsga2", 4),
+    "nsga2, 1 to 2 runs": planned("nsga2", 2),
     "nsga2, 1 run, 12 fresh": planned("nsga2", 1, 12),
     "pymoo-nsga2, 1 run, 12 fresh": planned("pymoo-nsga2", 1, 12),
+    "surrogate, 1 to 2 runs": planned("surrogate", 2),
     "surrogate, 1 to 4 runs": planned("surrogate", 4),
     "surrogate, 1 run, 12 fresh": planned("surrogate", 1, 12),
     "tpe, then MOCBA": mocba,
     "RTEA": rtea,
-    "random, 1 to 4 runs": planned("random", 4),
+    "random, 1 to 2 runs": planned("random", 2),
 }
 
 

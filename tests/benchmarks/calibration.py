@@ -51,7 +51,7 @@ def measure(where: Arena, seed: int, budget: int) -> dict[str, Any]:
     where = replace(where, truth_seed=TRUTH_SEED + seed, known={})
     archive = search(
         where.scenario, budget=budget, seed=seed, objectives=where.objectives, work=where.work, today=True,
-        replications=1, max_replications=4,
+        replications=1, max_replications=2,
     ).archive  # fmt: skip
     found = front(archive)
     known = found.judgement
