@@ -78,10 +78,29 @@ class HeldOut:
         self.look_again(VALIDATION)
 
     def look_again(self, share: float = 1.0) -> None:
-        """Run what may be on the front after all, as far as a share of the budget allows."""
-        while overlooked := self._overlooked(share):
-            self._evaluator.extend(overlooked, self._race, "others on fresh seeds", FRESH)
+        """Run what may be on the front after all, and more often what would be kept after few runs.
+
+        Those that look best after few runs are those that were lucky in them. What a share of the budget does
+        not allow is left.
+        """
+        while wanted := self._overlooked(share) or self._unconfirmed(share):
+            self._evaluator.extend(wanted, self._race, "others on fresh seeds", FRESH)
             self._settle("uncertain members on fresh seeds", share)
+
+    def _unconfirmed(self, share: float) -> dict[str, int]:
+        """Points that would be kept by fewer than the usual replications, the likeliest first, by key."""
+        counts, left, found = self._race.counts, self._left(share), dict[str, int]()
+        if not counts or min(counts.values()) >= self._usual:
+            return found
+        told = front(self._archive())
+        kept = sorted(told.kept, key=lambda member: -(member.probability_non_dominated or 0.0))
+        for name in (key(member.evaluation.values) for member in kept if not told.certain):
+            lacking = self._usual - counts.get(name, self._usual)
+            left -= lacking * len(self._evaluator.settings.run_in)
+            if left < 0:
+                break
+            found |= {name: self._usual} if lacking > 0 else {}
+        return found
 
     def _overlooked(self, share: float) -> dict[str, int]:
         """Points that may be on the front after all, now that its members were seen again.
@@ -90,23 +109,20 @@ class HeldOut:
         that do the same as a member are none.
         """
         settings, counts = self._evaluator.settings, self._race.counts
-        if not counts:
-            return {}
         least = self._least
-        room = min(LIMIT - len(counts), self._left(share) // (least * len(settings.run_in)))
-        if room < 1:
-            return {}
-        candidates = self._candidates()
+        left = self._left(share) // (least * len(settings.run_in)) if counts else 0
+        candidates = self._candidates() if left else []
         if len(candidates) <= LIMIT:  # of few points few are overlooked
             return {}
         judged = self._judged(candidates)
         if judged is None:
             return {}
+        likely = [one for one in candidates if judged.chances.get(one.number, 0.0) >= OVERLOOKED]
         members = [one for one in candidates if key(one.values) in counts]
-        others = [one for one in candidates if not any(_alike(one, member) for member in members)]
-        chances = {one.number: judged.chances.get(one.number, 0.0) for one in others}
-        likeliest = sorted(others, key=lambda one: -chances[one.number])[:room]
-        return {key(one.values): least for one in likeliest if chances[one.number] >= OVERLOOKED}
+        room = min(left, LIMIT - sum(key(one.values) in counts for one in likely))
+        others = [one for one in likely if not any(_alike(one, member) for member in members)]
+        others.sort(key=lambda one: -judged.chances[one.number])
+        return {key(one.values): least for one in others[: max(room, 0)]}
 
     def _candidates(self) -> list[Evaluation]:
         """Points that keep the constraints, with the runs that count so far."""

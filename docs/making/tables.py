@@ -94,7 +94,10 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "fresh-mutants": robustness_tables.mutants_table,
     },
     "method.md": {"calibration": search_tables.calibration_table},
-    "samplers.md": {"allocations": search_tables.allocations_table},
+    "samplers.md": {
+        "allocations": search_tables.allocations_table,
+        "allocations gains": search_tables.gains_table,
+    },
     "federation.md": {
         "federation": search_tables.federation_table,
         "federation chances": search_tables.chances_table,
