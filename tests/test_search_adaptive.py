@@ -1,6 +1,7 @@
 """Uncertain points get more replications, and a search that was interrupted gives the same ones the same."""
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache, partial
 from statistics import fmean
 
@@ -248,9 +249,13 @@ def fresh(found):
 
 
 def test_members_that_are_uncertain_on_fresh_seeds_get_more_of_them(scenario):
-    assert fresh(run(scenario, sampler="tpe")) == {2, 4, 8, 10}
+    found = run(scenario, sampler="tpe")
+    assert fresh(found) == {2, 4, 5, 8, 10}
+    assert min(member.evaluation.fresh_replications for member in front(found.archive).kept) == 5
     assert fresh(run(scenario, sampler="tpe", budget=15)) == {5, 10}, "no model helps to judge so few points"
     assert fresh(run(scenario, sampler="tpe", validation_replications=3)) == {3, 6, 8}
+    certain = run(scenario, sampler="tpe", work=lambda task: toy(replace(task, replication=0)))
+    assert fresh(certain) == {2}, "what repeats itself is not run more often"
     assert fresh(run(scenario, sampler="tpe", max_replications=2)) == {5}
 
 
