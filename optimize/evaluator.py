@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from gridtune import limits
 from gridtune.optimize.progress import Volume
 from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.replication.evaluate import evaluated
@@ -128,17 +129,25 @@ class Evaluator:
             phase: how this is announced.
             first: see `extend`.
         """
-        while wanted := self.affordable(race, left()):
+        while wanted := self.affordable(race, left(), level=first > 0):
             self.extend(wanted, race, phase, first)
 
-    def affordable(self, race: Refinement, left: int) -> dict[str, int]:
-        """What uncertain points of a race should have, as far as so many runs allow."""
+    def affordable(self, race: Refinement, left: int, *, level: bool = False) -> dict[str, int]:
+        """What uncertain points of a race should have, as far as so many runs allow.
+
+        Args:
+            race: whose.
+            left: runs that may still be done.
+            level: see `spent`.
+        """
         found = {}
+        most = max(race.counts.values(), default=0) if self._levelled(race, level) else limits.WHOLE
         for name, count in race.wanted().items():
-            left -= (count - race.counts[name]) * len(self.settings.run_in)
+            left -= (count - race.counts[name] + max(0, count - most)) * len(self.settings.run_in)
             if left < 0:
                 break
             found[name] = count
+            most = max(most, count)
         return found
 
     def spent(self, race: Refinement, *, level: bool = False) -> int:
@@ -150,9 +159,12 @@ class Evaluator:
         """
         counts = race.counts
         most = max(counts.values(), default=0)
-        level = (level and self.today in counts) or self._todays_runs.guarded
-        beside = most - counts.get(self.today, 0) if level else 0
+        beside = most - counts.get(self.today, 0) if self._levelled(race, level) else 0
         return (sum(counts.values()) + beside) * len(self.settings.run_in)
+
+    def _levelled(self, race: Refinement, level: bool) -> bool:
+        """Whether today's setting is run under every stream that others are."""
+        return (level and self.today in race.counts) or self._todays_runs.guarded
 
     def _run(
         self, points: Sequence[Point], replications: Sequence[Sequence[int]]

@@ -88,12 +88,18 @@ class HeldOut:
             self._settle("uncertain members on fresh seeds", share)
 
     def _unconfirmed(self, share: float) -> dict[str, int]:
-        """Points that would be kept by fewer than the usual replications, the likeliest first, by key."""
+        """Points that would be kept by fewer than the usual replications, the likeliest first, by key.
+
+        Of a front that no model of all runs helps to judge, as most of its points are equal, all members.
+        """
         counts, left, found = self._race.counts, self._left(share), dict[str, int]()
         if not counts or min(counts.values()) >= self._usual:
             return found
         told = front(self._archive())
-        kept = sorted(told.kept, key=lambda member: -(member.probability_non_dominated or 0.0))
+        kept = sorted(
+            told.kept if told.judgement else told.members,
+            key=lambda member: -(member.probability_non_dominated or 0.0),
+        )
         for name in (key(member.evaluation.values) for member in kept if not told.certain):
             lacking = self._usual - counts.get(name, self._usual)
             left -= lacking * len(self._evaluator.settings.run_in)
@@ -169,13 +175,13 @@ class HeldOut:
             put = [name for name in made if evaluator.store.known[name].host is not None]
             self._searched += len(put) * settings.replications * len(settings.run_in)
             ran = [name for name in made if isinstance(evaluator.store.known[name], Evaluation)]
-            evaluator.extend(dict.fromkeys(ran, self._least), self._race, "other kinds on fresh seeds", FRESH)
+            evaluator.extend(dict.fromkeys(ran, self._usual), self._race, "other kinds on fresh seeds", FRESH)
             self._settle("uncertain members on fresh seeds")
 
     def _untried(self, tried: Collection[str]) -> dict[str, tuple[int, Point]]:
         """Points with another kind in the place of that which all members have, and their hosts, by key."""
         archive, settings = self._archive(), self._evaluator.settings
-        each = (settings.replications + self._least) * len(settings.run_in)
+        each = (settings.replications + self._usual) * len(settings.run_in)
         used = each * len(tried)
         spent = self._searched + self._evaluator.spent(self._race)
         room = min(self._left(), int(TRANSPLANTS * (spent - used)) - used)

@@ -17,6 +17,7 @@ from gridtune.optimize.records.evaluations import Evaluation, Value
 from gridtune.optimize.replication.paired import INTERVAL
 from gridtune.scenarios.results.amounts import human
 
+ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
 KEEP = "keep today's setting"
 NOTHING = "Nothing was found that is better than today's setting beyond noise."
 UNKNOWN = "No point was run twice, so nobody knows what is luck, and none is recommended (--validate)."
@@ -73,7 +74,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
     """What happens to each objective from one point to another.
 
     By all runs of the search together where these can tell (`optimize.inference.judgement`), except for
-    what is equal in every run; else paired over the streams that both have.
+    what is equal in all runs, `ENOUGH` at least; else paired over the streams that both have.
     """
     before, after = start.objectives, to.objectives
     if start.validated and to.validated:
@@ -84,7 +85,10 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         return tuple(paired)
     return tuple(
         one
-        if one.difference.verdict == "equal" and one.difference.pairs > 1
+        if one.difference.verdict == "equal"
+        and one.difference.pairs >= ENOUGH
+        and change(one.metric, *(e.objectives[one.metric.name].values for e in (start, to))).difference.mean
+        == 0
         else replace(
             one, difference=judged.difference(to.number, start.number, one.metric, one.difference.pairs)
         )

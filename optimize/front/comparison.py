@@ -94,8 +94,9 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
 
     Values are means on the streams that both have, where they have any in common, so that equal points are
     equal; what each front says of its own points (`optimize.front.worth`) is on streams of its own.
-    Both hypervolumes have the reference point of the first. Their interval is a percentile bootstrap over
-    the streams on which the members were compared, the same streams for both where they are common.
+    Both hypervolumes have the reference point of the first. Their interval is that of Student's t with the
+    bootstrap's error over the streams on which the members were compared, the same for both where they are
+    common: of few streams percentiles are too narrow.
 
     Args:
         a, b: fronts with members.
@@ -137,6 +138,7 @@ def _interval(
     values: Sequence[Array], objectives: Sequence[Objective], reference: Sequence[float], *, common: bool
 ) -> tuple[float | None, float | None]:
     import numpy as np
+    from scipy.special import stdtrit
 
     counts = [part.shape[2] for part in values]
     if min(counts) < 2:
@@ -152,5 +154,8 @@ def _interval(
             for part, chosen in zip(values, streams, strict=True)
         )
         gaps.append(second - first)
-    low, high = np.quantile(gaps, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
-    return float(low), float(high)
+    count = min(counts)
+    error = float(np.std(gaps)) * (count / (count - 1)) ** 0.5  # the bootstrap's is of count - 1 streams
+    half = error * float(stdtrit(count - 1, (1 + INTERVAL) / 2))
+    first, second = (hypervolume(part.mean(axis=2), objectives, reference) for part in values)
+    return second - first - half, second - first + half

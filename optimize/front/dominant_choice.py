@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gridtune.optimize.front.against_today import between
-from gridtune.optimize.front.changes import change
+from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.front.front import Front, comparable
 from gridtune.optimize.front.kind_test import Tested, Transplant, counted
 from gridtune.optimize.front.recommendations import balance
@@ -156,7 +156,7 @@ def _tested(
     value: Value,
 ) -> Tested | None:
     """What became of an alternative in points of the front: put there by the search, or proposed so."""
-    known = {one.number: one for one in tried}
+    known = {one.number: one for one in members}
 
     def host_of(one: Evaluation | Failed) -> Evaluation | None:
         host = _like(one, members, path) if one.host is None else known.get(one.host)
@@ -171,7 +171,20 @@ def _tested(
         *(Transplant(host.number, one.values, (), one.reason) for one in failed if (host := host_of(one))),
     )
     runs = min((one.fresh_replications for _, one in pairs), default=0)
-    return Tested(path, kind, value, made, runs) if made else None
+    return Tested(path, kind, value, made, runs, _together(front, pairs)) if made else None
+
+
+def _together(front: Front, pairs: Sequence[tuple[Evaluation, Evaluation]]) -> tuple[Change, ...]:
+    """What the second of each pair changes in each objective, in the mean over the pairs, by fresh stream."""
+    import numpy as np
+
+    made = []
+    for objective in front.objectives if pairs else ():
+        rows = [[(one.validated or {})[objective.name].values for one in pair] for pair in pairs]
+        count = min(len(values) for row in rows for values in row)
+        start, to = np.array([[values[:count] for values in row] for row in rows]).mean(axis=0).tolist()
+        made.append(change(objective, start, to))
+    return tuple(made)
 
 
 def _like(one: Evaluation | Failed, members: Sequence[Evaluation], path: str) -> Evaluation | None:

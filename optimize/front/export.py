@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.metrics.registry import resolution, rounded
-from gridtune.optimize.front.against_today import gains, no_advice, settings_changed, todays
+from gridtune.optimize.front.against_today import between, gains, no_advice, settings_changed, todays
 from gridtune.optimize.front.breakdown import (
     columns,
     constraint_cells,
@@ -208,9 +209,12 @@ def reliabilities(front: Front) -> dict[str, Reliability | None]:
 
 
 def _unreliable(front: Front) -> Iterator[str]:
-    """Objectives that do not tell the points of the front apart."""
+    """Objectives that do not tell the points of the front apart, no two of them either."""
+    evaluations = [member.evaluation for member in front.kept]
+    pairs = [between(front, *pair) for pair in combinations(evaluations, 2)]
+    told = {one.metric.name for changes in pairs for one in changes if one.told}
     for name, known in reliabilities(front).items():
-        if known is not None and not known.tells:
+        if known is not None and not known.tells and name not in told:
             yield (
                 f"On this front {name.replace('_', ' ')} tells points apart no better than chance: equal "
                 f"points would differ as much with a probability of {known.doubt:.2f}."

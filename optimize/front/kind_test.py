@@ -12,6 +12,7 @@ from gridtune.optimize.search_space.space import Point
 
 ERROR = 0.05  # probability of a wrong statement about a kind
 VARIANTS = 3  # of an alternative that must have lost before it is said to
+STREAMS = 5  # on which they must have
 
 Verdict = Literal["worse", "better", "level", "undecided", "failed"]
 
@@ -58,6 +59,8 @@ class Tested:
         value: the alternative.
         transplants: of it.
         runs: of each point.
+        together: what they change in each objective, all of them together, paired by stream alone: a stream
+            may be kinder to a kind wherever it is. None where each transplant was tested so.
     """
 
     path: str
@@ -65,6 +68,7 @@ class Tested:
     value: Value
     transplants: tuple[Transplant, ...]
     runs: int
+    together: tuple[Change, ...] | None = None
 
     @property
     def count(self) -> Mapping[Verdict, int]:
@@ -80,16 +84,30 @@ class Tested:
     @property
     def verdict(self) -> Verdict:
         """`worse` if every transplant that could be run is, of `VARIANTS` at least; `better` if any is."""
-        count = self.count
-        if count.get("better"):
+        if self.count.get("better"):
             return "better"
-        return "worse" if self.enough and set(count) <= {"worse", "failed"} else "undecided"
+        return "worse" if self.enough and self._all_worse and self._agreed else "undecided"
+
+    @property
+    def _all_worse(self) -> bool:
+        return set(self.count) <= {"worse", "failed"}
+
+    @property
+    def _agreed(self) -> bool:
+        """Whether they are worse beyond what streams do to all of them, in `STREAMS` at least."""
+        if self.together is None:
+            return True
+        sure = [one for one in self.together if _sure(one, len(self.together))]
+        return self.runs >= STREAMS and bool(sure) and not any(one.better for one in sure)
 
     @property
     def counts(self) -> str:
         """How many transplants had each verdict, in words; why they settle nothing, where they are few."""
         parts = ", ".join(f"{verdict} in {number}" for verdict, number in self.count.items())
-        return parts if self.enough else f"{parts}, which is less than {VARIANTS} that ran"
+        if not self.enough:
+            return f"{parts}, which is less than {VARIANTS} that ran"
+        open_ = self._all_worse and not self._agreed
+        return f"{parts}, but not beyond what streams do to all of them" if open_ else parts
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""

@@ -270,7 +270,7 @@ def _contrast(
     ordered_changes = [named[objective.name] for objective in objectives]
     gains = balance([one for one in ordered_changes if one.better])
     losses = balance([one for one in ordered_changes if one.difference.mean and not one.better])
-    against = f"Against number {rival.member.evaluation.number} ({rival.name})"
+    against = f"Against number {rival.member.evaluation.number} ({rival.name.replace('_', ' ')})"
     if not losses:
         return f"{against}: {gains}, and nothing worse." if gains else f"{against} it is level."
     return f"{against}: {gains or 'nothing better'}, at the price of {losses}."

@@ -25,7 +25,7 @@ def one_thread() -> Iterator[None]:
 
     For whoever imported NumPy before. The last digits of an answer are then those that a command prints.
     """
-    if any(name in os.environ for name in NAMES):
+    if any(os.environ.get(name, "") not in ("", "1") for name in NAMES):
         yield
         return
     import scipy.linalg  # noqa: F401  # has threads of its own, which are not there before
