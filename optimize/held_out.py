@@ -27,6 +27,7 @@ from gridtune.optimize.search_space.space import Point, key
 
 PROBES = 10  # points by which luck is told from worth where none was run twice
 TRANSPLANTS = 0.2  # of the runs so far: what variants of members may take
+RESAMPLES = 200  # by which chances to keep constraints are told well enough here
 OVERLOOKED = 0.1  # chance from which a point is not left without fresh runs
 
 
@@ -95,7 +96,7 @@ class HeldOut:
         counts, left, found = self._race.counts, self._left(share), dict[str, int]()
         if not counts or min(counts.values()) >= self._usual:
             return found
-        told = front(self._archive())
+        told = front(self._archive(), resamples=RESAMPLES)
         kept = sorted(
             told.kept if told.judgement else told.members,
             key=lambda member: -(member.probability_non_dominated or 0.0),
@@ -187,7 +188,7 @@ class HeldOut:
         room = min(self._left(), int(TRANSPLANTS * (spent - used)) - used)
         if not self._race.counts or room < VARIANTS * each or not kinds(archive.evaluations):
             return {}
-        found = front(archive)  # as it will be told: by all runs
+        found = front(archive, resamples=RESAMPLES)  # as it will be told: by all runs
         choices = [
             one
             for one in dominant_choices(found)
