@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import amount, cell, spoken
-from gridtune.optimize.records.evaluations import Evaluation, Value
-from gridtune.optimize.replication.paired import INTERVAL
+from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.replication.paired import INTERVAL, difference
 from gridtune.scenarios.results.amounts import human
 
 ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
@@ -87,12 +87,26 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         one
         if one.difference.verdict == "equal"
         and one.difference.pairs >= ENOUGH
-        and change(one.metric, *(e.objectives[one.metric.name].values for e in (start, to))).difference.mean
-        == 0
+        and _same_in_all_runs(start, to, one.metric)
         else replace(
             one, difference=judged.difference(to.number, start.number, one.metric, one.difference.pairs)
         )
         for one in paired
+    )
+
+
+def _same_in_all_runs(start: Evaluation, to: Evaluation, objective: Objective) -> bool:
+    """Whether two points gave the same under every stream that both had; see `between`.
+
+    What was always the same number, as of rare events, must have been so in runs of one point alone, too.
+    """
+    name, step = objective.name, objective.resolution
+    parts = ([one.objectives, one.validated or {}] for one in (start, to))
+    values = [tuple(part[name].values if part else () for part in both) for both in zip(*parts, strict=True)]
+    equal = all(difference(after, before, step).mean == 0 for before, after in values if before and after)
+    common = {value for before, after in values for value, _ in zip(before, after, strict=False)}
+    return equal and (
+        len(common) > 1 or common == {value for rows in values for row in rows for value in row}
     )
 
 
