@@ -17,12 +17,14 @@ from gridtune.optimize.front.against_today import between, gains, todays
 from gridtune.optimize.front.breakdown import constraint_cells, constraint_titles, number
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.kind_test import counted
 from gridtune.optimize.front.number_format import cell, estimated, spoken
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.loss import EXCESS_LOSS
 from gridtune.scenarios.results.amounts import human, human_difference
 
 WIDTH = 120  # columns where standard output is no terminal
+LIKELY = 0.1  # chance of being on the front, below which members that fell are only counted
 NEAR = 0.1  # of the front's span in an objective: points further apart are never merged
 GAP = "  "
 
@@ -84,8 +86,30 @@ def _alike(front: Front, one: Member, other: Member) -> bool:
 
 def table(front: Front, width: int) -> str:
     """The front as lines of at most `width` columns, if single cells allow."""
-    titles, rows = _cells(front)
-    return laid_out([titles, *rows], width)
+    shown, fell = _parted(front)
+    titles, rows = _cells(front, shown)
+    text = laid_out([titles, *rows], width)
+    if fell:
+        points = counted(sum(len(group.members) for group in fell), "point")
+        more = wrapped([f"{points} run again with P below {LIKELY:g}: --format csv has them."], width)
+        text += "".join(f"{line}\n" for line in more)
+    return text
+
+
+def _parted(front: Front) -> tuple[list[Group], list[Group]]:
+    """Members that are kept, may be on the front or are today's setting, and the others."""
+
+    def shown(member: Member) -> bool:
+        p = member.probability_non_dominated
+        today = member.evaluation.number == front.archive.today
+        return member.non_dominated or today or p is None or p >= LIKELY
+
+    groups = merged(front)
+    likely = [any(map(shown, group.members)) for group in groups]
+    return (
+        [group for group, one in zip(groups, likely, strict=True) if one],
+        [group for group, one in zip(groups, likely, strict=True) if not one],
+    )
 
 
 def laid_out(rows: Sequence[Sequence[str]], width: int) -> str:
@@ -147,11 +171,10 @@ def varying(front: Front) -> list[str]:
     return [path for path, some in values.items() if len(some) > 1]
 
 
-def _cells(front: Front) -> tuple[list[str], list[list[str]]]:
+def _cells(front: Front, groups: Sequence[Group]) -> tuple[list[str], list[list[str]]]:
     today, objectives = todays(front), front.objectives
     paths = varying(front)
     short = short_names(paths)
-    groups = merged(front)
     bound = _bounds(front)
     titles = ["point"]
     for objective in objectives:
