@@ -50,25 +50,21 @@ class HeldOut:
         self, evaluator: Evaluator, meter: Meter, spent: int, least: int, usual: int, most: int
     ) -> None:
         self._evaluator, self._meter, self._searched = evaluator, meter, spent
-        self._modelled, self._usual, self._most = least, usual, most
+        self._least, self._usual, self._most = least, usual, most
         settings = evaluator.settings
         self._race = Refinement(
             settings.objectives, most, self._fresh, settings.constraints, self._fresh_cases
         )
         self._last: tuple[dict[str, int], Judgement | None] | None = None
 
-    @property
-    def _least(self) -> int:
-        """Replications of every member."""
-        return self._modelled if len(self._candidates()) >= ENOUGH else self._usual
-
     def validate(self) -> None:
         """Run the shortlist of the search."""
         evaluator, settings = self._evaluator, self._evaluator.settings
         raced = isinstance(evaluator.store.known.get(evaluator.today), Evaluation)
-        least = self._least
+        candidates = self._candidates()
+        least = self._least if len(candidates) >= ENOUGH else self._usual
         room = self._left(VALIDATION) // (least * len(settings.run_in)) - raced if least else 0
-        members = self._promising(min(LIMIT, room)) if room > 0 else []
+        members = self._promising(candidates, min(LIMIT, room), least) if room > 0 else []
         if not members:
             return
         wanted = {key(member.values): least for member in members}
@@ -116,7 +112,7 @@ class HeldOut:
         that do the same as a member are none.
         """
         settings, counts = self._evaluator.settings, self._race.counts
-        least = self._least
+        least = self._least  # of points enough for the model
         left = self._left(share) // (least * len(settings.run_in)) if counts else 0
         candidates = self._candidates() if left else []
         if len(candidates) <= LIMIT:  # of few points few are overlooked
@@ -143,14 +139,14 @@ class HeldOut:
             self._last = dict(counts), judgement_of(candidates, settings.objectives, settings.seed)
         return self._last[1]
 
-    def _promising(self, limit: int) -> Sequence[Evaluation]:
-        """Points that may be on the front, by all runs; by their means where these say too little.
+    def _promising(self, candidates: Sequence[Evaluation], limit: int, least: int) -> Sequence[Evaluation]:
+        """Those of the candidates that may be on the front, by all runs; by means where these say too little.
 
         Where no point was run twice nobody knows what is luck: a few are, to begin with.
         """
-        objectives, candidates = self._evaluator.settings.objectives, self._candidates()
+        objectives = self._evaluator.settings.objectives
         seen = shortlist(candidates, objectives, limit)
-        if max((one.replications for one in candidates), default=0) < 2 <= self._least:
+        if max((one.replications for one in candidates), default=0) < 2 <= least:
             probes = {key(one.values): 2 for one in shortlist(candidates, objectives, min(PROBES, limit))}
             self._evaluator.extend(probes, self._race, "some on fresh seeds", FRESH)
             candidates = self._candidates()
@@ -222,7 +218,7 @@ class HeldOut:
         return replace(archive, evaluations=tuple(entries))
 
     def _settle(self, phase: str, share: float = 1.0) -> None:
-        if self._most > self._least:
+        if self._most > self._usual:
             self._evaluator.settle(self._race, lambda: self._left(share), phase, FRESH)
 
     def _left(self, share: float = 1.0) -> int:

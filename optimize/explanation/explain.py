@@ -249,7 +249,7 @@ def _spoken(name: str) -> str:
 def _fresh_count(found: Front) -> int:
     """As many replications as the front was validated by."""
     counts = [len(e.values) for member in found.members for e in (member.evaluation.validated or {}).values()]
-    return max(VALIDATED, *counts) if counts else max(VALIDATED, found.archive.replications)
+    return max(VALIDATED, *(counts or [found.archive.replications]))
 
 
 def _spans(found: Front) -> dict[str, float]:
