@@ -107,8 +107,7 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
         count = min(part.shape[2] for part in runs)
         runs = [part[:, :, :count] for part in runs]
     first, second = (hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
-    half = _half_of_interval(runs, a.objectives, a.reference, common=common)
-    low, high = (None, None) if half is None else (second - first - half, second - first + half)
+    low, high = _interval(runs, a.objectives, a.reference, common=common)
     better = None if first == second else second > first
     rows = [
         Row("hypervolume", "", first, second, low, high, common, better),
@@ -135,15 +134,15 @@ def _values(front: Front) -> Array:
     return np.asarray(np.array(rows, dtype=float) * signs(front.objectives)[:, None])
 
 
-def _half_of_interval(
+def _interval(
     values: Sequence[Array], objectives: Sequence[Objective], reference: Sequence[float], *, common: bool
-) -> float | None:
+) -> tuple[float | None, float | None]:
     import numpy as np
     from scipy.special import stdtrit
 
     counts = [part.shape[2] for part in values]
     if min(counts) < 2:
-        return None
+        return None, None
     draw = np.random.default_rng(1)
     gaps = []
     for _ in range(RESAMPLES):
@@ -157,4 +156,6 @@ def _half_of_interval(
         gaps.append(second - first)
     count = min(counts)
     error = float(np.std(gaps)) * (count / (count - 1)) ** 0.5  # the bootstrap's is of count - 1 streams
-    return float(error * stdtrit(count - 1, (1 + INTERVAL) / 2))
+    half = error * float(stdtrit(count - 1, (1 + INTERVAL) / 2))
+    first, second = (hypervolume(part.mean(axis=2), objectives, reference) for part in values)
+    return second - first - half, second - first + half
