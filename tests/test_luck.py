@@ -147,7 +147,7 @@ def test_luck_that_near_points_share_is_told_from_their_own():
     rng = np.random.default_rng(31)
     places = rng.uniform(0, 1, 40)
     near = np.exp(-0.5 * ((places[:, None] - places) / 0.3) ** 2)
-    surface = Surface(np.zeros(1), 9.0 * near)
+    surface = Surface(np.zeros(1), 9.0 * near, np.eye(1))
     seen = np.ones((40, 12), dtype=bool)
     for power, common, own in ((1, 4.0, 0.25), (8, 4.0, 0.25), (1, 0.0, 1.0)):
         shape = near**power
@@ -181,7 +181,7 @@ def test_none_of_luck_is_shared_that_is_a_points_own():
 def test_luck_of_two_objectives_goes_together_as_far_as_it_does():
     rng = np.random.default_rng(36)
     seen = np.ones((12, 6), dtype=bool)
-    surface = Surface(np.zeros(2), np.kron(np.eye(2), np.eye(12)))
+    surface = Surface(np.zeros(2), np.kron(np.eye(2), np.eye(12)), np.eye(2))
     alike = np.array([[1.0, 0.6], [0.6, 1.0]])
     rest, even = rng.normal(size=(12, 2, 6)), np.ones((12, 2))
     found = luck.luck_in_a_stream(rest, seen, alike, surface, even).reshape(2, 12, 2, 12)

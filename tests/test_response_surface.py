@@ -69,31 +69,6 @@ def test_draws_are_of_the_normal_law_given_what_was_seen():
     assert np.cov(draws.T)[0, 1] == pytest.approx(both, abs=0.05)
 
 
-@pytest.mark.parametrize(("factor", "sign"), [(1.0, 1.0), (-1.0, -1.0), (3.0, 1.0)])
-def test_what_a_parameter_does_to_two_quantities_is_alike_or_opposite(factor, sign):
-    rng = np.random.default_rng(2)
-    places = np.linspace(0.0, 1.0, 30)
-    first = np.sin(4 * places) + rng.normal(0, 0.05, 30)
-    found = learn(
-        distances([places[:, None]]),
-        np.column_stack([first, factor * first + 5.0]),
-        [0.0025 * np.eye(30)] * 2,
-    )
-    (own, across), (back, other) = found.covariance.reshape(2, 30, 2, 30).transpose(0, 2, 1, 3)
-    shape = np.exp(-((places[:, None] - places) ** 2) / (2 * REACH**2))
-    assert across / across[0, 0] == pytest.approx(shape, abs=1e-6)
-    assert np.sign(across[0, 0]) == sign
-    # One parameter is few degrees of freedom: however alike they look, half of it may be chance.
-    assert 0.3 < abs(across[0, 0]) / np.sqrt(own[0, 0] * other[0, 0]) <= 0.5
-    assert across == pytest.approx(back.T)
-    assert np.linalg.eigvalsh(found.covariance).min() > -1e-6
-    # What is left of the quantity's own is of all parameters together, and no less alike nearby.
-    rest = own - abs(across) / abs(factor)
-    assert np.linalg.eigvalsh(rest).min() > -1e-6
-    assert other == pytest.approx(own * factor**2, rel=0.05)
-    assert found.means == pytest.approx([first.mean(), factor * first.mean() + 5.0])
-
-
 def test_a_parameter_that_changes_nothing_is_found_to():
     rng = np.random.default_rng(3)
     columns = [rng.uniform(0, 1, (60, 1)), rng.uniform(0, 1, (60, 1))]
@@ -131,9 +106,7 @@ def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_se
         places = np.linspace(0, 1, count)[:, None]
         with patch("scipy.optimize.minimize") as search:
             search.return_value.x = np.zeros(4)
-            surface = learn(
-                distances([places]), np.arange(count, dtype=float)[:, None], [np.eye(count)], *seed
-            )
+            surface = learn(distances([places]), np.arange(count, dtype=float)[:, None], np.eye(count), *seed)
         squares, shapes, values, noise, _ = search.call_args.args[2]
         assert (len(noise), squares.shape, shapes.shape) == (len(values), (1, 200, 200), (1, 200, 200))
         return (values + surface.means[0]).round(6).tolist()
@@ -221,13 +194,14 @@ def test_the_information_is_the_variance_of_the_slopes_of_the_misfit_and_the_pri
 def test_surfaces_are_the_likeliest_and_others_that_few_points_leave_possible():
     rng = np.random.default_rng(7)
     places = rng.uniform(0, 1, (8, 1))
-    given = distances([places]), np.sin(6 * places) + rng.normal(0, 0.1, (8, 1)), [0.01 * np.eye(8)]
-    found, again = surfaces(*given, 9), surfaces(*given, 9)
+    given = distances([places]), np.sin(6 * places) + rng.normal(0, 0.1, (8, 1)), 0.01 * np.eye(8)
+    alone = np.eye(1)
+    found, again = surfaces(*given, alone, 9), surfaces(*given, alone, 9)
     assert np.array_equal(found[0].covariance, learn(*given).covariance)
     assert all(
         np.array_equal(one.covariance, other.covariance) for one, other in zip(found, again, strict=True)
     )
-    others = surfaces(*given, 9, 2)
+    others = surfaces(*given, alone, 9, 2)
     assert np.array_equal(others[0].covariance, found[0].covariance)
     assert not np.allclose(others[5].covariance, found[5].covariance)
     assert np.ptp(np.log([one.covariance.max() for one in found[1:]])) > 0.5

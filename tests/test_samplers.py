@@ -263,15 +263,3 @@ def test_a_share_of_a_range_is_where_its_value_stands(share):
     assert whole.at(whole.share(whole.at(share))) == whole.at(share)
     kinds = Parameter("a", choices=("x", "y", "z"))
     assert kinds.at(kinds.share(kinds.at(share))) == kinds.at(share)
-
-
-def test_the_surrogate_learns_of_an_objective_that_is_equal_at_most_points():
-    space = Space((Parameter("x", low=0.0, high=1.0), Parameter("y", low=0.0, high=1.0)))
-    sampler = samplers()["surrogate"](space, OBJECTIVES, 1, 8)
-    asked = []
-    for _ in range(8):
-        batch = sampler.ask()
-        sampler.tell([[point["y"], max(0.0, point["x"] - 0.85)] for point in batch])
-        asked += batch
-    found = [point["x"] > 0.85 for point in asked[24:]]
-    assert sum(found) / len(found) > 0.5  # at random 0.15

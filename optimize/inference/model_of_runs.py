@@ -140,16 +140,15 @@ def fit(
     runs = raw / unit[:, None]  # luck is now 1 in size
     streams, means, rest = explained(runs, seen, slopes, 1 / factors)
     apart = distances(coordinates_of(points))
-    surface = learn(apart, means, [np.diag(some) for some in (factors / counts[:, None]).T], seed)
-    alone = luck_in_a_stream(rest, seen, noise / np.outer(unit, unit), surface, expected)
+    alike = noise / np.outer(unit, unit)
+    surface = learn(apart, means, _of_each_alone(alike, np.sqrt(factors / counts[:, None])), seed)
+    alone = luck_in_a_stream(rest, seen, alike, surface, expected)
     moved = widening(len(streams)) ** 2 * streams.var(axis=0)
     means, luck = least_squares(runs, seen, slopes, moved, alone, means)
     # What near points share of luck looks like worth, until it is known.
-    blocks = luck.reshape(means.shape[1], len(points), -1, len(points))
-    known = [blocks[k, :, k] for k in range(len(blocks))]
     # Sizes are drawn the less often, the more points there are to tell them.
     count = min(draws, max(2, SURFACES * LEARNED // max(len(points), LEARNED)))
-    made = [Conditioned(one, luck) for one in surfaces(apart, means, known, count, seed)]
+    made = [Conditioned(one, luck) for one in surfaces(apart, means, luck, surface.axes, count, seed)]
     expected_each = [one.mean(means) for one in made]
     means = np.mean(expected_each, axis=0)
     rng = np.random.default_rng([seed, *means.shape])
@@ -173,6 +172,22 @@ def fit(
         drawn[..., unit <= tie] = means[:, unit <= tie]  # luck that is less than a tie is none
     luck_of_each = np.sqrt(factors)[:, :, None] * np.linalg.cholesky(noise)
     return Posterior(means * unit, found * unit, streams * unit, tie, repeated * unit, luck_of_each)
+
+
+def _of_each_alone(alike: Array, sizes: Array) -> Array:
+    """Covariance of luck that no two points share, (quantities x points) squared.
+
+    Args:
+        alike: its correlation in two quantities.
+        sizes: its standard deviations, points x quantities.
+    """
+    import numpy as np
+
+    points, quantities = sizes.shape
+    found = np.zeros((quantities, points, quantities, points))
+    here = np.arange(points)
+    found[:, here, :, here] = alike * sizes[:, :, None] * sizes[:, None, :]
+    return found.reshape(quantities * points, quantities * points)
 
 
 def _scales(streams: Array, steep: Array, error: Array, draws: int, rng: np.random.Generator) -> Array:

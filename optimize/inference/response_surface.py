@@ -4,12 +4,11 @@ The covariance of two points is a sum: of one part for each parameter alone, of 
 together, and of a nugget, which a point shares with no other. So a parameter may matter by itself, in
 interplay with others, or not at all; how much is found by maximum likelihood under weak priors. Where a
 parameter does not exist at a point, it stands in the middle of its range: the choice that switches it off
-tells the points apart.
+tells the points apart. Of several quantities each has a surface of its own, or each of
+their principal axes (`axes`), if these explain far more.
 
 Sources: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; D.
-Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011; O. Ledoit and M. Wolf, A
-Well-Conditioned Estimator for Large-Dimensional Covariance Matrices, Journal of Multivariate Analysis 88(2),
-2004 (shrinking correlations towards none).
+Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gridtune.optimize.inference.axes import principal_axes
 from gridtune.optimize.records.evaluations import Value
 
 if TYPE_CHECKING:
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 WIDE = 20.0  # ratio of the largest to the least value above which a parameter is taken by its logarithm
 REACH = 0.4  # of a parameter's range, over which its own part changes
+VERY_STRONG = 5.0  # logarithm of a ratio of likelihoods: evidence that is
+ROUNDING = 1e-9  # of what a quantity varies by, squared: what is never told apart
 LEARNED = 200  # points from which the sizes are learned, at most
 STEPS = 40  # of the optimiser
-TOGETHER = 0.5  # of how alike two quantities seem to answer to a parameter, that is believed
 BACK = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.0)  # shares of a step that are tried, one after the other
 STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
 
@@ -42,10 +43,12 @@ class Surface:
         means: of each quantity, far from all points.
         covariance: of all pairs of points and quantities, (quantities x points) squared: all points of the
             first quantity come first.
+        axes: along which it was learned; see `surfaces`.
     """
 
     means: Array
     covariance: Array
+    axes: Array
 
 
 @dataclass(frozen=True)
@@ -80,67 +83,93 @@ def distances(coordinates: Sequence[Array]) -> Distances:
     return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
 
 
-def learn(apart: Distances, values: Array, noise: Sequence[Array], seed: int = 1) -> Surface:
-    """The surface whose sizes are likeliest; see `surfaces`."""
-    return surfaces(apart, values, noise, 1, seed)[0]
+def learn(apart: Distances, values: Array, noise: Array, seed: int = 1) -> Surface:
+    """The likeliest surface, along the quantities or their principal axes, whichever explains more.
+
+    The axes have to explain far more, beside what it costs that they are read off the values themselves:
+    what is taken for common is then known the better, and wrong if it is chance.
+
+    Args: see `surfaces`.
+
+    Sources: G. Schwarz, Estimating the Dimension of a Model, Annals of Statistics 6(2), 1978; R. Kass and A.
+        Raftery, Bayes Factors, JASA 90(430), 1995 (what is very strong evidence).
+    """
+    import numpy as np
+
+    points, quantities = values.shape
+    plain = surfaces(apart, values, noise, np.eye(quantities), 1, seed)[0]
+    if quantities == 1:
+        return plain
+    turned = surfaces(apart, values, noise, principal_axes(values), 1, seed)[0]
+    cost = quantities * (quantities - 1) / 4 * np.log(points)
+    ahead = _evidence(turned, values, noise) - _evidence(plain, values, noise)
+    return turned if ahead > cost + VERY_STRONG else plain
 
 
 def surfaces(
-    apart: Distances, values: Array, noise: Sequence[Array], count: int, seed: int = 1
+    apart: Distances, values: Array, noise: Array, axes: Array, count: int, seed: int = 1
 ) -> list[Surface]:
     """Surfaces of several quantities at once: the likeliest, and others that are as possible.
 
-    The sizes of the parts are learned for each quantity apart.
+    The sizes of the parts are learned for each axis apart.
 
     Args:
         apart: how far the points are from each other.
         values: points x quantities.
-        noise: covariance of the values around the points' own worth, quantities x points x points.
+        noise: covariance of the values around the points' own worth, (quantities x points) squared.
+        axes: along which nothing is in common, axes x quantities.
         count: how many surfaces; with few points the sizes of the parts are far from known.
         seed: of the choice of points to learn from where there are many, and of the other sizes.
     """
     import numpy as np
 
-    learned = [
-        _learned(apart, column, around, seed, count) for column, around in zip(values.T, noise, strict=True)
-    ]
-    means = np.array([mean for mean, _ in learned])
+    points, quantities = values.shape
+    blocks = noise.reshape(quantities, points, quantities, points)
+    around = np.einsum("ac,cidj,ad->aij", axes, blocks, axes, optimize=True)
+    turned = (values @ axes.T).T
+    learned = [_learned(apart, column, one, seed, count) for column, one in zip(turned, around, strict=True)]
+    back = np.linalg.inv(axes)
+    means = back @ [mean for mean, _ in learned]
     sizes = [[found[at] for _, found in learned] for at in range(count)]
-    return [Surface(means, _covariance(apart, values - means, noise, one)) for one in sizes]
+    return [Surface(means, _covariance(apart, back, one), axes) for one in sizes]
 
 
-def _covariance(apart: Distances, off: Array, noise: Sequence[Array], sizes: Sequence[Array]) -> Array:
-    """Covariance of all pairs of points and quantities, by the sizes of each quantity's parts.
-
-    How far a parameter moves two quantities together, or one against the other, is read off the part of each
-    that it explains: so two points of which one is better in one respect are expected to be worse in another
-    where the parameters in which they differ are trade-offs. A part has few degrees of freedom (of two
-    choices, one: any two quantities then seem to agree or to oppose each other wholly), so what is read off
-    is shrunk towards nothing in common.
-    """
+def _evidence(surface: Surface, values: Array, noise: Array) -> float:
+    """Logarithm of the likelihood of values, but for a constant."""
     import numpy as np
     from scipy.linalg import cho_factor, cho_solve
 
-    squares, shapes = apart.squares, apart.shapes
-    count, quantities = off.shape
-    amplitudes, explained = [], []
-    covariance = np.zeros((quantities, count, quantities, count))
-    for k in range(quantities):
-        together, alone, rates, nugget = _sizes(sizes[k], len(squares))
-        joint = _joint(together, rates, squares) + nugget * np.eye(count)
-        covariance[k, :, k] = joint
-        full = joint + np.tensordot(alone, shapes, 1) + noise[k]
-        solved = cho_solve(cho_factor(full, lower=True), off[:, k])
-        explained.append(alone[:, None] * (shapes @ solved))
-        amplitudes.append(alone)
-    for at, shape in enumerate(shapes):
-        parts = np.array([row[at] - row[at].mean() for row in explained])
-        lengths = np.sqrt((parts**2).sum(axis=1))
-        alike = TOGETHER * (parts @ parts.T) / np.maximum(np.outer(lengths, lengths), 1e-300)
-        np.fill_diagonal(alike, 1.0)
-        size = np.sqrt([row[at] for row in amplitudes])
-        covariance += (alike * np.outer(size, size))[:, None, :, None] * shape[None, :, None, :]
-    return covariance.reshape(quantities * count, quantities * count)
+    sizes = values.std(axis=0)
+    unit = np.repeat(np.where(sizes > 0, sizes, 1.0), len(values))
+    seen = (surface.covariance + noise) / np.outer(unit, unit) + ROUNDING * np.eye(len(unit))
+    factor = cho_factor(seen, lower=True)
+    off = (values - surface.means).T.ravel() / unit
+    return float(-0.5 * off @ cho_solve(factor, off) - np.log(np.diag(factor[0])).sum())
+
+
+def _covariance(apart: Distances, back: Array, sizes: Sequence[Array]) -> Array:
+    """Covariance of all pairs of points and quantities.
+
+    Args:
+        apart: how far the points are from each other.
+        back: the map from the axes to the quantities.
+        sizes: logarithms of the sizes of each axis's parts.
+    """
+    import numpy as np
+
+    each = np.stack([_worth(apart, one) for one in sizes])
+    found = np.einsum("ac,cij,bc->aibj", back, each, back)
+    size = len(back) * len(each[0])
+    return np.asarray(found.reshape(size, size))
+
+
+def _worth(apart: Distances, logarithms: Array) -> Array:
+    """Covariance of what points are worth, the nugget included."""
+    import numpy as np
+
+    together, alone, rates, nugget = _sizes(logarithms, len(apart.squares))
+    joint = _joint(together, rates, apart.squares) + nugget * np.eye(apart.squares.shape[1])
+    return np.asarray(joint + np.tensordot(alone, apart.shapes, 1))
 
 
 @dataclass(frozen=True)

@@ -1,38 +1,64 @@
 """A sampler that knows noise: a Gaussian process over mixed spaces, and the hypervolume that points promise.
 
-Each objective has a response surface (`optimize.inference.response_surface`): parameters act alone or
-together, one that does not exist stands in the middle, and what a point shares with no other is taken for
-luck. A batch is what adds most to the hypervolume of the points so far, in the mean over joint draws of the
-worth of these and of candidates: random points, and points of the front with some parameters changed; then,
-round after round, the most promising of them, and these with some parameters changed.
+The first points are a Latin hypercube: each part of a range and each kind is seen equally often. Then the
+objectives have response surfaces (`optimize.inference.noisy_surface`): parameters act alone or together, one
+that does not exist stands in the middle, and what a point shares with no other is taken for luck. A batch is
+what adds most to the hypervolume of the points so far, in the mean over joint draws of the worth of these and
+of candidates: random points, and points of the front with some parameters changed; then, round after round,
+the most promising of them, and these with some parameters changed. The last of a batch is of a kind that was
+hardly looked at, if there is one: few points in the wrong places do not tell what it is worth in the right.
 
-Source: S. Daulton, M. Balandat and E. Bakshy, Parallel Bayesian Optimization of Multiple Noisy Objectives
-with Expected Hypervolume Improvement, NeurIPS 2021 (there with candidates optimised by gradients).
+Sources: M. McKay, R. Beckman and W. Conover, A Comparison of Three Methods for Selecting Values of Input
+Variables, Technometrics 21(2), 1979; S. Daulton, M. Balandat and E. Bakshy, Parallel Bayesian Optimization of
+Multiple Noisy Objectives with Expected Hypervolume Improvement, NeurIPS 2021 (there with candidates optimised
+by gradients).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from gridtune.optimize.inference.response_surface import Fitted, coordinates_of, distances, fitted
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.inference.noisy_surface import NoisySurface
+from gridtune.optimize.inference.response_surface import coordinates_of, distances
+from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers.base import Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Point, Space, key
 
-FIRST, EACH = 16, 1.5  # points at random before there is a model, at least, and for each parameter
+FIRST, EACH = 16, 1.5  # points before there is a model, at least, and for each parameter
 KNOWN = 300  # points that the model rests on, at most: the best, and others at random
-RANDOM, CHANGED = 100, 150  # candidates of each kind
+RANDOM, CHANGED = 100, 150  # candidates of each sort
 ROUNDS, PARENTS = 4, 20  # in which candidates are made of the most promising ones, and of how many
 DRAWS, ROUGH = 64, 16  # of the worth of candidates; where parents of others are chosen
 AGAIN = 1.3  # growth of the number of points after which sizes are learned anew
 REACH = 0.15  # standard deviation of a change of a parameter, as a share of its range
 OUTLIER = 3.0  # interquartile ranges beyond the quartiles: values are cut there
+NEGLECTED = 0.3  # of its even share of the points: a kind that has less is looked at
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the model rests on.
+
+    Attributes:
+        surface: of the objectives.
+        points: that were evaluated.
+        values: that they gave, to be minimised, points x objectives.
+        front: positions of those that no other beats in these.
+    """
+
+    surface: NoisySurface
+    points: Sequence[Point]
+    values: np.ndarray[Any, np.dtype[Any]]
+    front: Sequence[int]
 
 
 @register("surrogate", "Gaussian processes that know noise: takes 35 to 85 ms to propose a point")
@@ -40,13 +66,21 @@ class Surrogate(Sampler):
     """Noisy expected hypervolume improvement over candidates."""
 
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
+        from scipy.stats.qmc import LatinHypercube
+
         super().__init__(space, objectives, seed, batch)
         self._rng = np.random.default_rng([seed, 5])
+        first = max(FIRST, ceil(EACH * len(space)))
+        self._first = [
+            space.at(row) for row in LatinHypercube(len(space), rng=self._rng).random(first).tolist()
+        ]
+        self._least = first
         self._asked: list[Point] = []
+        self._tried: list[Point] = []  # those that failed, too
         self._points: dict[str, Point] = {}
         self._values: dict[str, list[float]] = {}
         self._learned = 0
-        self._sizes: list[Fitted] = []
+        self._surface: NoisySurface | None = None
 
     @classmethod
     def batch_for(cls, budget: int) -> int:
@@ -55,8 +89,7 @@ class Surrogate(Sampler):
 
     def ask(self) -> list[Point]:
         """The next batch."""
-        first = max(FIRST, EACH * len(self.space))
-        self._asked = self._random(self.batch) if len(self._values) < first else self._chosen()
+        self._asked = self._spread() if len(self._values) < self._least else self._chosen()
         return self._asked
 
     def tell(self, results: Sequence[Result]) -> None:
@@ -76,10 +109,16 @@ class Surrogate(Sampler):
                 self._values[name] = [float(value) for value in row]
 
     def _take(self, points: Sequence[Point], results: Sequence[Result]) -> None:
+        self._tried += points
         for point, result in zip(points, results, strict=True):
             if result is not None:
                 self._points[key(point)] = point
                 self._values[key(point)] = [float(value) for value in result]
+
+    def _spread(self) -> list[Point]:
+        """The next of the first points, and random ones where some of them failed."""
+        batch, self._first = self._first[: self.batch], self._first[self.batch :]
+        return [*batch, *self._random(self.batch - len(batch))]
 
     def _random(self, count: int) -> list[Point]:
         shares = self._rng.random((count, len(self.space)))
@@ -87,6 +126,17 @@ class Surrogate(Sampler):
 
     def _chosen(self) -> list[Point]:
         """Candidates that promise most."""
+        seen = self._seen()
+        front = [seen.points[at] for at in seen.front]
+        candidates = self._new([*self._random(RANDOM), *self._changes(front)])
+        for _ in range(ROUNDS):
+            best = self._best(candidates, PARENTS, seen, ROUGH)
+            candidates = self._new([*best, *self._changes(best)])
+        chosen = self._best(candidates, self.batch, seen)
+        return [*chosen[:-1], *(self._of_neglected(chosen, seen) or chosen[-1:])]
+
+    def _seen(self) -> Seen:
+        """What the model rests on; sizes are learned anew where there is much more of it than there was."""
         names = list(self._values)
         values = np.array([self._values[name] for name in names]) * signs(self.objectives)
         low, high = np.quantile(values, [0.25, 0.75], axis=0)
@@ -95,47 +145,44 @@ class Surrogate(Sampler):
         front = non_dominated(values)
         kept = self._kept(len(names), front)
         known = [self._points[names[at]] for at in kept]
-        if not self._sizes or len(names) >= AGAIN * self._learned:
-            apart = distances(coordinates_of(known))
-            self._sizes = [fitted(apart, values[kept, k], self.seed) for k in range(values.shape[1])]
+        if self._surface is None or len(names) >= AGAIN * self._learned:
+            self._surface = NoisySurface.of(distances(coordinates_of(known)), values[kept], self.seed)
             self._learned = len(names)
-        base = [kept.index(at) for at in front]
-        candidates = self._new([*self._random(RANDOM), *self._changes([known[at] for at in base])])
-        for _ in range(ROUNDS):
-            best = self._best(candidates, PARENTS, known, values[kept], base, ROUGH)
-            candidates = self._new([*best, *self._changes(best)])
-        return self._best(candidates, self.batch, known, values[kept], base)
+        return Seen(self._surface, known, values[kept], [kept.index(at) for at in front])
 
-    def _best(
-        self,
-        candidates: Sequence[Point],
-        count: int,
-        known: Sequence[Point],
-        values: np.ndarray[Any, np.dtype[Any]],
-        base: Sequence[int],
-        draws: int = DRAWS,
-    ) -> list[Point]:
+    def _best(self, candidates: Sequence[Point], count: int, seen: Seen, draws: int = DRAWS) -> list[Point]:
         """Candidates that together add most to the hypervolume of the front.
 
         Args:
             candidates: to choose from.
             count: of the choice.
-            known: points that the model rests on.
-            values: that these gave.
-            base: positions of those on the front.
+            seen: what the model rests on.
             draws: of the worth of points.
         """
-        apart = distances(coordinates_of([*known, *candidates]))
-        which = [*base, *range(len(known), len(known) + len(candidates))]
-        worth = np.stack(
-            [
-                one.draws(apart, column, which, draws, self._rng)
-                for one, column in zip(self._sizes, values.T, strict=True)
-            ],
-            axis=2,
-        )
-        places = promising(worth, range(len(base), len(which)), count, range(len(base)))
-        return [candidates[place - len(base)] for place in places]
+        apart = distances(coordinates_of([*seen.points, *candidates]))
+        base, known = len(seen.front), len(seen.points)
+        which = [*seen.front, *range(known, known + len(candidates))]
+        worth = seen.surface.draws(apart, seen.values, which, draws, self._rng)
+        places = promising(worth, range(base, len(which)), count, range(base))
+        return [candidates[place - base] for place in places]
+
+    def _of_neglected(self, chosen: Sequence[Point], seen: Seen) -> list[Point]:
+        """The most promising point of the kind that is neglected; none if there is none, or the batch has it.
+
+        Args:
+            chosen: the batch.
+            seen: what the model rests on.
+        """
+        neglected = self._neglected()
+        if neglected is None:
+            return []
+        path, kind = neglected
+        if any(path in point and point[path] == kind for point in chosen):
+            return []
+        front = [seen.points[at] for at in seen.front]
+        some = [*self._random(RANDOM), *self._changes(front)]
+        candidates = self._new([self._with(path, kind, point) for point in some if path in point])
+        return self._best(candidates, 1, seen)
 
     def _kept(self, count: int, front: Sequence[int]) -> list[int]:
         """Positions of points that the model rests on."""
@@ -170,3 +217,22 @@ class Surrogate(Sampler):
             else:
                 flat[path] = point[path]
         return self.space.active(flat)
+
+    def _neglected(self) -> tuple[str, Value] | None:
+        """Where the kind stands that has the least share of the points that could have it, and this kind."""
+        least, found = NEGLECTED, None
+        for parameter in self.space:
+            tried = Counter(point[parameter.path] for point in self._tried if parameter.path in point)
+            for kind in parameter.choices if tried else ():
+                share = tried[kind] * len(parameter.choices) / tried.total()
+                if share < least:
+                    least, found = share, (parameter.path, kind)
+        return found
+
+    def _with(self, path: str, kind: Value, point: Point) -> Point:
+        """A point with another kind there; what that brings is at random."""
+        shares = self._rng.random(len(self.space)).tolist()
+        random = {
+            parameter.path: parameter.at(share) for parameter, share in zip(self.space, shares, strict=True)
+        }
+        return self.space.active({**random, **point, path: kind})

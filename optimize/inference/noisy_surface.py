@@ -1,0 +1,55 @@
+"""Response surfaces of several quantities, seen under equal and unknown noise, for who proposes points.
+
+They are learned of the quantities' principal axes (`axes`), each apart (`response_surface.fitted`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.inference.axes import principal_axes
+from gridtune.optimize.inference.response_surface import Distances, Fitted, fitted
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class NoisySurface:
+    """Surfaces of several quantities.
+
+    Attributes:
+        axes: along which they were learned, axes x quantities.
+        each: the surface of each axis.
+    """
+
+    axes: Array
+    each: Sequence[Fitted]
+
+    @classmethod
+    def of(cls, apart: Distances, values: Array, seed: int) -> NoisySurface:
+        """By maximum likelihood, noise included.
+
+        Args:
+            apart: how far the points are from each other.
+            values: what they gave, points x quantities.
+            seed: of the choice of points to learn from where there are many.
+        """
+        axes = principal_axes(values)
+        return cls(axes, [fitted(apart, column, seed) for column in (values @ axes.T).T])
+
+    def draws(
+        self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
+    ) -> Array:
+        """Samples of what points are worth, draws x points x quantities; see `Fitted.draws`."""
+        import numpy as np
+
+        turned = (values @ self.axes.T).T
+        found = [
+            one.draws(apart, column, which, count, rng) for one, column in zip(self.each, turned, strict=True)
+        ]
+        return np.asarray(np.stack(found, axis=2) @ np.linalg.inv(self.axes).T)
