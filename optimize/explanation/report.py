@@ -11,6 +11,7 @@ from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.number_format import cell, estimated, plain, spoken, with_unit
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.paired import CLEARLY, INTERVAL, PROBABLY
+from gridtune.scenarios.results.amounts import counted
 
 
 def told(found: Explanation) -> str:
@@ -130,7 +131,7 @@ def _ablation(one: Ablation) -> Iterator[str]:
 
 
 def _small_print(found: Explanation) -> Iterator[str]:
-    runs = f"{found.replications} replication{'s' if found.replications > 1 else ''}"
+    runs = counted(found.replications, "replication")
     cases = len(found.front.archive.cases)
     where = f" in each of {cases} cases" if cases > 1 else ""
     yield (

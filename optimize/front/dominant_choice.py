@@ -15,11 +15,12 @@ from typing import Any
 from gridtune.optimize.front.against_today import between
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.front.front import Front, comparable
-from gridtune.optimize.front.kind_test import Tested, Transplant, counted
+from gridtune.optimize.front.kind_test import Tested, Transplant
 from gridtune.optimize.front.recommendations import balance
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Value
 from gridtune.optimize.replication.compare import costs, shares
 from gridtune.optimize.search_space.constraints import feasible
+from gridtune.scenarios.results.amounts import counted
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from gridtune.optimize.front.recommendations import Recommendation, recommend
 from gridtune.optimize.inference.judgement import HOLD
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
 from gridtune.optimize.replication.reliability import Reliability, reliability
+from gridtune.scenarios.results.amounts import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +166,7 @@ def summary(front: Front) -> list[str]:
         return nothing_feasible(front)
     if not members:
         return [f"{len(archive.evaluations)} evaluations, none with finite objectives: there is no front."]
-    points = f"{len(members)} point{'s' if len(members) > 1 else ''}"
+    points = counted(len(members), "point")
     tried = f"{len(archive.evaluations)} evaluations ({len(archive.failed)} failed)"
     many = "was" if len(members) == 1 else "were"
     said = [

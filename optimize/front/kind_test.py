@@ -9,6 +9,7 @@ from typing import Any, Literal
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.space import Point
+from gridtune.scenarios.results.amounts import counted
 
 ERROR = 0.05  # probability of a wrong statement about a kind
 VARIANTS = 3  # of an alternative that must have lost before it is said to
@@ -146,11 +147,6 @@ class Tested:
         first = next(one for one in self.transplants if one.verdict == "better")
         settings = ", ".join(f"{path}={value}" for path, value in first.values.items())
         return f"for one, {settings} (from point {first.host})"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things, in words."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _sure(one: Change, tests: int) -> bool:

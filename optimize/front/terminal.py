@@ -17,11 +17,10 @@ from gridtune.optimize.front.against_today import between, gains, todays
 from gridtune.optimize.front.breakdown import constraint_cells, constraint_titles, number
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.front.kind_test import counted
 from gridtune.optimize.front.number_format import cell, estimated, spoken
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.loss import EXCESS_LOSS
-from gridtune.scenarios.results.amounts import human, human_difference
+from gridtune.scenarios.results.amounts import counted, human, human_difference
 
 WIDTH = 120  # columns where standard output is no terminal
 LIKELY = 0.1  # chance of being on the front, below which members that fell are only counted

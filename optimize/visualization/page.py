@@ -26,7 +26,7 @@ from gridtune.optimize.visualization.points import (
     standing,
     worths,
 )
-from gridtune.scenarios.results.amounts import human
+from gridtune.scenarios.results.amounts import counted, human
 
 CLOUD = 5000  # searched points in the background at most
 
@@ -68,8 +68,8 @@ def page(front: Front) -> str:
 
 def _facts(front: Front) -> str:
     archive = front.archive
-    counted = 0 < archive.budget < limits.BUDGET
-    facts = [f"{len(archive.evaluations)} of {archive.budget} evaluations"] if counted else []
+    limited = 0 < archive.budget < limits.BUDGET
+    facts = [f"{len(archive.evaluations)} of {archive.budget} evaluations"] if limited else []
     facts.append(archive.each)
     facts += [f"sampler {archive.sampler}"] if archive.sampler else []
     seeds = "values on fresh seeds" if front.validated else "values as searched, which flatter the points"
@@ -109,10 +109,10 @@ def _sure(front: Front, item: Recommendation) -> list[str]:
     evaluation = item.member.evaluation
     runs = evaluation.fresh_replications or evaluation.replications
     where = "on fresh seeds" if front.validated else "of the search, which flatter it"
-    counted = f"{runs} run{'s' if runs > 1 else ''} {where}"
+    rests = f"{counted(runs, 'run')} {where}"
     if item.member.probability_non_dominated is None:
-        return [counted]
-    said = [f"on the front with probability {chance(item.member)}; {counted}"]
+        return [rests]
+    said = [f"on the front with probability {chance(item.member)}; {rests}"]
     return said if item.loss is None else [*said, str(item.loss)]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Summary, as_json, summarise
+from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.files import manifest, write_run
 from gridtune.scenarios.results.frames import as_html, joined
 from gridtune.scenarios.results.locks import own_folder
@@ -233,7 +234,7 @@ class Result:
         return f"Result({self.scenario.name!r}, {which}: {few})"
 
     def _repr_html_(self) -> str:
-        runs = f"{self.replications} replication{'s' if self.replications > 1 else ''}, seed {self.seed}"
+        runs = f"{counted(self.replications, 'replication')}, seed {self.seed}"
         return as_html(f"{self.scenario.name}: {runs}", self.notes, self.metrics)
 
 
