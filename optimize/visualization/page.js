@@ -6,7 +6,7 @@
   const { objectives, members, cloud, today, axes } = data;
   const BLUE = "#0072b2", ORANGE = "#e69f00", GREY = "#9aa3ad", PALE = "#d5dce4", INK = "#222";
   const TIMES = [[86400, "d", 172800], [3600, "h", 5400], [60, "min", 120]];
-  let chosen = () => true;
+  let chosen = () => true, brushed = false;
   const boxes = []; // where pairs and axes were drawn last, in pixels of the page
 
   const digits = (x) => (Math.abs(x) >= 1000 ? Math.round(x).toString() : parseFloat(x.toPrecision(3)).toString());
@@ -135,7 +135,8 @@
     }
     for (const [at, m] of members.entries()) {
       const x = box.across(m), y = box.y(m.at[b]), on = chosen(m, at);
-      pen.globalAlpha = on ? 0.45 : 0.12; pen.strokeStyle = BLUE; pen.lineWidth = 0.8;
+      if (!m.kept && !(brushed && on)) continue; // of a hundred points that fell, bars hide all others
+      pen.globalAlpha = on ? 0.6 : 0.12; pen.strokeStyle = BLUE; pen.lineWidth = 0.8;
       pen.beginPath(); pen.moveTo(x, box.y(m.at[b] - m.error[b])); pen.lineTo(x, box.y(m.at[b] + m.error[b]));
       if (a !== null) { pen.moveTo(box.x(m.at[a] - m.error[a]), y); pen.lineTo(box.x(m.at[a] + m.error[a]), y); }
       pen.stroke();
@@ -235,7 +236,8 @@
     chosen = rule;
     const on = new Set(members.filter((m, at) => rule(m, at)).map((m) => m.number));
     for (const row of rows) row.classList.toggle("hidden", Number(row.dataset.number) >= 0 && !on.has(Number(row.dataset.number)));
-    document.getElementById("count").textContent = on.size < members.length ? `${on.size} of ${members.length} chosen` : "";
+    brushed = on.size < members.length;
+    document.getElementById("count").textContent = brushed ? `${on.size} of ${members.length} chosen` : "";
     draw();
   }
   function draw() { drawPairs(); drawLines(); }

@@ -68,9 +68,9 @@ def page(front: Front) -> str:
 
 def _facts(front: Front) -> str:
     archive = front.archive
-    limited = 0 < archive.budget < limits.BUDGET
-    facts = [f"{len(archive.evaluations)} of {archive.budget} evaluations"] if limited else []
-    facts.append(archive.each)
+    count = len(archive.evaluations)
+    done = f"{count:,} of {archive.budget:,}" if count <= archive.budget < limits.BUDGET else f"{count:,}"
+    facts = [f"{done} evaluations", archive.each]
     facts += [f"sampler {archive.sampler}"] if archive.sampler else []
     seeds = "values on fresh seeds" if front.validated else "values as searched, which flatter the points"
     return ", ".join([*facts, f"seed {archive.seed}", seeds])

@@ -188,13 +188,14 @@ def draw_members(
     kept: Sequence[bool],
     reach: tuple[Array | None, Array | None] = (None, None),
 ) -> None:
-    """Members on top: filled if they stay non-dominated, hollow if not, with bars."""
+    """Members on top: filled and with bars if they stay non-dominated, hollow if not."""
     import numpy as np
 
-    axes.errorbar(
-        x, y, xerr=reach[0], yerr=reach[1], fmt="none", ecolor=BLUE, elinewidth=0.8, alpha=0.55, zorder=3
-    )
     stays = np.array(kept, dtype=bool)
+    xerr, yerr = (None if one is None else one[stays] for one in reach)
+    axes.errorbar(
+        x[stays], y[stays], xerr=xerr, yerr=yerr, fmt="none", ecolor=BLUE, elinewidth=0.8, alpha=0.7, zorder=5
+    )
     axes.scatter(x[~stays], y[~stays], s=22, facecolors="white", edgecolors=BLUE, linewidths=0.9, zorder=4)
     axes.scatter(x[stays], y[stays], s=26, color=BLUE, edgecolors="white", linewidths=0.5, zorder=5)
 
