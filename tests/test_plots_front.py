@@ -29,6 +29,13 @@ def test_pairs_has_a_panel_per_pair_with_all_points_and_the_members(found):
     assert labels == {"", "unhappy users ↓", "unfairness ↓", "completed (jobs) ↑"}
 
 
+def test_bars_are_of_points_that_are_kept_alone(found):
+    assert 0 < len(found.kept) < len(found.members)
+    for axes in (axes for axes in draw(found).axes if axes.axison):
+        bars = [len(lines.get_segments()) for lines in axes.collections if hasattr(lines, "get_segments")]
+        assert bars == [len(found.kept)] * 2  # across and up
+
+
 @pytest.mark.parametrize(("objectives", "panels"), [(1, 1), (2, 1), (3, 3)])
 def test_any_number_of_objectives_can_be_drawn(objectives, panels):
     small = front(search(30, objectives=objectives))
