@@ -26,6 +26,12 @@ def test_weights_count_losses_as_shares_of_the_span():
     assert ranked("unfairness=10,completed=1")[0] == 0
 
 
+def test_only_ratios_of_weights_count_however_large(recwarn):
+    assert ranked("unfairness=1.5e308,completed=0.5e308") == ranked("unfairness=3,completed=1")
+    assert ranked("unfairness=3e-320,completed=1e-320") == ranked("unfairness=3,completed=1")
+    assert not recwarn.list
+
+
 def test_limits_leave_points_out():
     assert ranked("unfairness<=0.5,completed=1") == [2, 1, 0]
     assert ranked("unfairness<=0.5,completed>=95") == [2]

@@ -100,7 +100,7 @@ class Preference:
         if not left:
             return []
         weights = np.array([self.weights.get(o.name, 0.0 if self.weights else 1.0) for o in front.objectives])
-        losses = shares(every, every) @ weights
+        losses = shares(every, every) @ (weights / weights.max())
         score = {member.evaluation.number: loss for member, loss in zip(front.kept, losses, strict=True)}
         return sorted(left, key=lambda member: score[member.evaluation.number])
 
