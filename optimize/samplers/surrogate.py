@@ -61,7 +61,7 @@ class Seen:
     front: Sequence[int]
 
 
-@register("surrogate", "Gaussian processes that know noise: takes 35 to 85 ms to propose a point")
+@register("surrogate", "Gaussian processes that know noise: takes 55 to 140 ms to propose a point")
 class Surrogate(Sampler):
     """Noisy expected hypervolume improvement over candidates."""
 
