@@ -127,8 +127,7 @@ class Surrogate(Sampler):
     def _chosen(self) -> list[Point]:
         """Candidates that promise most."""
         seen = self._seen()
-        front = [seen.points[at] for at in seen.front]
-        candidates = self._new([*self._random(RANDOM), *self._changes(front)])
+        candidates = self._new(self._candidates(seen))
         for _ in range(ROUNDS):
             best = self._best(candidates, PARENTS, seen, ROUGH)
             candidates = self._new([*best, *self._changes(best)])
@@ -149,6 +148,10 @@ class Surrogate(Sampler):
             self._surface = NoisySurface.of(distances(coordinates_of(known)), values[kept], self.seed)
             self._learned = len(names)
         return Seen(self._surface, known, values[kept], [kept.index(at) for at in front])
+
+    def _candidates(self, seen: Seen) -> list[Point]:
+        """Random points, and those of the front with some parameters changed."""
+        return [*self._random(RANDOM), *self._changes([seen.points[at] for at in seen.front])]
 
     def _best(self, candidates: Sequence[Point], count: int, seen: Seen, draws: int = DRAWS) -> list[Point]:
         """Candidates that together add most to the hypervolume of the front.
@@ -179,8 +182,7 @@ class Surrogate(Sampler):
         path, kind = neglected
         if any(path in point and point[path] == kind for point in chosen):
             return []
-        front = [seen.points[at] for at in seen.front]
-        some = [*self._random(RANDOM), *self._changes(front)]
+        some = self._candidates(seen)
         candidates = self._new([self._with(path, kind, point) for point in some if path in point])
         return self._best(candidates, 1, seen)
 
