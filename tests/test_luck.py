@@ -163,6 +163,24 @@ def test_luck_that_near_points_share_is_told_from_their_own():
         assert middle @ np.mean(found, axis=0) @ middle == pytest.approx(expected, abs=0.7)
 
 
+def test_what_two_groups_share_is_of_one_size_and_what_points_have_alone_of_their_own():
+    # A surface that knows what points of a group differ by would else tell how large it was in a stream.
+    rng = np.random.default_rng(51)
+    group = np.repeat([0, 1], 10)
+    same = group[:, None] == group
+    surface = Surface(np.zeros(1), same.astype(float), np.eye(1))
+    seen, expected = np.ones((20, 8), dtype=bool), np.geomspace(0.3, 3.0, 20)[:, None]
+    drawn = rng.normal(size=(2, 8))[group] + 0.3 * np.sqrt(expected) * rng.normal(size=(20, 8))
+    rest = drawn - drawn.mean(axis=0) - drawn.mean(axis=1)[:, None] + drawn.mean()
+    found = luck.luck_in_a_stream(rest[:, None, :], seen, np.eye(1), surface, expected)
+    shared = found[same & ~np.eye(20, dtype=bool)]
+    assert shared.min() > 0
+    assert shared == pytest.approx(shared.mean())
+    assert found[~same] == pytest.approx(0.0)
+    alone = np.diag(found) - shared.mean()
+    assert alone[-5:].mean() > 3 * alone[:5].mean()
+
+
 def test_none_of_luck_is_shared_that_is_a_points_own():
     rng = np.random.default_rng(37)
     places = rng.uniform(0, 1, 30)

@@ -235,7 +235,9 @@ def luck_in_a_stream(rest: Array, seen: Array, alike: Array, surface: Surface, e
 
     A stream is kinder to some settings than to others, and alike to similar ones. So part of a point's luck
     in a stream is shared with the points near it, as far as their worth is alike (`shared_luck`). Luck that
-    is shared does not average out over points, only over streams.
+    is shared does not average out over points, only over streams. It is of one size for all: where points
+    that share nearly all of it were to have more and less of it, what they differ by would tell how large it
+    was in a stream, far too surely, as these sizes are known by halves.
 
     Args:
         rest: what neither points nor streams explain.
@@ -259,8 +261,8 @@ def luck_in_a_stream(rest: Array, seen: Array, alike: Array, surface: Surface, e
         spreads = np.sqrt(np.diag(covariance[k, :, k]))
         near = covariance[k, :, k] / np.outer(spreads, spreads)
         shared, own = shared_luck(scaled[:, k], seen, near)
-        size = np.sqrt(expected[:, k] * more_or_less(scaled[:, k], seen, shared + own * np.eye(points)))
-        found = np.outer(size, size) * (wide**2 * shared + own * np.eye(points))
+        size = expected[:, k] * more_or_less(scaled[:, k], seen, shared + own * np.eye(points))
+        found = size.mean() * wide**2 * shared + np.diag(own * size)
         roots.append(np.linalg.cholesky(found + 1e-12 * np.trace(found) * np.eye(points)))
     made = np.zeros((objectives, points, objectives, points))
     for k in range(objectives):

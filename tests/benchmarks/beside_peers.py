@@ -29,6 +29,8 @@ from tests.benchmarks.rows import known_in
 
 POLICIES = ("fcfs", "easy")
 JOBS = 100_000  # of the generated log
+FIRST = 10_000  # jobs of the beginning of KTH-SP2, where starting counts for more
+KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
 ACCASIM = """
 import collections, collections.abc, json, sys
 for name in ("Mapping", "MutableMapping", "Sequence", "Iterable", "Callable"):
@@ -66,14 +68,14 @@ def generated(path: Path, jobs: int) -> int:
     return 256
 
 
-def logged(path: Path, name: str) -> int:
-    """Write the rows of a log that gridtune keeps, as they are; its processors."""
+def logged(path: Path, name: str, first: int | None = None) -> int:
+    """Write the rows of a log that gridtune keeps, as they are, all or the first; its processors."""
     trace = read_trace(find_trace(name))
     lines = [f"; MaxProcs: {trace.header.processors}"]
     lines += [
         f"{job.id} {round(job.submit)} -1 {round(job.runtime)} {job.processors} -1 -1 {job.processors} "
         f"{round(job.estimate or job.runtime)} -1 1 {job.user or 1} 1 -1 1 -1 -1 -1"
-        for job in trace.jobs
+        for job in trace.jobs[:first]
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert trace.header.processors is not None
@@ -123,13 +125,17 @@ def main() -> None:
     rows = known_in(chosen.rows, [])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        logs = {f"generated, {chosen.jobs:,} jobs": generated(folder / "log0.swf", chosen.jobs)}
+        generated_log, whole, beginning = (folder / f"log{number}.swf" for number in range(3))
+        logs = {f"generated, {chosen.jobs:,} jobs": (generated_log, generated(generated_log, chosen.jobs))}
         try:
-            logs = {"KTH-SP2": logged(folder / "log1.swf", "KTH-SP2-1996-2.1-cln.swf.gz"), **logs}
+            kth = {
+                "KTH-SP2": (whole, logged(whole, KTH)),
+                f"KTH-SP2, first {FIRST:,} jobs": (beginning, logged(beginning, KTH, FIRST)),
+            }
+            logs = {**kth, **logs}
         except TraceError as error:
             print(f"without KTH-SP2: {error}")
-        for log, processors in logs.items():
-            path = folder / ("log1.swf" if log == "KTH-SP2" else "log0.swf")
+        for log, (path, processors) in logs.items():
             for policy in POLICIES:
                 if any((row["log"], row["policy"]) == (log, policy) for row in rows):
                     continue
@@ -138,7 +144,7 @@ def main() -> None:
                     sys.executable, "-m", "gridtune", "run", "batch/replay",
                     "--set", f"workload.trace={path}", "--set", f"site.cluster.policy={policy}",
                     "--set", "site.cluster.named_nodes=false",
-                    "--out", str(folder / f"{policy}-{processors}"),
+                    "--out", str(folder / f"{policy}-{path.stem}"),
                 ]  # fmt: skip
                 theirs = [str(chosen.peer), "-c", ACCASIM, str(path), policy, str(processors)]
                 row = {"log": log, "policy": policy, "jobs": jobs}
