@@ -442,5 +442,8 @@ def test_what_points_are_worth_is_on_the_level_of_the_members_own_means():
     points = [member.evaluation for member in found.members]
     worth = worth_of(points, list(study.evaluations), [], study.objectives, found.judgement)
     means = costs([point.validated for point in points], study.objectives)
-    assert np.mean([worth[point.number] for point in points], axis=0) == pytest.approx(means.mean(axis=0))
+    luck = np.array([found.judgement.luck(point.number) for point in points])
+    off = [worth[point.number] for point in points] - means
+    assert (off / luck**2).sum(axis=0) == pytest.approx(0.0, abs=1e-6), "by how little luck they have"
+    assert abs(off / luck).max() > 0.01
     assert set(worth) == set(range(40))

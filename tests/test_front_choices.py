@@ -181,7 +181,12 @@ def test_reasons_say_what_decided():
     advice = {item.name: item.reason for item in recommend(front(archive(THREE, *points)))}
     decided = "First the lowest unhappy users (0, 2 of 3 points level with the best), then the"
     assert advice["lexicographic"].startswith(decided)
-    assert "less than every other point." in advice["compromise"]
+    none = "Every point gives up all of the front's span in some objective: none lies between."
+    assert advice["compromise"].startswith(none)
+    between = recommend(front(archive(TWO, (0.1, 5), (0.2, 9), (0.14, 7.5))))[1].reason
+    assert "in any objective, less than every other point." in between
+    level = recommend(front(archive(TWO, (0.0, 0), (0.25, 5), (0.5, 7.5), (1.0, 10))))[1].reason
+    assert "at most 50% of the front's span in any objective, no more than any other point." in level
     assert (
         "Against number 2 (compromise): unhappy users lower by 2, at the price of" in advice["lexicographic"]
     )

@@ -85,7 +85,7 @@ def test_intervals_of_differences_cover_the_truth():
 
 
 def test_where_streams_favour_kinds_intervals_across_kinds_hold_too_seldom_and_those_of_one_kind_hold():
-    """A limit of the model, which docs/method.md names: its luck is shared by how alike points are in worth."""
+    """A limit of the model, which docs/method.md names: luck is shared by points that are alike in worth."""
     held = {True: [], False: []}
     for seed in range(12):
         rng = np.random.default_rng([77, seed])

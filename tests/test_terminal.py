@@ -81,6 +81,16 @@ def test_points_that_cannot_be_told_apart_share_a_row_with_the_range_of_their_se
     assert "0 to 1" in table(found, 200)
 
 
+def test_where_nothing_is_left_to_chance_there_is_neither_plus_minus_nor_p():
+    outcomes = [((0.1, 0.1), (5, 5)), ((0.3, 0.3), (9, 9))]
+    luckless = table(front(archive((UNFAIR, COMPLETED), *outcomes, today=0)), 120)
+    assert "vs today" in luckless
+    assert "+4" in luckless
+    assert not {"±", "P", "?"} & {*luckless.replace("\n", " ").split(" ")}
+    lucky = table(front(archive((UNFAIR, COMPLETED), outcomes[0], ((0.3, 0.2), (9, 8)), today=0)), 120)
+    assert {"±", "P"} <= {*lucky.replace("\n", " ").split(" ")}
+
+
 def test_numbers_are_said_as_people_do():
     assert [human(x, "s") for x in (11700, 59, 300, 1.2317e7)] == ["3.25 h", "59 s", "5 min", "143 d"]
     assert [human(x) for x in (1845.4, 0.012345, 3, 12.34e6)] == ["1845", "0.0123", "3", "12.3M"]

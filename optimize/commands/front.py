@@ -110,7 +110,9 @@ def _tables(found: Front, width: int) -> str:
     """The front, and below it how each member does in each scenario."""
     text = table(found, width)
     if todays(found) is not None:
-        note = "vs today: mean difference to today's setting on common streams, ± half its 95 % interval"
+        note = "vs today: difference to today's setting"
+        if not found.certain:
+            note += " on common streams, ± half its 95 % interval"
         text += "\n".join(wrapped([note], width)) + "\n"
     if not found.archive.cases or not found.members:
         return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.front.against_today import between, worth_it
 from gridtune.optimize.front.changes import Change
@@ -13,6 +14,11 @@ from gridtune.optimize.inference.judgement import Loss
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import shares
 from gridtune.scenarios.errors import ScenarioError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
 
 TOLERANCE = 1.0
 RISK = 0.05  # probability that a recommended point is beaten by a loss that matters
@@ -170,8 +176,8 @@ def compromise(
 ) -> tuple[Member, float]:
     """The knee: the point whose largest loss over all objectives is the least.
 
-    Losses are differences from the best value over the front, as a share of the span of the front in that
-    objective; a small share of their sum breaks ties (augmented achievement function, equal weights).
+    Losses are differences from the best of the front, as shares of its span in that objective; a small share
+    of their sum breaks ties (augmented achievement function, equal weights).
 
     Args:
         front: whose spans count.
@@ -186,10 +192,15 @@ def compromise(
     import numpy as np
     from pymoo.decomposition.aasf import AASF
 
-    losses = shares(front.costs(candidates, objectives), front.costs(front.kept, objectives))
+    losses = _losses(front, candidates, objectives)
     scores = AASF(eps=0.0, rho=1e-3).do(losses, np.ones(len(objectives)), _type="many_to_one")
     chosen = int(np.argmin(scores))
     return candidates[chosen], float(losses[chosen].max())
+
+
+def _losses(front: Front, candidates: Sequence[Member], objectives: Sequence[Objective]) -> Array:
+    """Differences from the best of the front, as shares of its span in each objective."""
+    return shares(front.costs(candidates, objectives), front.costs(front.kept, objectives))
 
 
 def _error(front: Front, start: Member, to: Member, objective: Objective) -> float:
@@ -226,8 +237,13 @@ def _compromise_choice(
     member, loss = compromise(front, candidates, objectives)
     if len(candidates) == 1:
         return _Choice("compromise", member, _only(front))
-    others = "every other point" if len(candidates) == len(front.kept) else "every other candidate"
-    why = f"Gives up at most {loss:.0%} of the front's span in any objective, less than {others}."
+    what = "point" if len(candidates) == len(front.kept) else "candidate"
+    if loss >= 1:
+        why = f"Every {what} gives up all of the front's span in some objective: none lies between."
+        return _Choice("compromise", member, why)
+    level = int((_losses(front, candidates, objectives).max(axis=1) <= loss).sum()) > 1
+    others = f"no more than any other {what}" if level else f"less than every other {what}"
+    why = f"Gives up at most {loss:.0%} of the front's span in any objective, {others}."
     return _Choice("compromise", member, why)
 
 
@@ -268,12 +284,15 @@ def _contrast(
     changes = between(front, rival.member.evaluation, choice.member.evaluation)
     named = {one.metric.name: one for one in changes}
     ordered_changes = [named[objective.name] for objective in objectives]
-    gains = balance([one for one in ordered_changes if one.better])
-    losses = balance([one for one in ordered_changes if one.difference.mean and not one.better])
+    gains = balance([one for one in ordered_changes if one.told and one.better])
+    losses = balance([one for one in ordered_changes if one.told and not one.better])
+    unsure = [spoken(one.metric) for one in ordered_changes if not one.told and one.difference.mean]
     against = f"Against number {rival.member.evaluation.number} ({rival.name.replace('_', ' ')})"
-    if not losses:
-        return f"{against}: {gains}, and nothing worse." if gains else f"{against} it is level."
-    return f"{against}: {gains or 'nothing better'}, at the price of {losses}."
+    if not gains and not losses:
+        return f"{against} it is {'not told apart' if unsure else 'level'}."
+    price = f", at the price of {losses}" if losses else "" if unsure else ", and nothing worse"
+    rest = f"; not told apart: {', '.join(unsure)}" if unsure else ""
+    return f"{against}: {gains or 'nothing better'}{price}{rest}."
 
 
 def balance(changes: Sequence[Change]) -> str:

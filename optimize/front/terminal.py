@@ -179,19 +179,21 @@ def _cells(front: Front, groups: Sequence[Group]) -> tuple[list[str], list[list[
     for objective in objectives:
         titles += [_titled(objective)] + (["vs today"] if today else [])
     titles += [title for title, kept in zip(constraint_titles(front), bound, strict=True) if kept]
-    titles += ["P", "runs", *(short[path] for path in paths)]
+    chances = not front.certain
+    titles += [*["P"] * chances, "runs", *(short[path] for path in paths)]
     rows = []
     if today is not None:
         row = ["today"]
         for objective in objectives:
             row += [_value(front, today.number, objective), ""]
         row += ["" for kept in bound if kept]
-        row += ["", str(today.fresh_replications or today.replications)]
+        row += [*[""] * chances, str(today.fresh_replications or today.replications)]
         rows.append([*row, *(cell(front.archive.present.get(path)) for path in paths)])
     for group in groups:
         first = group.members[0]
         if first.evaluation.number == front.archive.today:
-            rows[0][len(titles) - len(paths) - 2] = chance(first)
+            if chances:
+                rows[0][len(titles) - len(paths) - 2] = chance(first)
             continue
         changes = {one.metric.name: one for one in gains(front, first.evaluation)}
         row = [group.label]
@@ -200,7 +202,8 @@ def _cells(front: Front, groups: Sequence[Group]) -> tuple[list[str], list[list[
             row.append(shown if today else estimated(first.estimates[objective.name]))
             row += [against(changes[objective.name])] if today else []
         row += [text for text, kept in zip(constraint_cells(first, front), bound, strict=True) if kept]
-        row += [chance(first), str(first.evaluation.fresh_replications or first.evaluation.replications)]
+        row += [chance(first)] * chances
+        row.append(str(first.evaluation.fresh_replications or first.evaluation.replications))
         rows.append([*row, *(_range(group, path) for path in paths)])
     same = [at for at, title in enumerate(titles) if title == "vs today" and _idle(row[at] for row in rows)]
     return _without(titles, same), [_without(row, same) for row in rows]
@@ -222,7 +225,7 @@ def _bounds(front: Front) -> list[bool]:
         return []
     own = [one.metric != EXCESS_LOSS for one in constraints]
     kept = all(member.feasible for member in front.members)
-    return [*(mine or not kept for mine in own), any(own) or not kept]
+    return [*(mine or not kept for mine in own), (any(own) or not kept) and not front.certain]
 
 
 def _titled(objective: Objective) -> str:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
+LEAST_LUCK = 1e-6  # of the largest of a front: a point of less counts as one of that
+
+
 def worth_of(
     members: Sequence[Evaluation],
     others: Sequence[Evaluation],
@@ -53,16 +56,32 @@ def worth_of(
     ]
     rows = costs([_estimates(one) for one in (*members, *level_with)], objectives)
     means |= {one.number: row for one, row in zip((*members, *level_with), rows, strict=True)}
-    known = [one.number for one in members if judgement is not None and one.number in judgement]
+    known = [one for one in members if judgement is not None and one.number in judgement]
     if judgement is None or not known:
         return means
-    level = sum(means[number] - judgement.means(number) for number in known) / len(known)
+    level = _level(known, means, judgement)
     return {
         one.number: _possible(judgement.means(one.number) + level, one, objectives)
         if one.number in judgement
         else means[one.number]
         for one in (*members, *others, *(one for one in searched if one.number in judgement))
     }
+
+
+def _level(members: Sequence[Evaluation], means: dict[int, Array], judgement: Judgement) -> Array:
+    """By how much values on the streams of the members are more than what the model expects, by objective.
+
+    Those of much luck say little of it: what waits for hours would move what waits for seconds by minutes.
+    """
+    import numpy as np
+
+    off = np.array([means[one.number] - judgement.means(one.number) for one in members])
+    luck = np.array([judgement.luck(one.number) for one in members])
+    runs = np.array([one.fresh_replications or one.replications for one in members])
+    most = luck.max(axis=0)
+    luck = np.where(most > 0, np.maximum(luck / np.where(most > 0, most, 1.0), LEAST_LUCK), 1.0)
+    weights = runs[:, None] / luck**2
+    return np.asarray((weights * off).sum(axis=0) / weights.sum(axis=0))
 
 
 def _estimates(evaluation: Evaluation) -> dict[str, Estimate]:

@@ -80,6 +80,12 @@ class Judgement:
         """What is expected of a point, to be minimised, on a level that all points share."""
         return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
 
+    def luck(self, number: int) -> Array:
+        """Standard deviations of a point's luck in one run, an entry per objective."""
+        import numpy as np
+
+        return np.sqrt(np.square(self._posterior.luck[self._at[number]]).sum(axis=1))  # type: ignore[no-any-return]
+
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
         """What changes from one point to another in an objective, in its unit.
 

@@ -122,8 +122,10 @@ def _header(front: Front) -> list[dict[str, Any]]:
     columns = [("point", "number of the evaluation", False)]
     for objective in front.objectives:
         columns.append((_label(objective), "mean", False))
-        columns += [("against today", "paired difference, ± half its 95 % interval", False)] if today else []
-    columns.append(("P", "probability that no other evaluated point beats it", False))
+        about = "difference" if front.certain else "difference, ± half its 95 % interval"
+        columns += [("against today", about, False)] if today else []
+    if not front.certain:
+        columns.append(("P", "probability that no other evaluated point beats it", False))
     columns.append(("runs", "behind the values", False))
     columns.append(("settings" + (" that differ from today" if today else ""), "of those that vary", True))
     # A title may be broken after a dot or an underscore.
@@ -140,7 +142,9 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
         cells = ["today"]
         for objective in front.objectives:
             cells += [human(front.value(today.number, objective), objective.unit), ""]
-        cells += ["", str(today.fresh_replications or today.replications)]
+        mine = [chance(one) for one in front.members if one.evaluation.number == today.number]
+        cells += [*(mine or [""])] * (not front.certain)
+        cells.append(str(today.fresh_replications or today.replications))
         cells.append(_settings(front.archive.present, short))
         shown.append({"look": "today", "number": -1, "cells": cells})
     for member in front.members:
@@ -152,7 +156,8 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
         for objective in front.objectives:
             cells.append(human(front.value(evaluation.number, objective), objective.unit))
             cells += [against(changes[objective.name])] if today is not None else []
-        cells += [chance(member), str(evaluation.fresh_replications or evaluation.replications)]
+        cells += [chance(member)] * (not front.certain)
+        cells.append(str(evaluation.fresh_replications or evaluation.replications))
         values: Mapping[str, Value] = evaluation.values
         if today is not None:
             differ = {one.path for one in settings_changed(front, evaluation)}

@@ -29,7 +29,10 @@ def human(value: float, unit: str = "") -> str:
 
 
 def human_difference(mean: float, half: float | None, unit: str = "") -> str:
-    """A difference with its sign and half the width of its interval, both in one unit: `-1.2 ± 0.4 h`."""
+    """A difference with its sign and half the width of its interval, both in one unit: `-1.2 ± 0.4 h`.
+
+    Where the interval has no width, or none is known, there is no ±.
+    """
     if mean == 0 and not half:
         return "="
     size, name = 1.0, "s" if unit == "s" else ""
@@ -40,7 +43,7 @@ def human_difference(mean: float, half: float | None, unit: str = "") -> str:
             size, name = one, letter
             break
     tail = f" {name}" if name else ""
-    if half is None:
+    if not half:
         return f"{_signed(mean / size, None)}{tail}"
     return f"{_signed(mean / size, half / size)}{tail}"
 
