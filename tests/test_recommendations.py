@@ -2,8 +2,10 @@
 
 import pytest
 
+from gridtune.optimize.front.changes import change
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front.recommendations import lexicographic, recommend
+from gridtune.optimize.front.recommendations import balance, lexicographic, recommend
+from gridtune.optimize.records.evaluations import Objective
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, search
 
 
@@ -88,3 +90,12 @@ def test_every_recommendation_of_a_noisy_search_is_a_kept_member_with_a_reason()
     for item in recommend(found):
         assert item.member in found.kept
         assert 20 < len(item.reason) < 600
+
+
+def test_times_of_a_balance_are_in_the_unit_of_people():
+    waits = Objective("waiting_mean", "minimize", "s")
+    some = [
+        change(waits, (9000.0, 9100.0, 9000.0), (5400.0, 5600.0, 5500.0)),
+        change(UNFAIR, (0.5,), (0.75,)),
+    ]
+    assert balance(some) == "waiting mean lower by 58.9 ± 2.4 min, unfairness higher by 0.25"

@@ -14,6 +14,7 @@ from gridtune.optimize.inference.judgement import Loss
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import shares
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.amounts import human_difference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -300,9 +301,12 @@ def balance(changes: Sequence[Change]) -> str:
     parts = []
     for one in changes:
         gap = one.difference
-        size = measured(abs(gap.mean), gap.half)
         way = "higher" if gap.mean > 0 else "lower"
-        parts.append(f"{spoken(one.metric)} {way} by {with_unit(size, one.metric)}")
+        if one.metric.unit == "s":
+            size = human_difference(abs(gap.mean), gap.half, "s").lstrip("+")
+        else:
+            size = with_unit(measured(abs(gap.mean), gap.half), one.metric)
+        parts.append(f"{spoken(one.metric)} {way} by {size}")
     return ", ".join(parts)
 
 
