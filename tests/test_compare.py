@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from gridtune.optimize.commands.compare import KeptRun, _runs, compare_rows, run_compare
+from gridtune.optimize.commands.compare import KeptRun, Origin, _runs, compare_lines, compare_rows, run_compare
 from gridtune.optimize.front.comparison import compared, compared_fronts
 from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.replication.paired import difference, unpaired_difference
@@ -113,11 +113,44 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
 
 
+def test_runs_are_paired_where_their_streams_are_common_whatever_their_files_are_called(tmp_path, call):  # noqa: F811
+    _, document, _ = call("scenarios", "show", "diet/day-regular")
+    (tmp_path / "mine.toml").write_text(document, encoding="utf-8")
+    renamed = document.replace('name = "user"', 'name = "other"')
+    (tmp_path / "other.toml").write_text(renamed, encoding="utf-8")
+    runs = {
+        "here": ("diet/day-regular", 7), "file": (tmp_path / "mine.toml", 7),
+        "seed": (tmp_path / "mine.toml", 8), "names": (tmp_path / "other.toml", 7),
+    }  # fmt: skip
+    for name, (scenario, seed) in runs.items():
+        code, out, _ = call(
+            "run", scenario, "--set", "workload.count=2", "--seed", seed, "--replications", 2,
+            "--out", tmp_path / name, "--format", "json",
+        )  # fmt: skip
+        assert code == 0
+        (tmp_path / f"{name}.json").write_text(out, encoding="utf-8")
+
+    def compared_with(other):
+        return run_compare(str(tmp_path / "here"), str(tmp_path / other))
+
+    same = compared_with("file")
+    assert (same["paired"], same["unpaired_because"]) == (True, None)
+    assert {row["difference"] for row in same["rows"]} == {0}, "the same streams in truth, too"
+    for other, why in (
+        ("seed", "A and B share no streams (another seed)"),
+        ("names", "A and B share no streams (no workload in common)"),
+        ("file.json", "Whether A and B share streams is not known (scenarios of other names)"),
+    ):
+        made = compared_with(other)
+        assert (made["paired"], made["unpaired_because"]) == (False, why)
+        assert why in " ".join(compare_lines(made))
+
+
 def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
     values = {"satisfaction_mean.meta": (1.0, 1.1, 0.9), "own_measure": (1.0, 1.1, 0.9)}
     units = dict.fromkeys(values, "")
-    one = KeptRun("s", 1, values, units)
-    other = KeptRun("s", 1, {name: tuple(v + 1 for v in row) for name, row in values.items()}, units)
+    one = KeptRun(Origin("s", 1), values, units)
+    other = KeptRun(one.origin, {name: tuple(v + 1 for v in row) for name, row in values.items()}, units)
     _, rows = _runs(one, other)
     assert {row.name: row.better for row in rows} == {"satisfaction_mean.meta": True, "own_measure": None}
     told = compare_rows({"rows": [row.as_json() for row in rows]})

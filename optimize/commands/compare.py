@@ -19,7 +19,23 @@ from gridtune.optimize.front.number_format import plain
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.scenarios.errors import ScenarioError
 
+OTHER_CASES = "A and B were searched in other cases"
 KINDS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What decides the random streams of runs.
+
+    Attributes:
+        scenario: name of it.
+        seed: of the experiment.
+        drawing: see `_drawing`; None where it is not known.
+    """
+
+    scenario: str
+    seed: int
+    drawing: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -27,14 +43,12 @@ class KeptRun:
     """Runs that were kept.
 
     Attributes:
-        scenario: name of it.
-        seed: of the experiment.
+        origin: of their random streams.
         values: of each metric, one per replication.
         units: of the metrics.
     """
 
-    scenario: str
-    seed: int
+    origin: Origin
     values: dict[str, tuple[float, ...]]
     units: dict[str, str]
 
@@ -46,20 +60,28 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
         a, b: studies (folder, journal file, storage URL) or runs (folder, JSON file).
 
     Returns:
-        For JSON: what was compared, and `rows` as `Row.as_json` gives them, differences B minus A.
+        For JSON: what was compared, why not pair by pair if so, and `rows` as `Row.as_json` gives them,
+        differences B minus A.
 
     Raises:
         ScenarioError: one is neither, or they cannot be compared.
     """
     first, second = _found(a), _found(b)
     if isinstance(first, Study) and isinstance(second, Study):
-        common, rows = _studies(first, second)
+        apart, rows = _studies(first, second)
     elif isinstance(first, KeptRun) and isinstance(second, KeptRun):
-        common, rows = _runs(first, second)
+        apart, rows = _runs(first, second)
     else:
         raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
     kind = "studies" if isinstance(first, Study) else "runs"
-    return {"a": a, "b": b, "kind": kind, "paired": common, "rows": [row.as_json() for row in rows]}
+    return {
+        "a": a,
+        "b": b,
+        "kind": kind,
+        "paired": not apart,
+        "unpaired_because": apart or None,
+        "rows": [row.as_json() for row in rows],
+    }
 
 
 def compare_lines(made: Mapping[str, Any]) -> list[str]:
@@ -67,8 +89,7 @@ def compare_lines(made: Mapping[str, Any]) -> list[str]:
     if made["paired"]:
         return ["Differences are B minus A over common streams, with 95 % intervals."]
     return [
-        "A and B share no streams (another scenario, or another seed): differences are B minus A of two "
-        "samples, with Welch's 95 % intervals."
+        f"{made['unpaired_because']}: differences are B minus A of two samples, with Welch's 95 % intervals."
     ]
 
 
@@ -120,7 +141,8 @@ def _kept(metrics: Path, about: Path) -> KeptRun:
         name, seed, units = facts["scenario"], facts["seed"], [entry["unit"] for entry in table.values()]
         if type(seed) is not int or not all(isinstance(text, str) for text in (name, *units)):
             raise ValueError("scenario, seed or units are of another kind")
-        return KeptRun(name, seed, values, dict(zip(values, units, strict=True)))
+        drawing = _drawing(facts["resolved"]) if "resolved" in facts else None
+        return KeptRun(Origin(name, seed, drawing), values, dict(zip(values, units, strict=True)))
     except OSError as error:
         raise ScenarioError(f"{error.filename}: {error.strerror}; expected {KINDS}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -137,7 +159,27 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _studies(a: Study, b: Study) -> tuple[bool, list[Row]]:
+def _drawing(resolved: Mapping[str, Any]) -> frozenset[str]:
+    """What draws random numbers in a scenario, by name: workloads, overlays or a queue; each has one.
+
+    Streams depend on the seed, the replication and such names, never on policies or the scenario's own name.
+    """
+    named = (f"{part} {one['name']}" for part in ("workload", "overlay") for one in resolved.get(part) or ())
+    return frozenset([*named, *(["queue"] if resolved.get("queue") else [])])
+
+
+def _apart(a: Origin, b: Origin) -> str:
+    """Why replications of the same number have no streams in common; "" if they have."""
+    if a.seed != b.seed:
+        return "A and B share no streams (another seed)"
+    if a.drawing is not None and b.drawing is not None:
+        return "" if a.drawing & b.drawing else "A and B share no streams (no workload in common)"
+    if a.scenario != b.scenario:
+        return "Whether A and B share streams is not known (scenarios of other names)"
+    return ""
+
+
+def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
     first, second = ([(o.name, o.direction) for o in one.archive.objectives] for one in (a, b))
     if first != second:
         names = [", ".join(name for name, _ in some) for some in (first, second)]
@@ -145,8 +187,8 @@ def _studies(a: Study, b: Study) -> tuple[bool, list[Row]]:
     for one in (a, b):
         if not one.details.kept:
             raise ScenarioError(f"{one.name}: has no front to compare")
-    # Streams depend on the seed and on names in the scenario, never on policies.
-    common = _streams(a) == _streams(b) and a.details.validated == b.details.validated
+    apart = _studies_apart(a, b)
+    common = not apart
     rows = compared_fronts(a.details, b.details, common=common)
     today = [todays(one.details) for one in (a, b)]
     for objective in a.archive.objectives:
@@ -154,16 +196,30 @@ def _studies(a: Study, b: Study) -> tuple[bool, list[Row]]:
         if known[0] is not None and known[1] is not None:
             name = f"today's {objective.name}"
             rows.append(compared(objective, known[0], known[1], common=common, name=name))
-    return common, rows
+    return apart, rows
 
 
-def _streams(study: Study) -> list[tuple[str, int]]:
-    """What decides the streams of a study: the scenario and the seed of each case."""
-    return [(case.scenario.name, case.seed) for case in study.settings.run_in]
+def _studies_apart(a: Study, b: Study) -> str:
+    """Why the runs of two studies have no streams in common, case by case; "" if they have."""
+    if a.details.validated != b.details.validated:
+        return "A and B share no streams (only one has run its front on fresh seeds)"
+    cases = [_origins(one) for one in (a, b)]
+    if len(cases[0]) != len(cases[1]):
+        return OTHER_CASES
+    reasons = [_apart(one, other) for one, other in zip(*cases, strict=True)]
+    return reasons[0] if all(reasons) else OTHER_CASES if any(reasons) else ""
 
 
-def _runs(a: KeptRun, b: KeptRun) -> tuple[bool, list[Row]]:
-    common = a.scenario == b.scenario and a.seed == b.seed
+def _origins(study: Study) -> list[Origin]:
+    """Of the runs in each case."""
+    return [
+        Origin(case.scenario.name, case.seed, _drawing(case.scenario.spec.model_dump(mode="json")))
+        for case in study.settings.run_in
+    ]
+
+
+def _runs(a: KeptRun, b: KeptRun) -> tuple[str, list[Row]]:
+    apart = _apart(a.origin, b.origin)
     shared = [name for name in a.values if name in b.values]
     if not shared:
         raise ScenarioError("the runs have no metric in common")
@@ -175,6 +231,6 @@ def _runs(a: KeptRun, b: KeptRun) -> tuple[bool, list[Row]]:
         known = METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
         direction = known.direction if known else "minimize"
         metric = Objective(name, direction, a.units[name], known.resolution if known else 0.0)
-        row = compared(metric, a.values[name], b.values[name], common=common)
+        row = compared(metric, a.values[name], b.values[name], common=not apart)
         rows.append(row if known else replace(row, better=None))  # nobody says which way is better
-    return common, rows
+    return apart, rows
