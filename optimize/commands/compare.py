@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -14,12 +15,15 @@ from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.against_today import todays
+from gridtune.optimize.front.changes import IDLE
 from gridtune.optimize.front.comparison import Row, compared, compared_fronts
-from gridtune.optimize.front.number_format import plain
+from gridtune.optimize.front.terminal import GAP, laid_out, wrapped
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.amounts import human, human_difference
 
 OTHER_CASES = "A and B were searched in other cases"
+NAME = 16  # columns that names need at least, above which a table is turned on its side
 KINDS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
 
@@ -84,28 +88,63 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
     }
 
 
-def compare_lines(made: Mapping[str, Any]) -> list[str]:
+def compare_text(made: Mapping[str, Any], width: int) -> str:
+    """The comparison as a table and what it rests on, in lines of at most `width` columns."""
+    table = laid_out(_folded(compare_rows(made), width), width)
+    return f"{table}\n" + "".join(f"{line}\n" for line in wrapped([basis(made)], width))
+
+
+def basis(made: Mapping[str, Any]) -> str:
     """What the comparison rests on, in words."""
     if made["paired"]:
-        return ["Differences are B minus A over common streams, with 95 % intervals."]
-    return [
-        f"{made['unpaired_because']}: differences are B minus A of two samples, with Welch's 95 % intervals."
-    ]
+        return "Differences are B minus A over common streams; behind ± stands half the 95 % interval."
+    return (
+        f"{made['unpaired_because']}: differences are B minus A of two samples; behind ± stands half of "
+        "Welch's 95 % interval."
+    )
 
 
-def compare_rows(made: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table."""
-    return [
-        {
-            "": row["name"].replace("_", " ") + (f" [{row['unit']}]" if row["unit"] else ""),
-            "A": _shown(row["a"]),
-            "B": _shown(row["b"]),
-            "B - A": _shown(row["difference"]),
-            "95 % interval": "-" if row["low"] is None else f"{_shown(row['low'])} to {_shown(row['high'])}",
-            "B is": {None: "", True: "better", False: "worse"}[_told(row)],
-        }
+def compare_rows(made: Mapping[str, Any]) -> list[list[str]]:
+    """Rows of the table below their titles."""
+    verdicts = {None: "", True: "better", False: "worse"}
+    rows = [
+        [
+            _titled(row["name"].replace("_", " "), row["unit"]),
+            *("-" if row[side] is None else human(row[side], row["unit"]) for side in ("a", "b")),
+            _difference(row),
+            verdicts[_told(row)],
+        ]
         for row in made["rows"]
     ]
+    return [["", "A", "B", "B - A", "B is"], *rows]
+
+
+def _titled(name: str, unit: str) -> str:
+    """A name with its unit, where neither the name nor the values say it."""
+    return name if unit in ("", "s", *name.split()) else f"{name} [{unit}]"
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    """B minus A, and half its interval where there is one."""
+    gap, low, high = row["difference"], row["low"], row["high"]
+    if gap is None:
+        return "-"
+    if low is not None and high is not None:
+        return human_difference(gap, (high - low) / 2, row["unit"])
+    return f"{'+' if gap > 0 else ''}{human(gap, row['unit'])}" if gap else "="
+
+
+def _folded(rows: Sequence[Sequence[str]], width: int) -> list[Sequence[str]]:
+    """Rows whose names go on in lines of their own, where these would make the table too wide."""
+    others = [max(map(len, column)) for column in list(zip(*rows, strict=True))[1:]]
+    room = width - sum(others) - len(GAP) * len(others)
+    if room < NAME:
+        return list(rows)
+    made: list[Sequence[str]] = []
+    for name, *cells in rows:
+        first, *more = textwrap.wrap(name, room, subsequent_indent="  ") or [""]
+        made += [[first, *cells], *([line, *("" for _ in cells)] for line in more)]
+    return made
 
 
 def _told(row: Mapping[str, Any]) -> bool | None:
@@ -113,10 +152,6 @@ def _told(row: Mapping[str, Any]) -> bool | None:
     if row["better"] is None or row["low"] is None or row["low"] <= 0 <= row["high"]:
         return None
     return bool(row["better"])
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else plain(value)
 
 
 def _found(subject: str) -> Study | KeptRun:
@@ -232,5 +267,6 @@ def _runs(a: KeptRun, b: KeptRun) -> tuple[str, list[Row]]:
         direction = known.direction if known else "minimize"
         metric = Objective(name, direction, a.units[name], known.resolution if known else 0.0)
         row = compared(metric, a.values[name], b.values[name], common=not apart)
-        rows.append(row if known else replace(row, better=None))  # nobody says which way is better
+        # Of what nobody knows, or what says nothing of a grid, no way is better.
+        rows.append(row if known and name not in IDLE else replace(row, better=None))
     return apart, rows
