@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import explain
 from gridtune.optimize.explanation.report import told
+from gridtune.optimize.front.changes import change
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.replication.validation import FRESH
@@ -136,7 +138,7 @@ def test_each_setting_is_put_back_alone_with_those_that_hang_on_it(kept):
         for name in ("unhappy_users", "unfairness", "completed")
     }
     effects = [
-        max(abs(c.difference.mean) / spans[c.metric.name] for c in one.changes if c.difference.sure)
+        max(abs(c.difference.mean) / spans[c.metric.name] for c in one.changes if c.beyond_noise)
         for one in found.ablations
     ]
     assert effects == sorted(effects, reverse=True)
@@ -213,11 +215,31 @@ def test_words_name_gains_prices_and_doubts(kept):
     text = told(explained(kept, point.number))
     for part in (
         f"Point {point.number}", "It sets", "client.dispatch = legacy (scenario: ethic): legacy: Submit",
-        "Against the scenario as it stands", "clearly", "in every replication", "put back alone",
+        "Against the scenario as it stands", "gains: ", "costs: ", "in every run", "put back alone",
         "client.dispatch back to ethic, which takes client.n_submit with it", "25 simulations",
     ):  # fmt: skip
-        assert part in text
+        assert part in " ".join(text.split())
     assert "seen replication" not in text  # the same for all points
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_an_explanation_keeps_the_width_of_the_terminal(kept, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    found = explained(kept, members(kept, "legacy")[-1].number)
+    lines = told(found).splitlines()
+    assert width - 30 < max(map(len, lines)) <= width
+
+
+def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
+    found = explained(kept, members(kept, "legacy")[-1].number, ablate=False)
+    metric = found.changes[0].metric
+    pairs = (0.0, 0.0, 0.0, 0.0), (1.0, 1.4, 2.6, 0.2)
+    doubtful = change(replace(metric, name="waiting_mean", unit="s"), *pairs)
+    assert (doubtful.difference.verdict, doubtful.told) == ("probably", False)
+    words = " ".join(told(replace(found, changes=(doubtful,))).split())
+    assert "not told apart: waiting mean higher by 1.3 s (-0.291 s to 2.89 s)" in words
+    assert "cannot be told from the scenario as it stands in any objective" in words
+    assert Ablation(None, (doubtful,)).effect({"waiting_mean": 1.0}) == 0
 
 
 def test_one_replication_says_nothing_of_confidence(kept):

@@ -45,7 +45,7 @@ class Explained:
 
         `start` and `to` are means over paired fresh replications, `difference` is `to` minus `start`, `low`
         and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether that is good, and
-        `verdict` how sure it is.
+        `verdict` how sure it is. Where the interval holds 0, nothing is told apart.
         """
         import pandas as pd
 
