@@ -37,17 +37,23 @@ def _where(found: Explanation) -> Iterator[str]:
     member, around = found.member, found.neighbourhood
     rivals = around.beaten_in_search
     if around.beaten_by:
-        yield f"Not on the front: on the same fresh seeds it is beaten by {_points(around.beaten_by)}."
+        source = "by all runs of the search" if found.judged else "on the same fresh seeds"
+        yield f"Not on the front: {source} it is beaten by {_points(around.beaten_by)}."
     elif member is None:
         beaten = f"in the search it was beaten by {_points(rivals)}, " if rivals else ""
-        yield f"Not on the front: {beaten}on fresh seeds no point of the front beats it."
+        source = "by all its runs" if found.judged else "on fresh seeds"
+        yield f"Not on the front: {beaten}{source} no point of the front beats it."
     else:
         if member.evaluation.number != number:
             yield f"Gives the same as point {member.evaluation.number} in every replication."
         chance = member.probability_non_dominated
         surely = "" if chance is None else f", with probability {chance:.2f}"
         seeds = "on fresh seeds" if found.front.validated else "as searched; the front is not validated"
-        yield f"On the front: no other point beats it {seeds}{surely}."
+        source = "by all runs of the search" if found.judged else seeds
+        if member.non_dominated:
+            yield f"On the front: no other point beats it {source}{surely}."
+        else:
+            yield f"Not kept on the front, though no point of it beats it {source}{surely}."
     for item in found.advice:
         yield f"{item.name.replace('_', ' ').capitalize()}: {item.reason}"
 
@@ -136,9 +142,14 @@ def _small_print(found: Explanation) -> Iterator[str]:
     where = f" in each of {cases} cases" if cases > 1 else ""
     yield (
         f"{found.runs} simulations: {runs} per point{where} on fresh seeds that the search never used, the "
-        f"same for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; where it holds "
-        "0, points are not told apart."
+        f"same for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
+        "holds 0, points are not told apart."
     )
+    if found.judged:
+        yield (
+            "What the model of all runs knows is said by it, with the numbers that `gridtune front` shows: "
+            "objectives against today's setting, and of points of the front."
+        )
     if found.replications == 1:
         yield "One replication says nothing about confidence; --replications asks for more."
     yield from (f"note: {note}" for note in found.notes)
