@@ -17,8 +17,8 @@ from gridtune.optimize.commands.compare import (
 )
 from gridtune.optimize.front.comparison import compared, compared_fronts
 from gridtune.optimize.front.front import front, reference_point
-from gridtune.optimize.replication.paired import difference, unpaired_difference
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.paired import difference, unpaired_difference
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, toy_with_today
