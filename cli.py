@@ -236,13 +236,13 @@ def compare(a: options.Compared, b: options.Compared, format: options.Output = F
 
     Example: gridtune compare results/monday results/tuesday
     """
-    from gridtune.optimize.commands.compare import compare_lines, compare_rows, run_compare
+    from gridtune.optimize.commands.compare import compare_text, run_compare
+    from gridtune.optimize.front.terminal import terminal_width
+    from gridtune.scenarios.results.json_text import to_json
 
     made = run_compare(a, b)
-    rows = compare_rows(made)
-    _print(made, rows, list(rows[0]), format)
-    if format is Format.table:
-        print("\n".join(compare_lines(made)))
+    json = format is Format.json
+    sys.stdout.write(to_json(made) + "\n" if json else compare_text(made, terminal_width()))
 
 
 @app.command()

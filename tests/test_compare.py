@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from gridtune.optimize.commands.compare import KeptRun, _runs, compare_rows, run_compare
+from gridtune.optimize.commands.compare import (
+    KeptRun,
+    Origin,
+    _runs,
+    basis,
+    compare_rows,
+    compare_text,
+    run_compare,
+)
 from gridtune.optimize.front.comparison import compared, compared_fronts
 from gridtune.optimize.front.front import front, reference_point
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.paired import difference, unpaired_difference
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
@@ -99,7 +108,7 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
     completed = next(row for row in made["rows"] if row["name"] == "completed")
     known = json.loads((tmp_path / "b.json").read_text())["metrics"]["completed"]
     assert completed["b"] == pytest.approx(known["mean"])
-    assert {"A", "B", "B - A", "95 % interval"} <= compare_rows(made)[0].keys()
+    assert compare_rows(made)[0] == ["", "A", "B", "B - A", "B is"]
     code, out, _ = call("compare", tmp_path / "a", tmp_path / "b")
     assert (code, "Differences are B minus A over common streams" in out) == (0, True)
     for wrong, said in (
@@ -113,15 +122,72 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
 
 
+def test_runs_are_paired_where_their_streams_are_common_whatever_their_files_are_called(tmp_path, call):  # noqa: F811
+    _, document, _ = call("scenarios", "show", "diet/day-regular")
+    (tmp_path / "mine.toml").write_text(document, encoding="utf-8")
+    renamed = document.replace('name = "user"', 'name = "other"')
+    (tmp_path / "other.toml").write_text(renamed, encoding="utf-8")
+    runs = {
+        "here": ("diet/day-regular", 7), "file": (tmp_path / "mine.toml", 7),
+        "seed": (tmp_path / "mine.toml", 8), "names": (tmp_path / "other.toml", 7),
+    }  # fmt: skip
+    for name, (scenario, seed) in runs.items():
+        code, out, _ = call(
+            "run", scenario, "--set", "workload.count=2", "--seed", seed, "--replications", 2,
+            "--out", tmp_path / name, "--format", "json",
+        )  # fmt: skip
+        assert code == 0
+        (tmp_path / f"{name}.json").write_text(out, encoding="utf-8")
+
+    def compared_with(other):
+        return run_compare(str(tmp_path / "here"), str(tmp_path / other))
+
+    same = compared_with("file")
+    assert (same["paired"], same["unpaired_because"]) == (True, None)
+    assert {row["difference"] for row in same["rows"]} == {0}, "the same streams in truth, too"
+    for other, why in (
+        ("seed", "A and B share no streams (another seed)"),
+        ("names", "A and B share no streams (no workload in common)"),
+        ("file.json", "Whether A and B share streams is not known (scenarios of other names)"),
+    ):
+        made = compared_with(other)
+        assert (made["paired"], made["unpaired_because"]) == (False, why)
+        assert why in basis(made)
+
+
 def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
-    values = {"satisfaction_mean.meta": (1.0, 1.1, 0.9), "own_measure": (1.0, 1.1, 0.9)}
+    values = dict.fromkeys(["satisfaction_mean.meta", "own_measure", "events"], (1.0, 1.1, 0.9))
     units = dict.fromkeys(values, "")
-    one = KeptRun("s", 1, values, units)
-    other = KeptRun("s", 1, {name: tuple(v + 1 for v in row) for name, row in values.items()}, units)
+    one = KeptRun(Origin("s", 1), values, units)
+    other = KeptRun(one.origin, {name: tuple(v + 1 for v in row) for name, row in values.items()}, units)
     _, rows = _runs(one, other)
-    assert {row.name: row.better for row in rows} == {"satisfaction_mean.meta": True, "own_measure": None}
-    told = compare_rows({"rows": [row.as_json() for row in rows]})
-    assert [row["B is"] for row in told] == ["better", ""]
+    said = {"satisfaction_mean.meta": True, "own_measure": None, "events": None}
+    assert {row.name: row.better for row in rows} == said
+    _, *told = compare_rows({"rows": [row.as_json() for row in rows]})
+    assert [row[-1] for row in told] == ["better", "", ""]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
+    rows = [
+        compared(Objective(name, "minimize", unit), a, b, common=True)
+        for name, unit, a, b in (
+            ("completed_work", "s", (183e6, 184e6), (190e6, 192e6)),
+            ("background_waiting_mean", "s", (1000.0, 1200.0), (500.0, 510.0)),
+            ("messages_per_task", "messages", (1332.0, 1340.0), (1623.0, 1500.0)),
+            ("a_measure_of_a_user_whose_name_is_longer_than_any_other", "things", (1.0,), (1.0,)),
+            ("lost_work.a-class-with-a-name", "s", (0.0, 0.0), (86400.0 * 3, 0.0)),
+        )
+    ]
+    why = "A and B share no streams (another seed)"
+    made = {"paired": False, "unpaired_because": why, "rows": [row.as_json() for row in rows]}
+    text = compare_text(made, width)
+    assert max(map(len, text.splitlines())) <= width
+    words = " ".join(text.split())
+    assert "18.3 min" in words
+    assert "2124 d" in words
+    assert "183500000" not in words
+    assert why in words
 
 
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import explain
 from gridtune.optimize.explanation.report import told
+from gridtune.optimize.front.against_today import gains, told_changes
+from gridtune.optimize.front.changes import change as change_of
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.replication.validation import FRESH
@@ -17,7 +20,7 @@ from gridtune.scenarios import load
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.workers.pool import Pool
-from tests.search_toys import VARY, toy
+from tests.search_toys import VARY, toy, toy_with_today
 
 STANDS = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1, "client.n_submit": 190}
 
@@ -69,8 +72,8 @@ def test_nothing_in_common_cannot_be_compared():
 
 def searched(folder, **options):
     search(
-        load("diet/day-regular"), budget=40, sampler="random", replications=2, vary=VARY, out=folder,
-        work=toy, **options,
+        load("diet/day-regular"), sampler="random", replications=2, vary=VARY, out=folder,
+        **({"budget": 40, "work": toy} | options),
     )  # fmt: skip
     return load_study(folder)
 
@@ -136,7 +139,7 @@ def test_each_setting_is_put_back_alone_with_those_that_hang_on_it(kept):
         for name in ("unhappy_users", "unfairness", "completed")
     }
     effects = [
-        max(abs(c.difference.mean) / spans[c.metric.name] for c in one.changes if c.difference.sure)
+        max(abs(c.difference.mean) / spans[c.metric.name] for c in one.changes if c.beyond_noise)
         for one in found.ablations
     ]
     assert effects == sorted(effects, reverse=True)
@@ -148,11 +151,13 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
     around = found.neighbourhood
     assert found.on_front
     assert around.beaten_by == around.dominators == ()
-    fresh = {m.evaluation.number: m.evaluation.validated for m in front(kept.archive).kept}
+    known = front(kept.archive)
+    fresh = {m.evaluation.number: m.evaluation.validated for m in known.kept}
     for one in around.neighbours:
         for change in one.changes:
             name = change.metric.name
-            assert change.to == pytest.approx(fresh[one.number][name].mean)
+            assert change.to == known.value(one.number, change.metric), "as the front shows it"
+            assert change.to == pytest.approx(fresh[one.number][name].mean, rel=0.01)
             better = change.difference.mean * (1 if change.metric.direction == "maximize" else -1)
             assert name not in one.better_in or better > 0
             assert name not in one.worse_in or better < 0
@@ -213,11 +218,31 @@ def test_words_name_gains_prices_and_doubts(kept):
     text = told(explained(kept, point.number))
     for part in (
         f"Point {point.number}", "It sets", "client.dispatch = legacy (scenario: ethic): legacy: Submit",
-        "Against the scenario as it stands", "clearly", "in every replication", "put back alone",
+        "Against the scenario as it stands", "gains: ", "costs: ", "in every run", "put back alone",
         "client.dispatch back to ethic, which takes client.n_submit with it", "25 simulations",
     ):  # fmt: skip
-        assert part in text
+        assert part in " ".join(text.split())
     assert "seen replication" not in text  # the same for all points
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_an_explanation_keeps_the_width_of_the_terminal(kept, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    found = explained(kept, members(kept, "legacy")[-1].number)
+    lines = told(found).splitlines()
+    assert width - 30 < max(map(len, lines)) <= width
+
+
+def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
+    found = explained(kept, members(kept, "legacy")[-1].number, ablate=False)
+    metric = found.changes[0].metric
+    pairs = (0.0, 0.0, 0.0, 0.0), (1.0, 1.4, 2.6, 0.2)
+    doubtful = change_of(replace(metric, name="waiting_mean", unit="s"), *pairs)
+    assert (doubtful.difference.verdict, doubtful.told) == ("probably", False)
+    words = " ".join(told(replace(found, changes=(doubtful,))).split())
+    assert "not told apart: waiting mean higher by 1.3 s (-0.291 s to 2.89 s)" in words
+    assert "cannot be told from the scenario as it stands in any objective" in words
+    assert Ablation(None, (doubtful,)).effect({"waiting_mean": 1.0}) == 0
 
 
 def test_one_replication_says_nothing_of_confidence(kept):
@@ -267,9 +292,48 @@ def test_an_unvalidated_front_is_run_on_fresh_seeds_now(tmp_path):
     found = explained(kept, "knee", ablate=False)
     assert found.neighbourhood.neighbours
     assert found.runs == 5 * (2 + len(found.neighbourhood.neighbours))
+    few = searched(tmp_path / "few", budget=12, validation_replications=0)
+    found = explained(few, "knee", ablate=False)
+    assert front(few.archive).judgement is None
     assert all(
         change.difference.pairs == 5 for one in found.neighbourhood.neighbours for change in one.changes
     )
+
+
+@pytest.fixture(scope="module")
+def with_today(tmp_path_factory):
+    return searched(tmp_path_factory.mktemp("today"), work=toy_with_today, today=True)
+
+
+def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_today):
+    known = front(with_today.archive)
+    for member in known.kept[:3]:
+        evaluation = member.evaluation
+        if evaluation.number == known.archive.today:
+            continue
+        found = explained(with_today, evaluation.number, work=toy_with_today, ablate=False)
+        assert found.judged
+        said = gains(known, evaluation)
+        assert [c.difference for c in found.changes] == [c.difference for c in said]
+        assert [c.to for c in found.changes] == [known.value(evaluation.number, o) for o in known.objectives]
+        assert all(line in " ".join(told(found).split()) for line in told_changes(said))
+        assert not found.notes
+
+
+def far_from_what_was_searched(task):
+    made = toy_with_today(task)
+    if task.values:
+        made["completed"] = made["completed"]._replace(
+            value=made["completed"].value + 5000 + task.replication % 7
+        )
+    return made
+
+
+def test_fresh_runs_that_deny_the_model_are_told(with_today):
+    found = explained(with_today, "knee", work=far_from_what_was_searched, ablate=False)
+    note = next(note for note in found.notes if "against the scenario as it stands" in note)
+    assert "fresh runs say otherwise than all runs of the search: completed higher by" in note
+    assert note in " ".join(told(found).split())
 
 
 def test_paths_mean_what_policies_and_schemas_say():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -14,12 +15,31 @@ from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.against_today import todays
+from gridtune.optimize.front.changes import IDLE
 from gridtune.optimize.front.comparison import Row, compared, compared_fronts
-from gridtune.optimize.front.number_format import plain
+from gridtune.optimize.front.terminal import GAP, laid_out, wrapped
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.amounts import human, human_difference
 
+OTHER_CASES = "A and B were searched in other cases"
+NAME = 16  # columns that names need at least, above which a table is turned on its side
 KINDS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What decides the random streams of runs.
+
+    Attributes:
+        scenario: name of it.
+        seed: of the experiment.
+        drawing: see `_drawing`; None where it is not known.
+    """
+
+    scenario: str
+    seed: int
+    drawing: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -27,14 +47,12 @@ class KeptRun:
     """Runs that were kept.
 
     Attributes:
-        scenario: name of it.
-        seed: of the experiment.
+        origin: of their random streams.
         values: of each metric, one per replication.
         units: of the metrics.
     """
 
-    scenario: str
-    seed: int
+    origin: Origin
     values: dict[str, tuple[float, ...]]
     units: dict[str, str]
 
@@ -46,45 +64,87 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
         a, b: studies (folder, journal file, storage URL) or runs (folder, JSON file).
 
     Returns:
-        For JSON: what was compared, and `rows` as `Row.as_json` gives them, differences B minus A.
+        For JSON: what was compared, why not pair by pair if so, and `rows` as `Row.as_json` gives them,
+        differences B minus A.
 
     Raises:
         ScenarioError: one is neither, or they cannot be compared.
     """
     first, second = _found(a), _found(b)
     if isinstance(first, Study) and isinstance(second, Study):
-        common, rows = _studies(first, second)
+        apart, rows = _studies(first, second)
     elif isinstance(first, KeptRun) and isinstance(second, KeptRun):
-        common, rows = _runs(first, second)
+        apart, rows = _runs(first, second)
     else:
         raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
     kind = "studies" if isinstance(first, Study) else "runs"
-    return {"a": a, "b": b, "kind": kind, "paired": common, "rows": [row.as_json() for row in rows]}
+    return {
+        "a": a,
+        "b": b,
+        "kind": kind,
+        "paired": not apart,
+        "unpaired_because": apart or None,
+        "rows": [row.as_json() for row in rows],
+    }
 
 
-def compare_lines(made: Mapping[str, Any]) -> list[str]:
+def compare_text(made: Mapping[str, Any], width: int) -> str:
+    """The comparison as a table and what it rests on, in lines of at most `width` columns."""
+    table = laid_out(_folded(compare_rows(made), width), width)
+    return f"{table}\n" + "".join(f"{line}\n" for line in wrapped([basis(made)], width))
+
+
+def basis(made: Mapping[str, Any]) -> str:
     """What the comparison rests on, in words."""
     if made["paired"]:
-        return ["Differences are B minus A over common streams, with 95 % intervals."]
-    return [
-        "A and B share no streams (another scenario, or another seed): differences are B minus A of two "
-        "samples, with Welch's 95 % intervals."
-    ]
+        return "Differences are B minus A over common streams; behind ± stands half the 95 % interval."
+    return (
+        f"{made['unpaired_because']}: differences are B minus A of two samples; behind ± stands half of "
+        "Welch's 95 % interval."
+    )
 
 
-def compare_rows(made: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table."""
-    return [
-        {
-            "": row["name"].replace("_", " ") + (f" [{row['unit']}]" if row["unit"] else ""),
-            "A": _shown(row["a"]),
-            "B": _shown(row["b"]),
-            "B - A": _shown(row["difference"]),
-            "95 % interval": "-" if row["low"] is None else f"{_shown(row['low'])} to {_shown(row['high'])}",
-            "B is": {None: "", True: "better", False: "worse"}[_told(row)],
-        }
+def compare_rows(made: Mapping[str, Any]) -> list[list[str]]:
+    """Rows of the table below their titles."""
+    verdicts = {None: "", True: "better", False: "worse"}
+    rows = [
+        [
+            _titled(row["name"].replace("_", " "), row["unit"]),
+            *("-" if row[side] is None else human(row[side], row["unit"]) for side in ("a", "b")),
+            _difference(row),
+            verdicts[_told(row)],
+        ]
         for row in made["rows"]
     ]
+    return [["", "A", "B", "B - A", "B is"], *rows]
+
+
+def _titled(name: str, unit: str) -> str:
+    """A name with its unit, where neither the name nor the values say it."""
+    return name if unit in ("", "s", *name.split()) else f"{name} [{unit}]"
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    """B minus A, and half its interval where there is one."""
+    gap, low, high = row["difference"], row["low"], row["high"]
+    if gap is None:
+        return "-"
+    if low is not None and high is not None:
+        return human_difference(gap, (high - low) / 2, row["unit"])
+    return f"{'+' if gap > 0 else ''}{human(gap, row['unit'])}" if gap else "="
+
+
+def _folded(rows: Sequence[Sequence[str]], width: int) -> list[Sequence[str]]:
+    """Rows whose names go on in lines of their own, where these would make the table too wide."""
+    others = [max(map(len, column)) for column in list(zip(*rows, strict=True))[1:]]
+    room = width - sum(others) - len(GAP) * len(others)
+    if room < NAME:
+        return list(rows)
+    made: list[Sequence[str]] = []
+    for name, *cells in rows:
+        first, *more = textwrap.wrap(name, room, subsequent_indent="  ") or [""]
+        made += [[first, *cells], *([line, *("" for _ in cells)] for line in more)]
+    return made
 
 
 def _told(row: Mapping[str, Any]) -> bool | None:
@@ -92,10 +152,6 @@ def _told(row: Mapping[str, Any]) -> bool | None:
     if row["better"] is None or row["low"] is None or row["low"] <= 0 <= row["high"]:
         return None
     return bool(row["better"])
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else plain(value)
 
 
 def _found(subject: str) -> Study | KeptRun:
@@ -120,7 +176,8 @@ def _kept(metrics: Path, about: Path) -> KeptRun:
         name, seed, units = facts["scenario"], facts["seed"], [entry["unit"] for entry in table.values()]
         if type(seed) is not int or not all(isinstance(text, str) for text in (name, *units)):
             raise ValueError("scenario, seed or units are of another kind")
-        return KeptRun(name, seed, values, dict(zip(values, units, strict=True)))
+        drawing = _drawing(facts["resolved"]) if "resolved" in facts else None
+        return KeptRun(Origin(name, seed, drawing), values, dict(zip(values, units, strict=True)))
     except OSError as error:
         raise ScenarioError(f"{error.filename}: {error.strerror}; expected {KINDS}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -137,7 +194,27 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _studies(a: Study, b: Study) -> tuple[bool, list[Row]]:
+def _drawing(resolved: Mapping[str, Any]) -> frozenset[str]:
+    """What draws random numbers in a scenario, by name: workloads, overlays or a queue; each has one.
+
+    Streams depend on the seed, the replication and such names, never on policies or the scenario's own name.
+    """
+    named = (f"{part} {one['name']}" for part in ("workload", "overlay") for one in resolved.get(part) or ())
+    return frozenset([*named, *(["queue"] if resolved.get("queue") else [])])
+
+
+def _apart(a: Origin, b: Origin) -> str:
+    """Why replications of the same number have no streams in common; "" if they have."""
+    if a.seed != b.seed:
+        return "A and B share no streams (another seed)"
+    if a.drawing is not None and b.drawing is not None:
+        return "" if a.drawing & b.drawing else "A and B share no streams (no workload in common)"
+    if a.scenario != b.scenario:
+        return "Whether A and B share streams is not known (scenarios of other names)"
+    return ""
+
+
+def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
     first, second = ([(o.name, o.direction) for o in one.archive.objectives] for one in (a, b))
     if first != second:
         names = [", ".join(name for name, _ in some) for some in (first, second)]
@@ -145,8 +222,8 @@ def _studies(a: Study, b: Study) -> tuple[bool, list[Row]]:
     for one in (a, b):
         if not one.details.kept:
             raise ScenarioError(f"{one.name}: has no front to compare")
-    # Streams depend on the seed and on names in the scenario, never on policies.
-    common = _streams(a) == _streams(b) and a.details.validated == b.details.validated
+    apart = _studies_apart(a, b)
+    common = not apart
     rows = compared_fronts(a.details, b.details, common=common)
     today = [todays(one.details) for one in (a, b)]
     for objective in a.archive.objectives:
@@ -154,16 +231,30 @@ def _studies(a: Study, b: Study) -> tuple[bool, list[Row]]:
         if known[0] is not None and known[1] is not None:
             name = f"today's {objective.name}"
             rows.append(compared(objective, known[0], known[1], common=common, name=name))
-    return common, rows
+    return apart, rows
 
 
-def _streams(study: Study) -> list[tuple[str, int]]:
-    """What decides the streams of a study: the scenario and the seed of each case."""
-    return [(case.scenario.name, case.seed) for case in study.settings.run_in]
+def _studies_apart(a: Study, b: Study) -> str:
+    """Why the runs of two studies have no streams in common, case by case; "" if they have."""
+    if a.details.validated != b.details.validated:
+        return "A and B share no streams (only one has run its front on fresh seeds)"
+    cases = [_origins(one) for one in (a, b)]
+    if len(cases[0]) != len(cases[1]):
+        return OTHER_CASES
+    reasons = [_apart(one, other) for one, other in zip(*cases, strict=True)]
+    return reasons[0] if all(reasons) else OTHER_CASES if any(reasons) else ""
 
 
-def _runs(a: KeptRun, b: KeptRun) -> tuple[bool, list[Row]]:
-    common = a.scenario == b.scenario and a.seed == b.seed
+def _origins(study: Study) -> list[Origin]:
+    """Of the runs in each case."""
+    return [
+        Origin(case.scenario.name, case.seed, _drawing(case.scenario.spec.model_dump(mode="json")))
+        for case in study.settings.run_in
+    ]
+
+
+def _runs(a: KeptRun, b: KeptRun) -> tuple[str, list[Row]]:
+    apart = _apart(a.origin, b.origin)
     shared = [name for name in a.values if name in b.values]
     if not shared:
         raise ScenarioError("the runs have no metric in common")
@@ -175,6 +266,7 @@ def _runs(a: KeptRun, b: KeptRun) -> tuple[bool, list[Row]]:
         known = METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
         direction = known.direction if known else "minimize"
         metric = Objective(name, direction, a.units[name], known.resolution if known else 0.0)
-        row = compared(metric, a.values[name], b.values[name], common=common)
-        rows.append(row if known else replace(row, better=None))  # nobody says which way is better
-    return common, rows
+        row = compared(metric, a.values[name], b.values[name], common=not apart)
+        # Of what nobody knows, or what says nothing of a grid, no way is better.
+        rows.append(row if known and name not in IDLE else replace(row, better=None))
+    return apart, rows

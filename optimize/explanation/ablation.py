@@ -52,8 +52,8 @@ class Ablation:
         return f"Ablation({self.removal.path!r}, {self.failure or f'{len(self.changes)} changes'})"
 
     def effect(self, spans: Mapping[str, float]) -> float:
-        """The largest change that is clearly or probably there, as a share of an objective's span."""
-        sizes = [abs(c.difference.mean) / spans[c.metric.name] for c in self.changes if c.difference.sure]
+        """The largest change that is told apart from none, as a share of an objective's span."""
+        sizes = [abs(c.difference.mean) / spans[c.metric.name] for c in self.changes if c.beyond_noise]
         return max(sizes, default=0.0)
 
     def as_json(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Why a point: what it sets, what that gains and costs, and which of its settings do it.
 
-Everything is compared on fresh seeds, replication by replication under common random numbers: the point with
-the scenario as it stands, with the point after each of its settings is put back, and with the points of the
-front around it.
+Points that the model of all runs knows are compared by it, as the front compares them: with today's setting
+and with each other. Everything else is on fresh seeds, replication by replication under common random
+numbers: what the model does not know, and the point after each of its settings is put back.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
+from gridtune.optimize.explanation.known import denials, judged, known_changes
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
 from gridtune.optimize.front.against_today import todays
 from gridtune.optimize.front.changes import Change, changes, other_changes
@@ -97,7 +98,9 @@ class Explanation:
         advice: the recommendations that it is.
         bounds: constraints of the search, and whether the point keeps them.
         settings: what it sets.
-        changes: from the scenario as it stands to the point, in each objective; empty if that fails.
+        changes: from the scenario as it stands to the point, in each objective, by all runs of the search
+            if `judged`; empty if that fails.
+        judged: whether the model of all runs knows the point and all of the front.
         other_changes: clear ones in other metrics, the largest first.
         neighbourhood: where it lies.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
@@ -113,6 +116,7 @@ class Explanation:
     bounds: tuple[Bound, ...]
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
+    judged: bool
     other_changes: tuple[Change, ...]
     neighbourhood: Neighbourhood
     ablations: tuple[Ablation, ...] | None
@@ -199,6 +203,9 @@ def explain(
     around = neighbourhood(found, evaluation, here.values, fresh)
     start = {} if isinstance(base, str) else base.values
     notes = [f"the scenario as it stands fails: {base}"] if isinstance(base, str) else []
+    today, seen = todays(found), changes(found.objectives, start, here.values)
+    known = known_changes(found, today, evaluation) if today and today.number != number else ()
+    notes += denials(known, seen, "against the scenario as it stands")
     changed = scenario.override(evaluation.values)
     return Explanation(
         found,
@@ -210,13 +217,14 @@ def explain(
             Setting(path, value, meaning(scenario, path).value, meaning(changed, path))
             for path, value in evaluation.values.items()
         ),
-        changes(found.objectives, start, here.values),
+        known or seen,
+        judged(found, evaluation, *(member.evaluation for member in found.kept)),
         other_changes(found.objectives, start, here.values, fresh.units),
         around,
         ablations(found.objectives, here.values, removed, rest, _spans(found)) if ablate else None,
         fresh.replications,
         fresh.count,
-        (*notes, *around.failures),
+        (*notes, *around.notes),
     )
 
 

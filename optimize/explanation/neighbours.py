@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gridtune.optimize.explanation.known import denials, judged, known_changes
 from gridtune.optimize.front.changes import Change, Runs, changes
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
@@ -61,14 +62,14 @@ class Neighbourhood:
         beaten_by: numbers of all points of the front that beat it, the nearest first.
         beaten_in_search: numbers of those that did on the seeds of the search.
         neighbours: if none beats it, in each objective the nearest better and the nearest worse point.
-        failures: points that could not be run again, a line each.
+        notes: points that could not be run again, and where fresh runs deny the model, a line each.
     """
 
     dominators: tuple[Neighbour, ...]
     beaten_by: tuple[int, ...]
     beaten_in_search: tuple[int, ...]
     neighbours: tuple[Neighbour, ...]
-    failures: tuple[str, ...]
+    notes: tuple[str, ...]
 
     def __repr__(self) -> str:
         return f"Neighbourhood({len(self.neighbours)} neighbours, beaten by {len(self.beaten_by)})"
@@ -77,8 +78,9 @@ class Neighbourhood:
 def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshRuns) -> Neighbourhood:
     """Where a point lies in the front.
 
-    Distances are Euclidean, each objective in shares of its span over the front. Points of the front that the
-    search has not validated are run on fresh seeds now.
+    Distances are Euclidean, each objective in shares of its span over the front. Points are where the front
+    has them if the model of all runs knows all of them, else where fresh seeds put them. Points of the front
+    that the search has not validated are run on fresh seeds now.
 
     Args:
         found: the front.
@@ -106,18 +108,20 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
                 side.setdefault(first, []).append(objective.name)
     shown = beating[:DOMINATORS] or [k for k in near if k in better or k in worse]
     runs = _runs([others[k] for k in shown], found.objectives, fresh)
-    points, failures = [], []
+    points, notes = [], []
     for k, there in zip(shown, runs, strict=True):
         other = others[k].evaluation
         if isinstance(there, str):
-            failures.append(f"point {other.number} fails on fresh seeds: {there}")
+            notes.append(f"point {other.number} fails on fresh seeds: {there}")
             continue
+        known, seen = known_changes(found, evaluation, other), changes(found.objectives, here, there)
+        notes += denials(known, seen, f"on the way to point {other.number}")
         points.append(
             Neighbour(
                 other.number,
                 () if beating else tuple(better.get(k, ())),
                 () if beating else tuple(worse.get(k, ())),
-                changes(found.objectives, here, there),
+                known or seen,
                 _differs(evaluation, other),
             )
         )
@@ -126,7 +130,7 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
         tuple(others[k].evaluation.number for k in beating),
         tuple(others[k].evaluation.number for k in near if _beats(before[k] - before[-1])),
         () if beating else tuple(points),
-        tuple(failures),
+        tuple(notes),
     )
 
 
@@ -138,11 +142,16 @@ def _beats(gaps: Array) -> bool:
 def _places(
     found: Front, others: Sequence[Member], evaluation: Evaluation, here: Runs
 ) -> tuple[Array, Array]:
-    """The other points and this one, to be minimised: on fresh seeds if the front is validated."""
+    """The other points and this one, to be minimised: what they are worth if the model knows all.
+
+    Else on fresh seeds if the front is validated.
+    """
     import numpy as np
 
     from gridtune.scenarios.execution.replicate import Summary
 
+    if judged(found, evaluation, *(member.evaluation for member in others)):
+        return found.costs(others), found.worth[evaluation.number]
     if not found.validated:
         rows = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
         return rows[:-1], rows[-1]

@@ -7,22 +7,24 @@ from collections.abc import Iterator, Sequence
 from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import Explanation, Setting
 from gridtune.optimize.explanation.neighbours import Neighbour
-from gridtune.optimize.front.changes import Change
-from gridtune.optimize.front.number_format import cell, estimated, plain, spoken, with_unit
+from gridtune.optimize.front.against_today import in_words, told_changes
+from gridtune.optimize.front.number_format import cell, estimated, spoken
+from gridtune.optimize.front.terminal import terminal_width, wrapped
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.replication.paired import CLEARLY, INTERVAL, PROBABLY
+from gridtune.optimize.replication.paired import INTERVAL
 from gridtune.scenarios.results.amounts import counted
 
 
 def told(found: Explanation) -> str:
-    """An explanation as text, ending in a line break."""
+    """An explanation as text in lines as wide as the terminal, ending in a line break."""
+    width = terminal_width()
     parts = [
         [*_where(found), *_in_short(found)],
         list(_settings(found.settings)),
         list(_against_default(found)),
     ]
     parts += [list(_around(found)), list(_ablations(found)), list(_small_print(found))]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    return "\n\n".join("\n".join(wrapped(lines, width)) for lines in parts if lines) + "\n"
 
 
 def _where(found: Explanation) -> Iterator[str]:
@@ -35,40 +37,44 @@ def _where(found: Explanation) -> Iterator[str]:
     member, around = found.member, found.neighbourhood
     rivals = around.beaten_in_search
     if around.beaten_by:
-        yield f"Not on the front: on the same fresh seeds it is beaten by {_points(around.beaten_by)}."
+        source = "by all runs of the search" if found.judged else "on the same fresh seeds"
+        yield f"Not on the front: {source} it is beaten by {_points(around.beaten_by)}."
     elif member is None:
         beaten = f"in the search it was beaten by {_points(rivals)}, " if rivals else ""
-        yield f"Not on the front: {beaten}on fresh seeds no point of the front beats it."
+        source = "by all its runs" if found.judged else "on fresh seeds"
+        yield f"Not on the front: {beaten}{source} no point of the front beats it."
     else:
         if member.evaluation.number != number:
             yield f"Gives the same as point {member.evaluation.number} in every replication."
         chance = member.probability_non_dominated
         surely = "" if chance is None else f", with probability {chance:.2f}"
         seeds = "on fresh seeds" if found.front.validated else "as searched; the front is not validated"
-        yield f"On the front: no other point beats it {seeds}{surely}."
+        source = "by all runs of the search" if found.judged else seeds
+        if member.non_dominated:
+            yield f"On the front: no other point beats it {source}{surely}."
+        else:
+            yield f"Not kept on the front, though no point of it beats it {source}{surely}."
     for item in found.advice:
         yield f"{item.name.replace('_', ' ').capitalize()}: {item.reason}"
 
 
 def _in_short(found: Explanation) -> Iterator[str]:
-    """What it gains and pays against the scenario as it stands, and the setting that matters most."""
-    sure = [c for c in found.changes if c.difference.sure]
+    """What it gains and costs against the scenario as it stands, and the setting that matters most."""
     if not found.changes:
         return
+    sure = [c for c in found.changes if c.beyond_noise]
     sides = [
-        f"{verb} {', '.join(f'{spoken(c.metric)} ({c.difference.verdict})' for c in some)}"
+        f"{verb} {', '.join(spoken(c.metric) for c in some)}"
         for verb, some in (
             ("gains", [c for c in sure if c.better]),
-            ("pays", [c for c in sure if not c.better]),
+            ("costs", [c for c in sure if not c.better]),
         )
         if some
     ]
     if not sides:
         yield "In short: it cannot be told from the scenario as it stands in any objective."
         return
-    first = next(
-        (a.removal for a in found.ablations or () if any(c.difference.sure for c in a.changes)), None
-    )
+    first = next((a.removal for a in found.ablations or () if any(c.beyond_noise for c in a.changes)), None)
     most = f" Of its settings {first.path} matters most." if first else ""
     yield f"In short: against the scenario as it stands it {' and '.join(sides)}.{most}"
 
@@ -88,9 +94,9 @@ def _against_default(found: Explanation) -> Iterator[str]:
     if not found.changes:
         return
     yield "Against the scenario as it stands"
-    yield from _balance(found.changes, "gains", "pays")
+    yield from (f"  {line}" for line in told_changes(found.changes))
     if found.other_changes:
-        yield f"  also: {'; '.join(map(_phrase, found.other_changes))}"
+        yield f"  also: {'; '.join(map(in_words, found.other_changes))}"
 
 
 def _around(found: Explanation) -> Iterator[str]:
@@ -101,7 +107,7 @@ def _around(found: Explanation) -> Iterator[str]:
         yield "Its neighbours on the front"
     for one in around.dominators or around.neighbours:
         yield f"  point {one.number}{_side(one)}"
-        yield from (f"  {line}" for line in _balance(one.changes, "gains there", "pays there"))
+        yield from (f"    {line}" for line in told_changes(one.changes))
         if one.differs:
             yield f"    differs in {', '.join(_differs(*entry) for entry in one.differs)}"
 
@@ -127,7 +133,7 @@ def _ablation(one: Ablation) -> Iterator[str]:
     elif not any(change.difference.mean for change in one.changes):
         yield "    changes nothing in any replication"
     else:
-        yield from (f"  {line}" for line in _balance(one.changes, "would gain", "would lose"))
+        yield from (f"    {line}" for line in told_changes(one.changes))
 
 
 def _small_print(found: Explanation) -> Iterator[str]:
@@ -136,60 +142,17 @@ def _small_print(found: Explanation) -> Iterator[str]:
     where = f" in each of {cases} cases" if cases > 1 else ""
     yield (
         f"{found.runs} simulations: {runs} per point{where} on fresh seeds that the search never used, the "
-        f"same for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; clearly: "
-        f"{CLEARLY:.0%} confidence or more, probably: {PROBABLY:.0%}."
+        f"same for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
+        "holds 0, points are not told apart."
     )
+    if found.judged:
+        yield (
+            "What the model of all runs knows is said by it, with the numbers that `gridtune front` shows: "
+            "objectives against today's setting, and of points of the front."
+        )
     if found.replications == 1:
         yield "One replication says nothing about confidence; --replications asks for more."
     yield from (f"note: {note}" for note in found.notes)
-
-
-def _balance(changes: Sequence[Change], gains: str, pays: str) -> Iterator[str]:
-    """Gains, prices, and what cannot be told."""
-    sure = [c for c in changes if c.difference.verdict in ("clearly", "probably", "unknown")]
-    better = [_phrase(c) for c in sure if c.better]
-    worse = [_phrase(c) for c in sure if not c.better]
-    unsure = [_phrase(c) for c in changes if c.difference.verdict == "unsure"]
-    equal = [spoken(c.metric) for c in changes if c.difference.verdict == "equal"]
-    if better:
-        yield f"  {gains}: {'; '.join(better)}"
-    if worse:
-        yield f"  {pays}: {'; '.join(worse)}"
-    if unsure:
-        yield f"  cannot be told apart: {'; '.join(unsure)}"
-    if equal:
-        yield f"  the same in every replication: {', '.join(equal)}"
-
-
-def _phrase(change: Change) -> str:
-    """One change: which way, how surely, by how much."""
-    gap = change.difference
-    name, size = spoken(change.metric), _size(change)
-    if gap.verdict == "unsure":
-        return f"{name} ({size})"
-    word = "" if gap.verdict == "unknown" else f"{gap.verdict} "
-    way = "higher" if gap.mean > 0 else "lower"
-    return f"{name} {word}{way} by {size}, from {plain(change.start)} to {plain(change.to)}"
-
-
-def _size(change: Change) -> str:
-    gap = change.difference
-    if gap.verdict == "unsure":
-        assert gap.low is not None
-        assert gap.high is not None
-        return f"{_signed(gap.mean)}, {_signed(gap.low)} to {_signed(gap.high)}"
-    size = with_unit(plain(abs(gap.mean)), change.metric)
-    if gap.low is None or gap.high is None:
-        return size
-    if gap.low == gap.high:
-        return f"{size} in every replication"
-    low, high = sorted((abs(gap.low), abs(gap.high)))
-    same_side = gap.low * gap.high >= 0
-    return f"{size} ({plain(low) if same_side else plain(-low)} to {plain(high)})"
-
-
-def _signed(value: float) -> str:
-    return f"+{plain(value)}" if value > 0 else plain(value)
 
 
 def _side(one: Neighbour) -> str:

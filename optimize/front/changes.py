@@ -46,6 +46,11 @@ class Change:
         return bool(self.difference.mean) and (low is None or high is None or low > 0 or high < 0)
 
     @property
+    def beyond_noise(self) -> bool:
+        """Whether it is told, and by an interval."""
+        return self.told and self.difference.half is not None
+
+    @property
     def relative(self) -> float:
         """Size of the difference as a share of the larger of the two means."""
         size = max(abs(self.start), abs(self.to))

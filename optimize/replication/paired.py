@@ -52,11 +52,6 @@ class Difference:
         doubt = (1 - self.confidence) * tests
         return "clearly" if doubt <= 1 - CLEARLY else "probably" if doubt <= 1 - PROBABLY else "unsure"
 
-    @property
-    def sure(self) -> bool:
-        """Whether it is clearly or probably different."""
-        return self.verdict in ("clearly", "probably")
-
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
         return {

@@ -1,0 +1,51 @@
+"""What the model of all runs says of two points, as the front does, and whether fresh runs deny it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gridtune.optimize.front.against_today import between, in_words
+from gridtune.optimize.front.changes import Change
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.records.evaluations import Evaluation
+
+
+def judged(front: Front, *points: Evaluation) -> bool:
+    """Whether the model of all runs knows the points."""
+    return front.judgement is not None and all(one.number in front.judgement for one in points)
+
+
+def known_changes(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
+    """What happens to each objective from one point to another; empty unless the model knows both."""
+    if not judged(front, start, to):
+        return ()
+    return tuple(
+        replace(one, start=front.value(start.number, one.metric), to=front.value(to.number, one.metric))
+        for one in between(front, start, to)
+    )
+
+
+def denials(known: Sequence[Change], fresh: Sequence[Change], about: str) -> Iterator[str]:
+    """Where the intervals of fresh runs and of the model have nothing in common, a line each.
+
+    Args:
+        known: what the model says.
+        fresh: what fresh runs give, of the same objectives; empty if there are none.
+        about: what is compared.
+    """
+    given = {one.metric.name: one for one in fresh}
+    for one in known:
+        other = given.get(one.metric.name)
+        if other is None or not _apart(one, other):
+            continue
+        runs, model = in_words(other), in_words(one)
+        if runs != model:  # without noise intervals are points, which differ by rounding
+            yield f"{about}, fresh runs say otherwise than all runs of the search: {runs}, not {model}"
+
+
+def _apart(one: Change, other: Change) -> bool:
+    a, b = one.difference, other.difference
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return False
+    return a.low > b.high or b.low > a.high
