@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 
 from gridtune import limits
+from gridtune.optimize.front.front import twice_as_bad
 from gridtune.optimize.progress import Volume
 from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.replication.evaluate import evaluated
@@ -209,5 +210,8 @@ class Evaluator:
     def _count(self, entry: Entry) -> None:
         if isinstance(entry, Failed):
             self._failures += 1
-        elif feasible(entry, self.settings.constraints):
+            return
+        if self.today and key(entry.values) == self.today:
+            self._volume.measure_from(twice_as_bad(entry, self.settings.objectives))
+        if feasible(entry, self.settings.constraints):
             self._volume.add(entry)
