@@ -26,7 +26,7 @@ from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.search_space.constraints import Cases, feasible
 from gridtune.optimize.search_space.space import Point, key
 
-PAIR = 2  # runs on fresh seeds, or members, of which differences are seen
+PAIR = 2  # runs, or members, of which differences are seen
 PROBES = 10  # points by which luck is told from worth where none was run twice
 TRANSPLANTS = 0.2  # of the runs so far: what variants of members may take
 RESAMPLES = 200  # by which chances to keep constraints are told well enough here
@@ -94,7 +94,7 @@ class HeldOut:
         return min(least, slots // max(1, room + raced)), room
 
     def _affordable(
-        self, wanted: Mapping[str, int], beside: Mapping[str, int] | None = None, share: float = 1.0
+        self, wanted: Mapping[str, int], beside: dict[str, int] | None = None, share: float = 1.0
     ) -> dict[str, int]:
         """The first of what points should have, as far as runs allow.
 
@@ -177,7 +177,7 @@ class HeldOut:
         return self._last[1]
 
     def _promising(
-        self, candidates: Sequence[Evaluation], limit: int, standing: Mapping[str, int], least: int
+        self, candidates: Sequence[Evaluation], limit: int, standing: dict[str, int], least: int
     ) -> Sequence[Evaluation]:
         """Those of the candidates that may be on the front, by all runs; by means where these say too little.
 

@@ -190,7 +190,7 @@ def search(
     least_runs = 2 * least * len(settings.run_in) + reserve
     if budget.runs is not None and budget.runs < least_runs:
         raise ScenarioError(
-            f"runs {budget.runs}: too few to search and to judge what is found; at least {least_runs} are needed"
+            f"runs {budget.runs}: too few to search and to judge what is found; {least_runs} at least"
         )
     store = Store(settings, name, budget.points)
     held = holding or ExitStack()
