@@ -83,11 +83,19 @@ class Meter:
     Args:
         budget: of the search, which begins now.
         clock: seconds, as `time.monotonic`.
+        reserve: runs that the search leaves for what it finds, be they more than the rest of its share.
     """
 
-    def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
-        self.budget = budget
+    def __init__(
+        self, budget: Budget, clock: Callable[[], float] = time.monotonic, *, reserve: int = 0
+    ) -> None:
+        self.budget, self._reserve = budget, reserve
         self._clock, self._began = clock, clock()
+
+    def left_to_search(self, spent: int) -> int:
+        """Runs left of those that find points, once some are spent."""
+        left, runs = self.left(spent, SEARCH), self.budget.runs
+        return left if runs is None else max(0, min(left, runs - self._reserve - spent))
 
     def left(self, spent: int, share: float = 1.0) -> int:
         """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""

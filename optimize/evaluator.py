@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 
 from gridtune import limits
+from gridtune.optimize.front.front import twice_as_bad
 from gridtune.optimize.progress import Volume
 from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.replication.evaluate import evaluated
@@ -141,7 +142,7 @@ class Evaluator:
             level: see `spent`.
         """
         found = {}
-        most = max(race.counts.values(), default=0) if self._levelled(race, level) else limits.WHOLE
+        most = max(race.counts.values(), default=0) if self._levelled(race.counts, level) else limits.WHOLE
         for name, count in race.wanted().items():
             left -= (count - race.counts[name] + max(0, count - most)) * len(self.settings.run_in)
             if left < 0:
@@ -150,21 +151,20 @@ class Evaluator:
             most = max(most, count)
         return found
 
-    def spent(self, race: Refinement, *, level: bool = False) -> int:
+    def spent(self, counts: Mapping[str, int], *, level: bool = False) -> int:
         """Runs behind what counts in a race.
 
         Args:
-            race: whose replications.
+            counts: its replications by key of the point.
             level: whether today's setting is run, or will be, under every stream that others are.
         """
-        counts = race.counts
         most = max(counts.values(), default=0)
-        beside = most - counts.get(self.today, 0) if self._levelled(race, level) else 0
+        beside = most - counts.get(self.today, 0) if self._levelled(counts, level) else 0
         return (sum(counts.values()) + beside) * len(self.settings.run_in)
 
-    def _levelled(self, race: Refinement, level: bool) -> bool:
+    def _levelled(self, counts: Mapping[str, int], level: bool) -> bool:
         """Whether today's setting is run under every stream that others are."""
-        return (level and self.today in race.counts) or self._todays_runs.guarded
+        return (level and self.today in counts) or self._todays_runs.guarded
 
     def _run(
         self, points: Sequence[Point], replications: Sequence[Sequence[int]]
@@ -210,5 +210,8 @@ class Evaluator:
     def _count(self, entry: Entry) -> None:
         if isinstance(entry, Failed):
             self._failures += 1
-        elif feasible(entry, self.settings.constraints):
+            return
+        if self.today and key(entry.values) == self.today:
+            self._volume.measure_from(twice_as_bad(entry, self.settings.objectives))
+        if feasible(entry, self.settings.constraints):
             self._volume.add(entry)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gridtune.optimize.budget import SEARCH, Meter
+from gridtune.optimize.budget import Meter
 from gridtune.optimize.convergence import Convergence
 from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed
@@ -108,7 +108,7 @@ class Exploration:
 
     def _left(self) -> int:
         """Runs that the search may still do."""
-        return self.meter.left(self.evaluator.spent(self.race), SEARCH)
+        return self.meter.left_to_search(self.evaluator.spent(self.race.counts))
 
     def _room(self, again: int = 0) -> int:
         """Points that may still be evaluated.

@@ -7,8 +7,9 @@ other beats joins the front. So nothing is said of kinds that was not tried in t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from gridtune.optimize.budget import VALIDATION, Meter
 from gridtune.optimize.evaluator import Evaluator
@@ -25,6 +26,7 @@ from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.search_space.constraints import Cases, feasible
 from gridtune.optimize.search_space.space import Point, key
 
+PAIR = 2  # runs, or members, of which differences are seen
 PROBES = 10  # points by which luck is told from worth where none was run twice
 TRANSPLANTS = 0.2  # of the runs so far: what variants of members may take
 RESAMPLES = 200  # by which chances to keep constraints are told well enough here
@@ -63,16 +65,55 @@ class HeldOut:
         raced = isinstance(evaluator.store.known.get(evaluator.today), Evaluation)
         candidates = self._candidates()
         least = self._least if len(candidates) >= ENOUGH else self._usual
-        room = self._left(VALIDATION) // (least * len(settings.run_in)) - raced if least else 0
-        members = self._promising(candidates, min(LIMIT, room), least) if room > 0 else []
+        each = max(1, least * len(settings.run_in))
+        room = self._left(VALIDATION) // each - raced
+        if room < PAIR:
+            candidates = [one for one in candidates if key(one.values) != evaluator.today]
+            least, room = self._few(len(shortlist(candidates, settings.objectives)), least, raced)
+        standing = {evaluator.today: least} if raced else {}
+        members = self._promising(candidates, min(LIMIT, room), standing, least) if least and room > 0 else []
         if not members:
             return
-        wanted = {key(member.values): least for member in members}
-        if raced:
-            wanted[evaluator.today] = least
-        evaluator.extend(wanted, self._race, "front on fresh seeds", FRESH)
+        wanted = self._affordable({key(member.values): least for member in members}, standing)
+        evaluator.extend(wanted | standing, self._race, "front on fresh seeds", FRESH)
         self._settle("uncertain members on fresh seeds", VALIDATION)
         self.look_again(VALIDATION)
+
+    def _few(self, members: int, least: int, raced: bool) -> tuple[int, int]:
+        """Replications of a member, and how many members there may be, where runs are too few for the usual.
+
+        All that are left go to these, so that each has two at least.
+
+        Args:
+            members: there could be.
+            least: replications of a member otherwise.
+            raced: whether today's setting gets as many.
+        """
+        slots = self._left() // len(self._evaluator.settings.run_in)
+        room = min(members, slots // min(PAIR, max(1, least)) - raced)
+        return min(least, slots // max(1, room + raced)), room
+
+    def _affordable(
+        self, wanted: Mapping[str, int], beside: dict[str, int] | None = None, share: float = 1.0
+    ) -> dict[str, int]:
+        """The first of what points should have, as far as runs allow.
+
+        Today's setting is run as often as any of them.
+
+        Args:
+            wanted: replications by key of the point.
+            beside: what others get in any case.
+            share: of the budget.
+        """
+        counts, found = self._race.counts, dict[str, int]()
+        runs = partial(self._evaluator.spent, level=True)
+        left = self._left(share)
+        for name, count in wanted.items():
+            more = found | {name: count}
+            if runs(counts | (beside or {}) | more) - runs(counts) > left:
+                break
+            found = more
+        return found
 
     def look_again(self, share: float = 1.0) -> None:
         """Run what may be on the front after all, and more often what would be kept after few runs.
@@ -89,21 +130,17 @@ class HeldOut:
 
         Of a front that no model of all runs helps to judge, as most of its points are equal, all members.
         """
-        counts, left, found = self._race.counts, self._left(share), dict[str, int]()
+        counts = self._race.counts
         if not counts or min(counts.values()) >= self._usual:
-            return found
+            return {}
         told = front(self._archive(), resamples=RESAMPLES)
         kept = sorted(
             told.kept if told.judgement else told.members,
             key=lambda member: -(member.probability_non_dominated or 0.0),
         )
-        for name in (key(member.evaluation.values) for member in kept if not told.certain):
-            lacking = self._usual - counts.get(name, self._usual)
-            left -= lacking * len(self._evaluator.settings.run_in)
-            if left < 0:
-                break
-            found |= {name: self._usual} if lacking > 0 else {}
-        return found
+        names = [key(member.evaluation.values) for member in kept if not told.certain]
+        lacking = [name for name in names if counts.get(name, self._usual) < self._usual]
+        return self._affordable(dict.fromkeys(lacking, self._usual), share=share)
 
     def _overlooked(self, share: float) -> dict[str, int]:
         """Points that may be on the front after all, now that its members were seen again.
@@ -125,7 +162,7 @@ class HeldOut:
         room = min(left, LIMIT - sum(key(one.values) in counts for one in likely))
         others = [one for one in likely if not any(_alike(one, member) for member in members)]
         others.sort(key=lambda one: -judged.chances[one.number])
-        return {key(one.values): least for one in others[: max(room, 0)]}
+        return self._affordable({key(one.values): least for one in others[: max(room, 0)]}, share=share)
 
     def _candidates(self) -> list[Evaluation]:
         """Points that keep the constraints, with the runs that count so far."""
@@ -139,17 +176,21 @@ class HeldOut:
             self._last = dict(counts), judgement_of(candidates, settings.objectives, settings.seed)
         return self._last[1]
 
-    def _promising(self, candidates: Sequence[Evaluation], limit: int, least: int) -> Sequence[Evaluation]:
+    def _promising(
+        self, candidates: Sequence[Evaluation], limit: int, standing: dict[str, int], least: int
+    ) -> Sequence[Evaluation]:
         """Those of the candidates that may be on the front, by all runs; by means where these say too little.
 
         Where no point was run twice nobody knows what is luck: a few are, to begin with.
         """
         objectives = self._evaluator.settings.objectives
         seen = shortlist(candidates, objectives, limit)
-        if max((one.replications for one in candidates), default=0) < 2 <= least:
-            probes = {key(one.values): 2 for one in shortlist(candidates, objectives, min(PROBES, limit))}
+        if max((one.replications for one in candidates), default=0) < PAIR <= least:
+            some = {key(one.values): PAIR for one in shortlist(candidates, objectives, min(PROBES, limit))}
+            probes = self._affordable(some, standing)
             self._evaluator.extend(probes, self._race, "some on fresh seeds", FRESH)
-            candidates = self._candidates()
+            numbers = {one.number for one in candidates}
+            candidates = [one for one in self._candidates() if one.number in numbers]
         judged = self._judged(candidates)
         if judged is None:
             return seen
@@ -180,7 +221,7 @@ class HeldOut:
         archive, settings = self._archive(), self._evaluator.settings
         each = (settings.replications + self._usual) * len(settings.run_in)
         used = each * len(tried)
-        spent = self._searched + self._evaluator.spent(self._race)
+        spent = self._searched + self._evaluator.spent(self._race.counts)
         room = min(self._left(), int(TRANSPLANTS * (spent - used)) - used)
         if not self._race.counts or room < VARIANTS * each or not kinds(archive.evaluations):
             return {}
@@ -222,7 +263,7 @@ class HeldOut:
             self._evaluator.settle(self._race, lambda: self._left(share), phase, FRESH)
 
     def _left(self, share: float = 1.0) -> int:
-        return self._meter.left(self._searched + self._evaluator.spent(self._race, level=True), share)
+        return self._meter.left(self._searched + self._evaluator.spent(self._race.counts, level=True), share)
 
     def _fresh(self, name: str) -> dict[str, Estimate]:
         entry = self._evaluator.store.known[name]

@@ -7,7 +7,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from gridtune.optimize.front.number_format import plain
 from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.shortlist import to_minimise
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 HEARTBEAT = 10.0  # s between two plain lines
-MARGIN = 0.1  # of the range of an objective, by which the reference point is worse than the worst
 
 
 class Heartbeat(Progress):
@@ -142,47 +143,45 @@ def progress_of(wanted: bool | None) -> Progress:
 
 
 class Volume:
-    """The hypervolume of what a search has found so far, in the units of the objectives.
+    """The hypervolume of what a search has found so far, as searched, in the units of the objectives.
 
-    Its reference point is, in each objective, worse than the worst of the first evaluations by a tenth of
-    their range. It stays where it is, so that the hypervolume can only grow within a search.
+    Its reference point is that of the front, which today's setting makes (see
+    `optimize.front.front.reference_point`): so it can be compared with what is said of the front, and can
+    only grow within a search.
 
     Args:
         objectives: what is traded off.
-        first: evaluations that fix the reference point.
     """
 
-    def __init__(self, objectives: Sequence[Objective], first: int = 20) -> None:
+    def __init__(self, objectives: Sequence[Objective]) -> None:
         self._objectives = tuple(objectives)
-        self._first = first
         self._points: list[list[float]] = []
         self._reference: list[float] | None = None
+
+    def measure_from(self, reference: Sequence[float]) -> None:
+        """Take this reference point, in the units of the objectives."""
+        sides = signs(self._objectives).tolist()
+        self._reference = [x * side for x, side in zip(reference, sides, strict=True)]
 
     def add(self, evaluation: Evaluation) -> None:
         """Take an evaluation into account."""
         self._points.append(to_minimise(evaluation, self._objectives))
-        if self._reference is None and len(self._points) == self._first:
-            self._reference = self._worse_than_worst()
 
     def value(self) -> float | None:
-        """The hypervolume; None before the first evaluations are in."""
+        """The hypervolume; None without a reference point, and before there is a point."""
         import moocore
         import numpy as np
 
-        if self._reference is None:
+        if self._reference is None or not self._points:
             return None
         # The front represents all points so far, so that a long search does not get slower.
         front = moocore.filter_dominated(np.array(self._points))
         self._points = front.tolist()
         return float(moocore.hypervolume(front, ref=self._reference))
 
-    def _worse_than_worst(self) -> list[float]:
-        columns = list(zip(*self._points, strict=True))
-        return [max(column) + MARGIN * ((max(column) - min(column)) or 1.0) for column in columns]
-
 
 def _details(hypervolume: float | None, failures: int) -> str:
-    text = "" if hypervolume is None else f", hypervolume {hypervolume:.4g}"
+    text = "" if hypervolume is None else f", hypervolume {plain(hypervolume)} as searched"
     return f"{text}, {failures} failed" if failures else text
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.exploration import Exploration
-from gridtune.optimize.held_out import HeldOut
+from gridtune.optimize.held_out import PAIR, HeldOut
 from gridtune.optimize.records.evaluations import Archive, Failed, Value
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
@@ -186,6 +186,12 @@ def search(
     fresh_most = max(2 * fresh, most) if settings.adaptive else fresh
     racing = settings.adaptive and validation_replications is None
     fresh_least = max(RACING, least) if racing else fresh
+    reserve = 2 * min(PAIR, fresh_least) * len(settings.run_in)  # a point and today's setting
+    least_runs = 2 * least * len(settings.run_in) + reserve
+    if budget.runs is not None and budget.runs < least_runs:
+        raise ScenarioError(
+            f"runs {budget.runs}: too few to search and to judge what is found; {least_runs} at least"
+        )
     store = Store(settings, name, budget.points)
     held = holding or ExitStack()
     if where is not None:
@@ -193,7 +199,7 @@ def search(
             store = StudyStore(settings, name, budget.points, where, resume=resume)
     workers = pool or Pool(jobs)
     progress = progress or Progress()
-    meter = Meter(budget)
+    meter = Meter(budget, reserve=reserve)
     running = Evaluator(settings, store, workers, progress, work)
     for note in (*lucky, *notes):
         running.note(f"note: {note}")
@@ -202,7 +208,7 @@ def search(
         with sigterm_as_interrupt():
             exploration = Exploration(running, proposer, meter)
             exploration.explore()
-            spent = running.spent(exploration.race)
+            spent = running.spent(exploration.race.counts)
             held_out = HeldOut(running, meter, spent, fresh_least, fresh, fresh_most)
             held_out.validate()
             held_out.transplant()

@@ -7,7 +7,7 @@ from gridtune.optimize.convergence import LEAST
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
-from search_toys import VARY, noisy
+from search_toys import VARY, noisy, toy_with_today
 
 OBJECTIVES = ["unfairness", "completed"]
 
@@ -39,6 +39,39 @@ def test_a_budget_of_runs_is_kept_to_and_used(runs):
     assert 0.8 * runs <= count <= runs
     assert any(one.validated for one in found.archive.evaluations), "part of it is for fresh seeds"
     assert known(done(Budget.of(None, runs=runs))[0]) == known(found)
+
+
+@pytest.mark.parametrize(
+    ("more", "unit"),
+    [
+        ({"max_replications": 1}, 1),
+        ({"max_replications": 1, "today": True, "work": toy_with_today}, 1),
+        ({"max_replications": 4, "today": True, "work": toy_with_today}, 1),
+        ({"max_replications": 2, "seeds": [1, 2]}, 2),
+        ({"replications": 2, "today": True, "work": toy_with_today, "allow_loss": False}, 2),
+    ],
+)
+def test_few_runs_are_spent_and_something_is_run_again(more, unit):
+    for runs in range(8 * unit, 47, 5):
+        found, count = done(Budget.of(None, runs=runs), **more)
+        fresh = {one.number: one.fresh_replications for one in found.archive.evaluations}
+        assert runs - 5 * unit <= count <= runs, runs
+        assert sorted(fresh.values())[-2:-1] >= [2], "two points can be compared, on two streams"
+        if found.archive.today is not None:
+            assert fresh[found.archive.today] == max(fresh.values()), runs
+
+
+def test_runs_that_suffice_for_no_search_are_refused(tmp_path):
+    def refused(runs, **more):
+        with pytest.raises(ScenarioError, match=f"runs {runs}: too few to search"):
+            done(Budget.of(None, runs=runs), out=tmp_path / "none", **more)
+        assert not (tmp_path / "none").exists()
+
+    refused(1)
+    refused(5)
+    refused(11, seeds=[1, 2])
+    assert done(Budget.of(None, runs=6))[1] == 6
+    assert done(Budget.of(None, runs=2), validation_replications=0)[1] <= 2
 
 
 def test_of_two_limits_the_first_ends_the_search():

@@ -67,3 +67,6 @@ def test_a_point_that_is_not_there_is_one_line(kept):
         exported(kept, "999")
     with pytest.raises(ScenarioError, match="standard output takes one of them"):
         show_front("nowhere", "table", None, export="0", export_diff="0")
+    for option in ("export", "export_diff"):
+        with pytest.raises(ScenarioError, match="goes without --format json"):
+            show_front("nowhere", "json", None, **{option: "0"})

@@ -5,13 +5,15 @@ from itertools import count
 
 import pytest
 
-from gridtune.optimize import progress
+from gridtune.optimize import evaluator, progress
+from gridtune.optimize.front.front import history
 from gridtune.optimize.progress import Bar, Heartbeat, Volume, reporter
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
+from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search import search
 from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import load
-from search_toys import VARY, Interrupting, toy
+from search_toys import VARY, Interrupting, toy, toy_with_today
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
@@ -40,7 +42,7 @@ def test_a_heartbeat_is_a_line_now_and_then(monkeypatch):
     assert lines[0] == "evaluations: 20/100"
     assert 10 < len(lines) < 25, "not one per update"
     assert lines[-2] == "note: something"
-    assert lines[-1].startswith("evaluations: 60/100, hypervolume 1.5, 1 failed, ")
+    assert lines[-1].startswith("evaluations: 60/100, hypervolume 1.5 as searched, 1 failed, ")
     assert lines[-1].endswith(" left")
 
 
@@ -108,11 +110,11 @@ def test_a_search_tells_how_it_goes():
 
 
 def test_the_hypervolume_shown_is_that_of_the_front_and_only_grows():
-    volume = Volume(OBJECTIVES, first=2)
+    volume = Volume(OBJECTIVES)
     volume.add(evaluation(1.0, 0.0))
-    assert volume.value() is None
+    assert volume.value() is None, "there is no reference point yet"
     volume.add(evaluation(0.0, 1.0))
-    # The reference point is (1.1, -0.1): a tenth of the range beyond the worst.
+    volume.measure_from((1.1, -0.1))
     assert volume.value() == pytest.approx(1.1 * 1.1)
     volume.add(evaluation(0.5, 0.5))
     assert volume.value() == pytest.approx(1.1 * 1.1)
@@ -120,3 +122,28 @@ def test_the_hypervolume_shown_is_that_of_the_front_and_only_grows():
     assert volume.value() == pytest.approx(1.1 * 1.1 + 0.6 * 1.0)
     volume.add(evaluation(50.0, -50.0))
     assert volume.value() == pytest.approx(1.1 * 1.1 + 0.6 * 1.0)
+
+
+def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch):
+    class Heard(Progress):
+        def __init__(self):
+            self.volumes = []
+
+        def update(self, done, hypervolume=None, failures=0):
+            self.volumes.append(hypervolume)
+
+    monkeypatch.setattr(evaluator, "VOLUME_PERIOD", -1.0)
+    heard = Heard()
+    found = search(
+        load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_today, sampler="random", today=True,
+        progress=heard, validation_replications=0,
+    )  # fmt: skip
+    seen = [one for one in heard.volumes if one is not None]
+    assert seen == sorted(seen)
+    assert seen[-1] == pytest.approx(history(found.archive)[-1][1], rel=1e-3), "but for rounding"
+
+    heard = Heard()
+    search(load("diet/day-regular"), budget=12, vary=VARY, work=toy, sampler="random", progress=heard)
+    assert set(heard.volumes) == {None}, (
+        "without today's setting the reference point is known in the end only"
+    )

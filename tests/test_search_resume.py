@@ -279,8 +279,21 @@ def test_a_storage_that_stops_working_ends_the_search_in_one_line(scenario, tmp_
     with pytest.raises(ScenarioError, match=f"{JOURNAL}: cannot be written: .*No space left on device"):
         run(scenario, out=tmp_path)
     monkeypatch.undo()
-    resumed = run(scenario, out=tmp_path, resume=True)
+    if writes < 5:
+        with pytest.raises(ScenarioError, match="there is no study diet/day-regular to resume"):
+            run(scenario, out=tmp_path, resume=True)
+    resumed = run(scenario, out=tmp_path, resume=writes == 5)
     assert content(resumed.archive) == content(run(scenario).archive)
+
+
+@pytest.mark.parametrize("place", [{"out": "mistyped"}, {"storage": "sqlite:///{}/none.db"}])
+def test_where_there_is_no_study_none_is_resumed_and_nothing_left(scenario, tmp_path, place):
+    place = {name: where.format(tmp_path) for name, where in place.items()}
+    if "out" in place:
+        place["out"] = tmp_path / place["out"]
+    with pytest.raises(ScenarioError, match="there is no study diet/day-regular to resume; without --resume"):
+        run(scenario, **place, resume=True)
+    assert not list(tmp_path.iterdir())
 
 
 def _lines(path):

@@ -177,7 +177,10 @@ def test_a_failure_names_its_scenario(scenario, busy):
         ({"robust": "best"}, "--robust best: expected mean, worst or quantile:SHARE"),
         ({"others": [load("queue/mmc")]}, r"queue/mmc: client.dispatch, "),
         ({"others": [load(DAY)]}, "diet/day-regular: a case counts once"),
-        ({"objectives": ["unfairness", "jain"]}, "jain: no such metric"),
+        (
+            {"objectives": ["unfairness", "jain"]},
+            "jain: no such metric; the nearest are [^;]{,80}; `gridtune run",
+        ),
         ({"objectives": ["missed"]}, "missed: not measured in diet/day-regular, which measures .*killed"),
         ({"require": ["unfairnes<=1"]}, "unfairnes: no such metric; did you mean unfairness"),
         ({"require": ["pilots<=1"]}, "pilots: not measured in diet/day-regular"),

@@ -51,6 +51,9 @@ def show_front(
     """
     if export is not None and export_diff is not None:
         raise ScenarioError("--export and --export-diff: standard output takes one of them")
+    for option, text in (("--export", export), ("--export-diff", export_diff)):
+        if text is not None and format != "table":
+            raise ScenarioError(f"{option} has a form of its own: it goes without --format {format}")
     if plot is not None:
         from gridtune.scenarios.plots import picture_format
 

@@ -20,7 +20,10 @@ from gridtune.scenarios.results.amounts import human
 ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
 KEEP = "keep today's setting"
 NOTHING = "Nothing was found that is better than today's setting beyond noise."
-UNKNOWN = "No point was run twice, so nobody knows what is luck, and none is recommended (--validate)."
+UNKNOWN = (
+    "No point was run twice, so nobody knows what is luck, and none is recommended: the search with --resume "
+    "runs the front again, if it was interrupted; else more --runs, or two --replications, tell."
+)
 
 
 @dataclass(frozen=True)

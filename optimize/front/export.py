@@ -162,12 +162,13 @@ def _tabular(titles: list[str], texts: list[list[str]], columns: str) -> str:
 def summary(front: Front) -> list[str]:
     """What to know about a front, a sentence each."""
     archive, members = front.archive, front.members
+    evaluations = counted(len(archive.evaluations), "evaluation")
     if not members and front.infeasible:
         return nothing_feasible(front)
     if not members:
-        return [f"{len(archive.evaluations)} evaluations, none with finite objectives: there is no front."]
+        return [f"{evaluations}, none with finite objectives: there is no front."]
     points = counted(len(members), "point")
-    tried = f"{len(archive.evaluations)} evaluations ({len(archive.failed)} failed)"
+    tried = f"{evaluations} ({len(archive.failed)} failed)"
     many = "was" if len(members) == 1 else "were"
     said = [
         f"{tried}, of which {points} {many} run again on fresh seeds."

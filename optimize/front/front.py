@@ -329,9 +329,7 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
 
     for evaluation in archive.evaluations:
         if evaluation.number == archive.today:
-            first = [evaluation.objectives[o.name].values[0] for o in archive.objectives]
-            sides = signs(archive.objectives)
-            return tuple(float(x + side * (abs(x) or 1.0)) for x, side in zip(first, sides, strict=True))
+            return twice_as_bad(evaluation, archive.objectives)
 
     usable = comparable(archive)
     # What breaks constraints does not count, unless there is nothing else.
@@ -345,6 +343,12 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     size = np.maximum(np.abs(values).max(axis=0), 1.0)
     worst = np.vstack([values, fresh]).max(axis=0) + 0.1 * np.where(span > 0, span, size)
     return tuple(float(x) for x in worst * turned)
+
+
+def twice_as_bad(today: Evaluation, objectives: Sequence[Objective]) -> tuple[float, ...]:
+    """The reference point that today's setting makes; see `reference_point`."""
+    first = [today.objectives[o.name].values[0] for o in objectives]
+    return tuple(float(x + side * (abs(x) or 1.0)) for x, side in zip(first, signs(objectives), strict=True))
 
 
 def hypervolume(rows: Array, objectives: Sequence[Objective], reference: Sequence[float]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 
 ENOUGH = 8  # weeks of a log from which half of them can be drawn
@@ -31,6 +32,6 @@ def with_luck(scenario: Scenario) -> tuple[Scenario, list[str]]:
             how = f"weeks, of the {count} of {workload.trace} the even ones, on fresh seeds the odd ones"
         else:
             changes[f"{place}.resample"] = "shake"
-            how = f"shake, as {workload.trace} has {count} whole weeks, fewer than {ENOUGH}"
+            how = f"shake, as {workload.trace} has {counted(count, 'whole week')}, fewer than {ENOUGH}"
         notes.append(f"{place}.resample: {how}; --set {place}.resample=none repeats the log")
     return (scenario.override(changes) if changes else scenario), notes

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.trace_files.records import TraceError
 
 DAY = 86400.0
@@ -66,7 +67,7 @@ def weeks(submits: Sequence[float], rng: np.random.Generator, half: Half = "all"
     pool = _half(range(count), half)
     if len(pool) < 2:
         raise TraceError(
-            f'has {count} whole weeks, too few to draw from; resample = "shake" moves submissions'
+            f'has {counted(count, "whole week")}, too few to draw from; resample = "shake" moves submissions'
         )
     bounds = np.searchsorted(submits, [origin + WEEK * week for week in range(count + 1)])
     made: list[Drawn] = []
@@ -102,7 +103,7 @@ def users(
     pool = _half(list(theirs), half)
     if count < 1 or len(pool) < 2:
         raise TraceError(
-            f"has {count} whole weeks and {len(theirs)} users, too few to draw from; "
+            f"has {counted(count, 'whole week')} and {counted(len(theirs), 'user')}, too few to draw from; "
             'resample = "shake" moves submissions'
         )
     stay = min(TEMPORARY, count / 2) * WEEK
