@@ -167,6 +167,17 @@ def test_replications_differ_and_seeds_repeat(log, kind):
     assert plain[0] == plain[1]
 
 
+def test_a_log_is_drawn_alike_wherever_it_lies(log):
+    # An exported point names a log in full that its scenario names from beside it.
+    elsewhere = log.parent / "further" / log.name
+    elsewhere.parent.mkdir()
+    elsewhere.write_bytes(log.read_bytes())
+    one, other = (
+        simulate(replay(place, **{"workload.log.resample": "users"}), 5).metrics for place in (log, elsewhere)
+    )
+    assert one == other
+
+
 def test_two_workloads_of_a_log_stay_in_step(log):
     from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import inf
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -221,7 +221,7 @@ class TraceJobs(JobWorkload):
         Raises:
             TraceError: there is too little to draw from.
         """
-        rng = streams.stream(f"resample:{self.trace}")
+        rng = streams.stream(f"resample:{PurePath(self.trace).name}")  # wherever it lies
         half: Half
         if self.resample_from == "split":
             half = "even" if streams.replication < HELD_OUT else "odd"
