@@ -165,6 +165,8 @@ def search(
     expected = budget.expected(least, most, len(problem.cases) or 1)
     kind = find(sampler, expected - (raced and not standing.point), space)
     notes = list(problem.notes)
+    if resume and earlier is None:
+        notes.append(f"{name}: there is no study of that name to resume; it begins")
     if raced and standing.notes:
         notes.append(f"today's setting is no point of the space: {'; '.join(standing.notes)}")
     starts = dict[str, Point]()

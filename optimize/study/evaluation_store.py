@@ -251,29 +251,20 @@ class Choice:
 
 
 def stored_choice(where: str | Path, name: str, *, resume: bool) -> Choice | None:
-    """What a study to be resumed was begun with; None if a new one is to be begun.
+    """What a study that exists and can be resumed was begun with; None if there is no such study.
 
     It is only looked at, so that what cannot be gone on with stays as it is.
 
     Raises:
-        ScenarioError: the storage cannot be used, the study is damaged or not to be resumed, or there is none
-            to resume.
+        ScenarioError: the storage cannot be used, the study is damaged, or it is not to be resumed.
     """
     import optuna
 
-    if is_server(where) and not resume:
-        return None
-    if not exists(where):
-        if resume:
-            raise _missing(shown(where), name)
-        return None
-    if is_foreign(where):
+    if (is_server(where) and not resume) or not exists(where) or is_foreign(where):
         return None  # what opens it for writing has the words for that
     storage = open_for_reading(where)
     try:
         stored = stored_settings(storage, name)
-        if stored is None and resume:
-            raise _missing(shown(where), name)
         if stored is None:
             return None
         if not resume:
@@ -288,10 +279,6 @@ def stored_choice(where: str | Path, name: str, *, resume: bool) -> Choice | Non
         raise DamagedError(shown(where), [reason(error)]) from error
     finally:
         storage.remove_session()
-
-
-def _missing(where: str, name: str) -> ScenarioError:
-    return ScenarioError(f"{where}: there is no study {name} to resume; without --resume it is begun")
 
 
 def _exists(where: str, name: str) -> ScenarioError:
