@@ -176,7 +176,8 @@ def _gain(estimates, point, objective):
     return sign * (estimates[objective].mean - point.validated[objective].mean)
 
 
-def test_a_point_off_the_front_is_told_what_beats_it(kept):
+def test_a_point_off_the_front_is_told_what_beats_it(kept, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
     on_front = {m.evaluation.number for m in front(kept.archive).members}
     beaten = [
         explained(kept, e.number, ablate=False)

@@ -225,7 +225,7 @@ def _bounds(front: Front) -> list[bool]:
         return []
     own = [one.metric != EXCESS_LOSS for one in constraints]
     kept = all(member.feasible for member in front.members)
-    return [*(mine or not kept for mine in own), (any(own) or not kept) and not front.certain]
+    return [*(mine or not kept for mine in own), any(own) or not kept]
 
 
 def _titled(objective: Objective) -> str:

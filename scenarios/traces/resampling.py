@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.trace_files.records import TraceError
 
 DAY = 86400.0
@@ -66,9 +65,7 @@ def weeks(submits: Sequence[float], rng: np.random.Generator, half: Half = "all"
     count = whole_weeks(submits)
     pool = _half(range(count), half)
     if len(pool) < 2:
-        raise TraceError(
-            f'has {counted(count, "whole week")}, too few to draw from; resample = "shake" moves submissions'
-        )
+        raise TraceError(f'too few to draw from (whole weeks: {count}); resample = "shake" moves submissions')
     bounds = np.searchsorted(submits, [origin + WEEK * week for week in range(count + 1)])
     made: list[Drawn] = []
     for place, chosen in enumerate(rng.integers(len(pool), size=len(pool)).tolist()):
@@ -103,7 +100,7 @@ def users(
     pool = _half(list(theirs), half)
     if count < 1 or len(pool) < 2:
         raise TraceError(
-            f"has {counted(count, 'whole week')} and {counted(len(theirs), 'user')}, too few to draw from; "
+            f"too few to draw from (whole weeks: {count}, users: {len(theirs)}); "
             'resample = "shake" moves submissions'
         )
     stay = min(TEMPORARY, count / 2) * WEEK
