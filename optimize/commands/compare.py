@@ -17,7 +17,7 @@ from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.front.against_today import todays
 from gridtune.optimize.front.changes import IDLE
 from gridtune.optimize.front.comparison import Row, compared, compared_fronts
-from gridtune.optimize.front.terminal import GAP, laid_out, wrapped
+from gridtune.optimize.front.terminal import GAP, laid_out, titled, wrapped
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import human, human_difference
@@ -109,7 +109,7 @@ def compare_rows(made: Mapping[str, Any]) -> list[list[str]]:
     verdicts = {None: "", True: "better", False: "worse"}
     rows = [
         [
-            _titled(row["name"].replace("_", " "), row["unit"]),
+            titled(row["name"].replace("_", " "), row["unit"]),
             *("-" if row[side] is None else human(row[side], row["unit"]) for side in ("a", "b")),
             _difference(row),
             verdicts[_told(row)],
@@ -117,11 +117,6 @@ def compare_rows(made: Mapping[str, Any]) -> list[list[str]]:
         for row in made["rows"]
     ]
     return [["", "A", "B", "B - A", "B is"], *rows]
-
-
-def _titled(name: str, unit: str) -> str:
-    """A name with its unit, where neither the name nor the values say it."""
-    return name if unit in ("", "s", *name.split()) else f"{name} [{unit}]"
 
 
 def _difference(row: Mapping[str, Any]) -> str:

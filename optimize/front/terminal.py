@@ -177,7 +177,7 @@ def _cells(front: Front, groups: Sequence[Group]) -> tuple[list[str], list[list[
     bound = _bounds(front)
     titles = ["point"]
     for objective in objectives:
-        titles += [_titled(objective)] + (["vs today"] if today else [])
+        titles += [titled(spoken(objective), objective.unit)] + (["vs today"] if today else [])
     titles += [title for title, kept in zip(constraint_titles(front), bound, strict=True) if kept]
     chances = not front.certain
     titles += [*["P"] * chances, "runs", *(short[path] for path in paths)]
@@ -228,10 +228,9 @@ def _bounds(front: Front) -> list[bool]:
     return [*(mine or not kept for mine in own), any(own) or not kept]
 
 
-def _titled(objective: Objective) -> str:
-    unit = objective.unit if objective.unit != "s" else ""
-    named = spoken(objective)
-    return f"{named} [{unit}]" if unit and unit not in named.split() else named
+def titled(name: str, unit: str) -> str:
+    """A name with its unit, where neither the name nor the values say it."""
+    return name if unit in ("", "s", *name.split()) else f"{name} [{unit}]"
 
 
 def _value(front: Front, number: int, objective: Objective) -> str:

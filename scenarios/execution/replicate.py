@@ -35,17 +35,11 @@ def known_metrics(names: Sequence[str]) -> Sequence[str]:
 def no_metric(name: str) -> ScenarioError:
     """What to say of a metric that there is not."""
     near = get_close_matches(name, METRICS, n=3, cutoff=0.4)
-    alike = get_close_matches(name, near, n=1)
-    hint = (
-        f"did you mean {alike[0]}?"
-        if alike
-        else "; ".join(
-            [
-                *([f"the nearest are {', '.join(near)}"] if near else []),
-                "`gridtune run SCENARIO --all` lists all",
-            ]
-        )
-    )
+    if get_close_matches(name, near[:1]):
+        hint = f"did you mean {near[0]}?"
+    else:
+        hint = f"the nearest are {', '.join(near)}; " if near else ""
+        hint += "`gridtune run SCENARIO --all` lists all"
     return ScenarioError(f"{name[:60]}: no such metric; {hint}")
 
 
