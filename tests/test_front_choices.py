@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gridtune.optimize.front.against_today import between
 from gridtune.optimize.front.comparison import Row, _interval, compared, compared_fronts
 from gridtune.optimize.front.dominant_choice import dominant_choices
-from gridtune.optimize.front.export import reliabilities, summary, to_csv, to_dict, to_latex
+from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex
 from gridtune.optimize.front.front import (
     Member,
     _judged,
@@ -22,7 +23,15 @@ from gridtune.optimize.front.front import (
 )
 from gridtune.optimize.front.number_format import amount, cell, measured, plain, with_unit
 from gridtune.optimize.front.preference import Preference
-from gridtune.optimize.front.recommendations import _unbeaten, compromise, grouped, ordered, recommend
+from gridtune.optimize.front.recommendations import (
+    _unbeaten,
+    compromise,
+    grouped,
+    ordered,
+    recommend,
+    reliabilities,
+    silent,
+)
 from gridtune.optimize.front.terminal import (
     Group,
     _range,
@@ -38,6 +47,7 @@ from gridtune.optimize.front.terminal import (
 from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.inference.judgement import Loss
 from gridtune.optimize.records.evaluations import Archive, Constraint, Failed, Objective
+from gridtune.optimize.replication.reliability import Reliability
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)
@@ -481,6 +491,30 @@ def test_objectives_that_do_not_tell_points_apart_are_named():
     whole = front(search(30, objectives=2))
     assert to_dict(whole)["reliability"].keys() == {"unhappy_users", "unfairness"}
     assert any(text in line for line in _said(full))
+
+
+def test_there_is_no_best_of_an_objective_that_tells_nothing(monkeypatch):
+    whole = front(search(30, objectives=2))
+    assert not silent(whole)
+    names = [choice.name for choice in recommend(whole)]
+    assert names == ["lexicographic", "compromise", "best unhappy_users", "best unfairness"]
+    unsure = Reliability(0.0, 0.5)
+    monkeypatch.setattr(f"{recommend.__module__}.reliability", lambda values: unsure)
+    monkeypatch.setattr(f"{recommend.__module__}.between", _untold(between))
+    assert silent(whole) == {"unhappy_users": 0.5, "unfairness": 0.5}
+    assert [choice.name for choice in recommend(whole)] == names[:2]
+    one = front(search(30, objectives=1))
+    assert [choice.name for choice in recommend(one)] == ["best unhappy_users"]
+
+
+def _untold(between):
+    """Changes from one point to another of which none is told from chance."""
+
+    def unsure(*given):
+        return tuple(replace(one, difference=replace(one.difference, low=-1e9, high=1e9))
+                     for one in between(*given))  # fmt: skip
+
+    return unsure
 
 
 def _said(found):

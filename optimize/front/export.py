@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.metrics.registry import resolution, rounded
-from gridtune.optimize.front.against_today import between, gains, no_advice, settings_changed, todays
+from gridtune.optimize.front.against_today import gains, no_advice, settings_changed, todays
 from gridtune.optimize.front.breakdown import (
     columns,
     constraint_cells,
@@ -25,10 +24,9 @@ from gridtune.optimize.front.breakdown import (
 from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import cell, estimated, plain
-from gridtune.optimize.front.recommendations import Recommendation, recommend
+from gridtune.optimize.front.recommendations import Recommendation, recommend, reliabilities, silent
 from gridtune.optimize.inference.judgement import HOLD
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation
-from gridtune.optimize.replication.reliability import Reliability, reliability
 from gridtune.scenarios.results.amounts import counted
 
 if TYPE_CHECKING:
@@ -202,25 +200,13 @@ def summary(front: Front) -> list[str]:
     return said
 
 
-def reliabilities(front: Front) -> dict[str, Reliability | None]:
-    """How far each objective tells the points of the front apart, on the values that the front rests on."""
-    return {
-        o.name: reliability([member.estimates[o.name].values for member in front.kept])
-        for o in front.objectives
-    }
-
-
 def _unreliable(front: Front) -> Iterator[str]:
     """Objectives that do not tell the points of the front apart, no two of them either."""
-    evaluations = [member.evaluation for member in front.kept]
-    pairs = [between(front, *pair) for pair in combinations(evaluations, 2)]
-    told = {one.metric.name for changes in pairs for one in changes if one.told}
-    for name, known in reliabilities(front).items():
-        if known is not None and not known.tells and name not in told:
-            yield (
-                f"On this front {name.replace('_', ' ')} tells points apart no better than chance: equal "
-                f"points would differ as much with a probability of {known.doubt:.2f}."
-            )
+    for name, doubt in silent(front).items():
+        yield (
+            f"On this front {name.replace('_', ' ')} tells points apart no better than chance: equal "
+            f"points would differ as much with a probability of {doubt:.2f}."
+        )
 
 
 def _luck(front: Front) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.front.against_today import between, worth_it
@@ -13,6 +14,7 @@ from gridtune.optimize.front.number_format import amount, measured, spoken, with
 from gridtune.optimize.inference.judgement import Loss
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import shares
+from gridtune.optimize.replication.reliability import Reliability, reliability
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import human_difference
 
@@ -62,6 +64,7 @@ def recommend(
     are candidates; see `optimize.front.against_today.worth_it`. Of these, where there are any, those that are
     beaten by a loss that matters with a probability of no more than `RISK`. Today's setting is a candidate
     beside them while no point beats it: where a rule chooses it, that is a recommendation to keep it.
+    There is no best of an objective that tells points of the front apart no better than chance.
 
     Args:
         front: what to choose from; where nothing is better than today's setting there is no recommendation.
@@ -82,7 +85,12 @@ def recommend(
         _lexicographic_choice(front, candidates, objectives, tolerance),
         _compromise_choice(front, candidates, objectives),
     ]
-    choices += [_best_choice(front, candidates, objective, objectives) for objective in objectives]
+    unknown = silent(front)
+    choices += [
+        _best_choice(front, candidates, objective, objectives)
+        for objective in objectives
+        if objective.name not in unknown or len(objectives) == 1
+    ]
     if len(objectives) == 1:  # the three rules agree, one is enough
         choices = choices[-1:]
     return [
@@ -94,6 +102,33 @@ def recommend(
         )
         for choice in choices
     ]
+
+
+def reliabilities(front: Front) -> dict[str, Reliability | None]:
+    """How far each objective tells the points of the front apart, on the values that the front rests on."""
+    return {
+        o.name: reliability([member.estimates[o.name].values for member in front.kept])
+        for o in front.objectives
+    }
+
+
+def silent(front: Front) -> dict[str, float]:
+    """Objectives that do not tell the points of the front apart, no two of them either.
+
+    Returns:
+        By its name the probability that equal points would differ as much.
+    """
+    doubts = {
+        name: known.doubt
+        for name, known in reliabilities(front).items()
+        if known is not None and not known.tells
+    }
+    if not doubts:
+        return {}
+    evaluations = [member.evaluation for member in front.kept]
+    pairs = [between(front, *pair) for pair in combinations(evaluations, 2)]
+    told = {one.metric.name for changes in pairs for one in changes if one.told}
+    return {name: doubt for name, doubt in doubts.items() if name not in told}
 
 
 def _unbeaten(candidates: Sequence[Member], losses: Mapping[int, Loss]) -> Sequence[Member]:
