@@ -23,7 +23,7 @@ from gridtune.model.agenda import ARRIVAL, COMPLETION
 from gridtune.model.harvest.control import Control, Decision
 from gridtune.model.job import DONE, Job
 from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
-from gridtune.optimize.replication.loss import excess_loss
+from gridtune.optimize.replication.loss import excess_losses
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.simulation.simulate import simulate
 from gridtune.scenarios.tables.schema import ScenarioSpec
@@ -136,9 +136,14 @@ def verdict(twin: Metrics, honest: Metrics, objectives: list[str]) -> str:
         return "objectives"
     if all(a <= b for a, b in zip(mine, theirs, strict=True)) and mine != theirs:
         return "objectives"
-    if excess_loss(twin, honest) > 0:
+    if worst_loss(twin, honest) > 0:
         return "loss"
     return "level" if twin["lost_work"].value <= honest["lost_work"].value else ""
+
+
+def worst_loss(point: Metrics, today: Metrics) -> float:
+    """What a run loses beyond another one, of all its work or of the class that loses most."""
+    return max(excess_losses(point, today).values())
 
 
 def changed(twin: Metrics, honest: Metrics) -> bool:

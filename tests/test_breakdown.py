@@ -87,7 +87,7 @@ def test_what_is_broken_on_fresh_seeds_is_marked_and_counted():
     said = entry(second, found.archive)
     assert (said["feasible"], said["probability_feasible"]) == (False, 0.0)
     assert said["constraints"]["lost<=3"] == {
-        "scenario": "busy", "mean": 5.0, "standard_error": 1.0, "kept": False,
+        "scenario": "busy", "metric": "lost", "mean": 5.0, "standard_error": 1.0, "kept": False,
     }  # fmt: skip
     assert entry(first, found.archive)["constraints"]["lost<=3"]["kept"] is True
     assert said["scenarios"]["busy"]["lost"] == {"mean": 2.0, "standard_error": 0.0}
@@ -204,6 +204,26 @@ def test_a_guard_against_losing_work_that_all_keep_has_no_column_in_the_terminal
     assert spoken not in both
     assert "lost <= 3 jobs" in both
     assert "P(feasible)" in both
+
+
+def test_a_class_that_loses_too_much_in_the_mean_is_named():
+    sdj = f"{EXCESS_LOSS}.sdj"
+
+    def known(*losses):
+        return {"": {
+            **{o.name: estimate(1.0, 1.0) for o in TWO}, EXCESS_LOSS: estimate(-0.02, -0.02),
+            sdj: estimate(*losses), "lost.sdj": estimate(9.0, 9.0),
+        }}  # fmt: skip
+
+    kept, broken = known(-0.05, 0.04), known(0.05, -0.02)
+    guard = Constraint(EXCESS_LOSS, "<=", 0.0)
+    found = front(study(kept, kept, names=(), constraints=(guard,), fresh=(kept, broken)))
+    first, second = found.members
+    assert (first.feasible, second.feasible) == (True, False)
+    assert constraint_cells(first, found)[0] == "-0.005 ± 0.045 of sdj"
+    assert constraint_cells(second, found)[0] == "0.015 ± 0.035 of sdj broken"
+    assert 0 < second.probability_feasible < first.probability_feasible < 1
+    assert entry(second, found.archive)["constraints"]["excess_loss<=0"]["metric"] == sdj
 
 
 def test_failed_evaluations_stand_in_the_table_without_numbers():

@@ -4,7 +4,7 @@ import pytest
 
 from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
 from gridtune.optimize.samplers.penalty import Penalty
-from gridtune.optimize.search_space.constraints import constraints_of, excesses, tightest, violation
+from gridtune.optimize.search_space.constraints import constraints_of, excesses, limits, tightest, violation
 from gridtune.scenarios import ScenarioError, load
 
 
@@ -68,11 +68,33 @@ def test_the_worst_case_counts():
         "a": {"makespan": known(90.0), "utilisation": known(0.4)},
         "b": {"makespan": known(110.0), "utilisation": known(0.9)},
     }
-    assert [tightest(one, cases)[0] for one in constraints] == ["b", "a"]
+    assert [tightest(one, cases).case for one in constraints] == ["b", "a"]
     broken = excesses(constraints, cases)
     assert broken == {"makespan<=100": pytest.approx(0.1), "utilisation>=0.5": pytest.approx(0.2)}
     assert violation(broken) == pytest.approx(0.3)
     assert violation({"makespan<=100": -5.0, "utilisation>=0.5": 0.1}) == 0.1
+
+
+def test_each_class_must_keep_the_limit_of_loss_and_no_other_limit():
+    guard, share = constraints_of(["excess_loss<=0", "lost_fraction<=0.1"])
+    row = {"excess_loss": -0.1, "excess_loss.a": 0.2, "excess_loss.b": -0.3, "lost_fraction": 0.05,
+           "lost_fraction.a": 0.5}  # fmt: skip
+    cases = {"calm": {name: known(value) for name, value in row.items()}}
+    assert excesses((guard, share), cases) == {
+        "excess_loss<=0": 0.2,
+        "lost_fraction<=0.1": pytest.approx(-0.5),
+    }
+    assert tightest(guard, cases).whose == " of a"
+    assert (
+        tightest(share, cases).whose == tightest(constraints_of(["lost_fraction.a<=1"])[0], cases).whose == ""
+    )
+    # A point of a space that switches class b off has nothing there to keep.
+    fewer = {"calm": {name: one for name, one in cases["calm"].items() if name != "excess_loss.b"}}
+    every = limits((guard, share), [fewer, cases])
+    assert [limit.metric for limit in every] == [
+        "excess_loss", "excess_loss.a", "lost_fraction", "excess_loss.b",
+    ]  # fmt: skip
+    assert [limit.of(fewer).mean for limit in every] == [-0.1, 0.2, 0.05, -0.1]
 
 
 def test_penalties_put_feasible_points_first_and_then_the_least_violation():

@@ -14,11 +14,12 @@ from gridtune.optimize.inference.response_surface import WIDE, Surface, _start, 
 from gridtune.optimize.records.evaluations import Constraint
 from gridtune.optimize.replication.allocate import contested
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
-from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE, excess_loss
+from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE
 from gridtune.optimize.replication.paired import Difference, difference, unpaired_difference
 from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.shortlist import promising, shortlist, to_minimise
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
+from tests.saboteurs import worst_loss
 
 TWO = (UNFAIR, COMPLETED)
 
@@ -224,21 +225,21 @@ def measured(**values):
 
 def test_work_that_the_end_cuts_off_is_no_loss_up_to_half_a_percent():
     today = measured(lost_fraction=0.1, cut_off_fraction=0.0)
-    assert excess_loss(measured(lost_fraction=0.104, cut_off_fraction=0.004), today) == 0.0
-    assert excess_loss(measured(lost_fraction=0.11, cut_off_fraction=0.01), today) == pytest.approx(
+    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.004), today) == 0.0
+    assert worst_loss(measured(lost_fraction=0.11, cut_off_fraction=0.01), today) == pytest.approx(
         0.01 - TOLERANCE
     )
-    assert excess_loss(measured(lost_fraction=0.104, cut_off_fraction=0.0), today) == pytest.approx(0.004)
-    assert excess_loss(measured(lost_fraction=0.05), today) == pytest.approx(-0.05)
-    assert excess_loss(measured(lost_fraction=0.1, dropped=2.0), today) == pytest.approx(2 * TOLERANCE)
-    assert excess_loss(measured(lost_fraction=0.1, dropped=2.0), today | measured(dropped=2.0)) == 0.0
+    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.0), today) == pytest.approx(0.004)
+    assert worst_loss(measured(lost_fraction=0.05), today) == pytest.approx(-0.05)
+    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), today) == pytest.approx(2 * TOLERANCE)
+    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), today | measured(dropped=2.0)) == 0.0
 
 
 def test_a_class_may_lose_a_job_or_a_twentieth_of_its_work_more():
     today = measured(lost_fraction=0.0, owed_lost_fraction__a=0.1, lost_jobs__a=1.0)
 
     def lost(share, jobs):
-        return excess_loss(measured(lost_fraction=0.0, owed_lost_fraction__a=share, lost_jobs__a=jobs), today)
+        return worst_loss(measured(lost_fraction=0.0, owed_lost_fraction__a=share, lost_jobs__a=jobs), today)
 
     assert lost(0.1 + OF_CLASS + 0.02, 3.0) == pytest.approx(0.02)
     assert lost(0.9, 2.0) == 0.0, "a single job"

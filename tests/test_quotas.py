@@ -7,10 +7,10 @@ import pytest
 from gridtune.model.batch.cluster import Queue
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.job import State
-from gridtune.optimize.replication.loss import excess_loss
 from gridtune.scenarios import ScenarioError, load, simulate
 from tests import reference_batch
 from tests.reference_batch import Work
+from tests.saboteurs import worst_loss
 from tests.test_batch import play
 from tests.test_batch_priority import CAPACITY, random_works
 
@@ -287,8 +287,8 @@ def test_a_quota_that_refuses_jobs_is_no_free_win():
     plain = simulate(load("batch/replay"), seed=3).metrics
     refusing = simulate(load("batch/replay").override({"site.cluster.quota.user_slots": 8}), seed=3).metrics
     assert refusing["refused"].value > 0
-    assert excess_loss(refusing, plain) > 0
+    assert worst_loss(refusing, plain) > 0
     sharing = simulate(
         load("batch/replay").override({"site.cluster.quota.user_share": 8 / 128}), seed=3
     ).metrics
-    assert excess_loss(sharing, plain) == sharing["refused"].value == 0
+    assert worst_loss(sharing, plain) == sharing["refused"].value == 0

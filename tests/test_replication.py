@@ -122,7 +122,7 @@ def test_without_a_point_there_is_no_value():
 
 
 def test_the_replication_that_gives_no_finite_value_is_named_by_its_number():
-    settings = SimpleNamespace(run_in=[SimpleNamespace(name="a")], watched=("cost",))
+    settings = SimpleNamespace(run_in=[SimpleNamespace(name="a")], watched=lambda measured: ("cost",))
     runs = [[{"cost": Metric(1.0, "")}, {"cost": Metric(inf, "")}]]
     reason = "cost is infinite in replication 1: work was lost or left over"
     assert evaluated(5, {}, runs, settings) == Failed(5, {}, reason)

@@ -10,7 +10,7 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS, TodaysRuns, excess_loss
+from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS, TodaysRuns
 from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.run_cache import Runs
 from gridtune.optimize.replication.validation import FRESH, FreshRuns
@@ -19,6 +19,7 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.scenarios.execution.replicate import Task
 from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import estimate
+from tests.saboteurs import worst_loss
 
 COST = Objective("cost", "minimize", "s")
 CALM, BUSY = (SimpleNamespace(name=name) for name in ("calm", "busy"))
@@ -100,14 +101,14 @@ SMALL = {"owed_lost_fraction.a": 0.0, "lost_jobs.a": 2}
     ],
 )  # fmt: skip
 def test_what_is_lost_beyond_today(point, today, excess):
-    assert excess_loss(measured(**point), measured(**today)) == pytest.approx(excess, abs=1e-15)
+    assert worst_loss(measured(**point), measured(**today)) == pytest.approx(excess, abs=1e-15)
 
 
 def test_the_class_that_is_given_up_most_counts():
     today = measured(**{f"owed_lost_fraction.{kind}": 0.0 for kind in "abc"})
     lost = {f"owed_lost_fraction.{kind}": x for kind, x in zip("abc", (0.1, 0.3, 0.2), strict=True)}
     jobs = dict.fromkeys(("lost_jobs.a", "lost_jobs.b", "lost_jobs.c"), 5)
-    assert excess_loss(measured(**lost, **jobs), today) == pytest.approx(0.25)
+    assert worst_loss(measured(**lost, **jobs), today) == pytest.approx(0.25)
 
 
 class Counting:

@@ -23,7 +23,7 @@ from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluati
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.validation import FreshRuns
-from gridtune.optimize.search_space.constraints import tightest
+from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
 from gridtune.scenarios.errors import ScenarioError
@@ -66,17 +66,25 @@ class Setting:
 
 @dataclass(frozen=True)
 class Bound:
-    """Whether a constraint holds, on fresh seeds, in the case that comes closest to breaking it.
+    """Whether a constraint holds, on fresh seeds, where the point comes closest to breaking it.
 
     Attributes:
         constraint: which.
-        case: name of that case.
-        value: of the metric there, at the point.
+        nearest: the case and the metric that come closest, and the value there.
     """
 
     constraint: Constraint
-    case: str
-    value: Estimate
+    nearest: Bounded
+
+    @property
+    def case(self) -> str:
+        """Name of the case."""
+        return self.nearest.case
+
+    @property
+    def value(self) -> Estimate:
+        """Of the metric there, at the point."""
+        return self.nearest.value
 
     def __repr__(self) -> str:
         return f"Bound({str(self.constraint)!r}, {self.case!r}: {self.value.mean:.6g})"
@@ -145,6 +153,7 @@ class Explanation:
                     "constraint": str(one.constraint),
                     "holds": one.holds,
                     "case": one.case,
+                    "metric": one.nearest.metric,
                     "mean": one.value.mean,
                     "standard_error": one.value.standard_error,
                 }
@@ -212,7 +221,7 @@ def explain(
         evaluation,
         next((m for m in found.members if number in (m.evaluation.number, *m.equivalents)), None),
         advice,
-        tuple(Bound(one, *tightest(one, here.cases)) for one in settings.constraints),
+        tuple(Bound(one, tightest(one, here.cases)) for one in settings.constraints),
         tuple(
             Setting(path, value, meaning(scenario, path).value, meaning(changed, path))
             for path, value in evaluation.values.items()

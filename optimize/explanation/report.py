@@ -33,7 +33,8 @@ def _where(found: Explanation) -> Iterator[str]:
     yield f"Point {number}{also} of {archive.study}"
     for one in found.bounds:
         where = f" in {one.case}" if len(archive.cases) > 1 else ""
-        yield f"It {'keeps' if one.holds else 'breaks'} {one.constraint}: {estimated(one.value)}{where}."
+        value = f"{estimated(one.value)}{one.nearest.whose}"
+        yield f"It {'keeps' if one.holds else 'breaks'} {one.constraint}: {value}{where}."
     member, around = found.member, found.neighbourhood
     rivals = around.beaten_in_search
     if around.beaten_by:

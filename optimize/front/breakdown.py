@@ -27,8 +27,9 @@ def constraint_cells(member: Member, front: Front) -> list[str]:
     chance = member.probability_feasible
     cells = []
     for one in constraints:
-        _, known = tightest(one, member.cases)
-        cells.append(estimated(known) + (" broken" if one.excess(known.mean) > 0 else ""))
+        known = tightest(one, member.cases)
+        broken = " broken" if one.excess(known.value.mean) > 0 else ""
+        cells.append(f"{estimated(known.value)}{known.whose}{broken}")
     return [*cells, "?" if chance is None else f"{chance:.2f}"]
 
 
@@ -92,10 +93,10 @@ def columns(member: Member, front: Front) -> dict[str, object]:
     archive, row = front.archive, dict[str, object]()
     evaluation = member.evaluation
     for one in archive.constraints:
-        case, known = tightest(one, member.cases)
-        row |= {str(one): known.mean, f"{one}_se": known.standard_error}
+        known = tightest(one, member.cases)
+        row |= {str(one): known.value.mean, f"{one}_se": known.value.standard_error}
         if archive.cases:
-            row[f"{one}_scenario"] = case
+            row[f"{one}_scenario"] = known.case
     if archive.constraints:
         row |= {"feasible": member.feasible, "probability_feasible": member.probability_feasible}
     for case in archive.cases:
@@ -141,9 +142,9 @@ def nothing_feasible(front: Front) -> list[str]:
 def _measured(evaluation: Evaluation, archive: Archive) -> str:
     parts = []
     for one in archive.constraints:
-        case, known = tightest(one, evaluation.cases)
-        where = f" in {case}" if archive.cases else ""
-        parts.append(f"{one.metric} {with_unit(estimated(known), _metric(one))}{where}")
+        known = tightest(one, evaluation.cases)
+        where = f" in {known.case}" if archive.cases else ""
+        parts.append(f"{one.metric} {with_unit(estimated(known.value), _metric(one))}{known.whose}{where}")
     return ", ".join(parts)
 
 
@@ -168,11 +169,12 @@ def _title(one: Constraint) -> str:
 def _kept(cases: Cases, archive: Archive) -> dict[str, Any]:
     found = {}
     for one in archive.constraints:
-        case, known = tightest(one, cases)
+        known = tightest(one, cases)
         found[str(one)] = {
-            "scenario": case,
-            **_numbers(known),
-            "kept": one.excess(known.mean) <= 0,
+            "scenario": known.case,
+            "metric": known.metric,
+            **_numbers(known.value),
+            "kept": one.excess(known.value.mean) <= 0,
         }
     return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridtune.model.metrics.registry import METRICS
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.evaluations import Objective, of_class
 from gridtune.optimize.replication.paired import Difference, difference
 
 OTHERS = 5  # metrics beside the objectives that are shown
@@ -97,7 +97,7 @@ def other_changes(
     found = [
         change(_metric(name, units.get(name, "")), start[name], to[name])
         for name in start
-        if name in to and name not in known
+        if name in to and name not in known and not of_class(name)
     ]
     clear = [one for one in found if one.difference.judged(len(found)) == "clearly"]
     return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])

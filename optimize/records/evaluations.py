@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -10,6 +10,7 @@ from typing import Literal
 from gridtune.scenarios.fields.requirements import Relation
 
 Value = bool | int | float | str
+EXCESS_LOSS = "excess_loss"  # what a point loses beyond today's setting, see `optimize.replication.loss`
 LEAST = 1e-12  # excess of a value that equals a bound which it must not reach
 
 
@@ -28,6 +29,11 @@ class Objective:
     direction: Literal["minimize", "maximize"]
     unit: str = ""
     resolution: float = 0.0
+
+
+def of_class(metric: str) -> str:
+    """The class of jobs whose excess loss a metric is; empty if it is anything else."""
+    return metric.removeprefix(f"{EXCESS_LOSS}.") if metric.startswith(f"{EXCESS_LOSS}.") else ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,11 @@ class Constraint:
     def upper(self) -> bool:
         """Whether the metric must stay below the bound."""
         return self.relation in ("<=", "<")
+
+    def parts(self, metrics: Iterable[str]) -> list[str]:
+        """Of these metrics those that must keep it: its own, and if that is `EXCESS_LOSS` each class's."""
+        by_class = self.metric == EXCESS_LOSS
+        return [name for name in metrics if name == self.metric or (by_class and of_class(name))]
 
     def excess(self, value: float) -> float:
         """By how much a value breaks it, as a share of the bound's size (in units if that is 0).

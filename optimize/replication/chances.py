@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Objective
 from gridtune.optimize.replication.compare import common_scale, level, observed, replications
-from gridtune.optimize.search_space.constraints import Cases
+from gridtune.optimize.search_space.constraints import Cases, Limit, limits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,8 +78,9 @@ def chances(
     counts = np.array([replications(row) for row in estimates])
     if not len(counts) or counts.min() < 2 or not resamples:
         return [Chance(None, None)] * len(estimates)
-    columns, bounds = _constrained(constraints, cases[0])
-    rows = [row | _by_column(case) for row, case in zip(estimates, cases, strict=True)]
+    every = limits(constraints, cases)
+    columns, bounds = _constrained(every)
+    rows = [row | _by_column(every, case) for row, case in zip(estimates, cases, strict=True)]
     values = observed(rows, [*objectives, *columns])
     draws = np.random.default_rng([seed, len(estimates), int(counts.min())])
     wins, keeps = np.zeros(len(estimates)), np.zeros(len(estimates))
@@ -94,27 +95,25 @@ def chances(
     ]
 
 
-def _constrained(constraints: Sequence[Constraint], cases: Cases) -> tuple[list[Objective], list[float]]:
-    """A column to be minimised for each constraint in each case, and what its mean may not exceed."""
+def _constrained(every: Sequence[Limit]) -> tuple[list[Objective], list[float]]:
+    """A column to be minimised for each limit, and what its mean may not exceed."""
     columns = [
-        (Objective(_column(case, one.metric), "minimize" if one.upper else "maximize"), one)
-        for one in constraints
-        for case in cases
+        Objective(_column(limit), "minimize" if limit.constraint.upper else "maximize") for limit in every
     ]
-    bounds = [_least_below(one.bound if one.upper else -one.bound, one) for _, one in columns]
-    return [column for column, _ in columns], bounds
+    ones = [limit.constraint for limit in every]
+    return columns, [_least_below(one.bound if one.upper else -one.bound, one) for one in ones]
 
 
 def _least_below(bound: float, one: Constraint) -> float:
     return nextafter(bound, -inf) if one.relation in ("<", ">") else bound
 
 
-def _by_column(cases: Cases) -> dict[str, Estimate]:
-    return {_column(case, name): known for case, row in cases.items() for name, known in row.items()}
+def _by_column(every: Sequence[Limit], cases: Cases) -> dict[str, Estimate]:
+    return {_column(limit): limit.of(cases) for limit in every}
 
 
-def _column(case: str, metric: str) -> str:
-    return f"{case}\n{metric}"
+def _column(limit: Limit) -> str:
+    return f"{limit.case}\n{limit.metric}"
 
 
 def _resampled_means(

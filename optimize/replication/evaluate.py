@@ -32,7 +32,7 @@ def evaluated(
         if fault:
             return Failed(number, values, fault if len(cases) == 1 else f"{case.name}: {fault}")
     estimates = {
-        case.name: {name: estimate(summary[name]) for name in settings.watched}
+        case.name: {name: estimate(summary[name]) for name in settings.watched(summary)}
         for case, summary in zip(cases, summaries, strict=True)
     }
     objectives = {
@@ -63,7 +63,7 @@ def estimate(summary: Summary) -> Estimate:
 
 
 def _fault(summaries: dict[str, Summary], settings: Settings, first: int) -> str:
-    for name in settings.watched:
+    for name in settings.watched(summaries):
         if name not in summaries:
             return f"{name} is not measured in this scenario"
         for replication, value in enumerate(summaries[name].values, start=first):

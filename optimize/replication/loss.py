@@ -1,7 +1,8 @@
 """What a point loses beyond what the scenario as it stands loses: no search can win by losing work.
 
 A point is compared with today's setting under the same streams, replication by replication: what a workload
-makes every setting lose cancels.
+makes every setting lose cancels. What counts is the mean over the replications, of all work and of each
+class of jobs: that a class had bad luck in one of ten runs is no reason to refuse a point.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from gridtune.model.metrics.registry import Metric, define
-from gridtune.optimize.records.evaluations import Constraint
+from gridtune.optimize.records.evaluations import EXCESS_LOSS, Constraint
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
 from gridtune.scenarios.workers.pool import Failure, Outcome, Pool
 
-EXCESS_LOSS = "excess_loss"
 TOLERANCE = 0.005  # share of the mandatory work: jobs that the end of a run happens to cut off
 OF_CLASS = 0.05  # share of the mandatory work of a class, of which there is less and chance means more
 WITHHELD = ("never_submitted", "abandoned", "dropped")
@@ -29,8 +29,8 @@ define(
 NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
 
 
-def excess_loss(point: Metrics, today: Metrics) -> float:
-    """What a run loses beyond another one; at most 0 if it may.
+def excess_losses(point: Metrics, today: Metrics) -> dict[str, float]:
+    """What a run loses beyond another one, of all and of each class of jobs; means at most 0 are allowed.
 
     Which jobs still run when a run ends is partly chance: up to `TOLERANCE` more of them is no loss. What was
     refused, killed for good, left waiting or never submitted is, however little it is, and so are best-effort
@@ -40,26 +40,30 @@ def excess_loss(point: Metrics, today: Metrics) -> float:
 
     Args:
         point, today: metrics of two runs under the same streams.
+
+    Returns:
+        `EXCESS_LOSS` and, of each class that both have, `EXCESS_LOSS.CLASS`: beyond what a class may lose.
     """
     cut_off = _of(point, "cut_off_fraction") - _of(today, "cut_off_fraction")
     more = _of(point, "lost_fraction") - _of(today, "lost_fraction")
     excess = more - min(TOLERANCE, max(0.0, cut_off))
     if abs(excess) < ROUNDING:
         excess = 0.0
-    excess = max([excess, *_given_up(point, today)])
     withheld = max(_of(point, name) - _of(today, name) for name in WITHHELD)
-    return max(excess, TOLERANCE * withheld) if withheld > 0 else excess
+    if withheld > 0:
+        excess = max(excess, TOLERANCE * withheld)
+    return {EXCESS_LOSS: excess} | dict(_of_classes(point, today))
 
 
-def _given_up(point: Metrics, today: Metrics) -> Iterator[float]:
-    """By how much classes lose more than they may, those that do."""
-    for name in today:
+def _of_classes(point: Metrics, today: Metrics) -> Iterator[tuple[str, float]]:
+    """By how much each class loses more than it may."""
+    for name in point:
         metric, _, kind = name.partition(".")
-        if metric == "owed_lost_fraction":
+        if metric == "owed_lost_fraction" and name in today:
             jobs = f"lost_jobs.{kind}"
             more = _of(point, name) - _of(today, name) - OF_CLASS
-            if more > 0 and _of(point, jobs) - _of(today, jobs) > 1:
-                yield more
+            single = _of(point, jobs) - _of(today, jobs) <= 1
+            yield f"{EXCESS_LOSS}.{kind}", min(more, 0.0) if single else more
 
 
 def _of(metrics: Metrics, name: str) -> float:
@@ -126,9 +130,14 @@ class TodaysRuns:
             return list(runs)
         places = [(case, k) for case in range(len(self._cases)) for k in replications]
         return [
-            run | {EXCESS_LOSS: Metric(excess_loss(run, self._known[place]), "")}
+            run | {name: Metric(loss, "") for name, loss in self._losses(run, place).items()}
             for run, place in zip(runs, places, strict=True)
         ]
+
+    def _losses(self, run: Metrics, place: tuple[int, int]) -> dict[str, float]:
+        if place in self._failed:
+            return excess_losses(run, run | _FAILED)
+        return excess_losses(run, self._known[place])
 
 
 _FAILED: Metrics = {"lost_fraction": Metric(1.0, "")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Objective
 from gridtune.optimize.replication.allocate import contested
 from gridtune.optimize.replication.compare import costs, first_of, observed, padded, replications, signs
-from gridtune.optimize.search_space.constraints import Cases, Excesses, excesses
+from gridtune.optimize.search_space.constraints import Cases, Excesses, excesses, limits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,9 +81,9 @@ class Refinement:
 
     def excesses(self, name: str) -> Excesses:
         """By how much a point breaks each constraint, by the replications that count."""
-        constrained = [one.metric for one in self.constraints]
+        count = self.counts[name]
         cases = {
-            case: first_of({metric: row[metric] for metric in constrained}, self.counts[name])
+            case: first_of({part: row[part] for one in self.constraints for part in one.parts(row)}, count)
             for case, row in self._cases(name).items()
         }
         return excesses(self.constraints, cases)
@@ -92,17 +92,17 @@ class Refinement:
         """By how much single replications break what is constrained, each constraint in each case.
 
         Returns:
-            Points x (constraints times cases) x replications; 0 where a point has no more.
+            Points x limits x replications; 0 where a point has no more.
         """
+        every = limits(self.constraints, map(self._cases, names))
         each = [
             [
-                [one.excess(value) for value in row[one.metric].values[: self.counts[name]]]
-                for one in self.constraints
-                for row in self._cases(name).values()
+                [limit.constraint.excess(value) for value in limit.of(cases).values[: self.counts[name]]]
+                for limit in every
             ]
-            for name in names
+            for name, cases in zip(names, map(self._cases, names), strict=True)
         ]
-        return padded(each, len(each[0]) if each else 0)
+        return padded(each, len(every))
 
     def _usable(self) -> dict[str, Estimates]:
         return {

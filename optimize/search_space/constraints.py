@@ -1,14 +1,16 @@
 """Constraints: what a point must keep to be on the front, in every case.
 
-A constraint is about the mean of a metric over the replications. Of several cases the worst counts.
+A constraint is about the mean of a metric over the replications. Of several cases the worst counts, and of
+classes of jobs the one that loses most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from gridtune.model.metrics.registry import METRICS
-from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation
+from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, of_class
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.requirements import parse_requirement
 
@@ -38,17 +40,68 @@ def constraints_of(texts: Sequence[str]) -> tuple[Constraint, ...]:
     return tuple(found.values())
 
 
-def tightest(one: Constraint, cases: Cases) -> tuple[str, Estimate]:
-    """The case that comes closest to breaking a constraint, or breaks it most, and the metric there."""
-    return max(
-        ((name, estimates[one.metric]) for name, estimates in cases.items()),
-        key=lambda pair: one.excess(pair[1].mean),
-    )
+class Bounded(NamedTuple):
+    """A metric that must keep a constraint.
+
+    Attributes:
+        case: name of the case.
+        metric: its own, or that of a class of jobs.
+        value: of the metric there.
+    """
+
+    case: str
+    metric: str
+    value: Estimate
+
+    @property
+    def whose(self) -> str:
+        """` of CLASS` where it is what a class of jobs lost; else nothing."""
+        kind = of_class(self.metric)
+        return f" of {kind}" if kind else ""
+
+
+def bounded(one: Constraint, cases: Cases) -> list[Bounded]:
+    """All metrics of a point that must keep a constraint."""
+    return [Bounded(case, name, row[name]) for case, row in cases.items() for name in one.parts(row)]
+
+
+def tightest(one: Constraint, cases: Cases) -> Bounded:
+    """What comes closest to breaking a constraint, or breaks it most."""
+    return max(bounded(one, cases), key=lambda known: one.excess(known.value.mean))
+
+
+class Limit(NamedTuple):
+    """A constraint of a metric in a case.
+
+    Attributes:
+        constraint: which.
+        case: name of the case.
+        metric: its own, or that of a class of jobs.
+    """
+
+    constraint: Constraint
+    case: str
+    metric: str
+
+    def of(self, cases: Cases) -> Estimate:
+        """What a point has there; of a class that it does not have, what it has of all jobs."""
+        return cases[self.case].get(self.metric, cases[self.case][self.constraint.metric])
+
+
+def limits(constraints: Sequence[Constraint], points: Iterable[Cases]) -> list[Limit]:
+    """Every constraint with each case and metric that must keep it at any of the points."""
+    every = [
+        Limit(one, known.case, known.metric)
+        for cases in points
+        for one in constraints
+        for known in bounded(one, cases)
+    ]
+    return list(dict.fromkeys(every))
 
 
 def excesses(constraints: Sequence[Constraint], cases: Cases) -> Excesses:
     """By how much each constraint is broken in its worst case, by its text; see `Constraint.excess`."""
-    return {str(one): one.excess(tightest(one, cases)[1].mean) for one in constraints}
+    return {str(one): one.excess(tightest(one, cases).value.mean) for one in constraints}
 
 
 def violation(broken: Excesses) -> float:

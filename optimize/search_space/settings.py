@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,11 +70,16 @@ class Settings:
         """The cases, of which there is at least one."""
         return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
 
-    @property
-    def watched(self) -> tuple[str, ...]:
-        """Metrics that decide what becomes of a point: the objectives, and what is constrained."""
+    def watched(self, measured: Iterable[str] = ()) -> tuple[str, ...]:
+        """Metrics that decide what becomes of a point: the objectives, and what is constrained.
+
+        Args:
+            measured: all metrics, of which some are constrained by class of jobs.
+        """
         names = [objective.name for objective in self.objectives]
-        return tuple(dict.fromkeys([*names, *(one.metric for one in self.constraints)]))
+        for one in self.constraints:
+            names += [one.metric, *one.parts(measured)]
+        return tuple(dict.fromkeys(names))
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
