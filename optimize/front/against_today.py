@@ -15,6 +15,7 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import amount, cell, spoken
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.paired import INTERVAL, difference
+from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import human
 
 ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
@@ -50,6 +51,18 @@ def todays(front: Front) -> Evaluation | None:
     """The evaluation of the scenario as it stands; None if the search has none."""
     number = front.archive.today
     return next((one for one in front.archive.evaluations if one.number == number), None)
+
+
+def todays_chance(front: Front) -> float | None:
+    """How probably no other evaluated point beats today's setting, kept or not; None where nobody knows."""
+    number = front.archive.today
+    for member in front.members:
+        if member.evaluation.number == number:
+            return member.probability_non_dominated
+    today = todays(front)
+    if today is None or front.judgement is None or not feasible(today, front.archive.constraints):
+        return None
+    return front.judgement.chances.get(today.number)
 
 
 def settings_changed(front: Front, evaluation: Evaluation) -> list[Setting]:

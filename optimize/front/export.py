@@ -8,7 +8,14 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.metrics.registry import resolution, rounded
-from gridtune.optimize.front.against_today import between, gains, no_advice, settings_changed, todays
+from gridtune.optimize.front.against_today import (
+    between,
+    gains,
+    no_advice,
+    settings_changed,
+    todays,
+    todays_chance,
+)
 from gridtune.optimize.front.breakdown import (
     columns,
     constraint_cells,
@@ -273,6 +280,7 @@ def _today(front: Front) -> dict[str, Any]:
         "number": found.number,
         "values": dict(front.archive.present),
         "in_space": bool(found.values),
+        "probability_non_dominated": todays_chance(front),
         "objectives": _estimates(found.objectives),
         "validated": _estimates(found.validated) if found.validated else None,
         "replications": found.replications,
