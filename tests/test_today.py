@@ -85,6 +85,18 @@ def test_where_another_scenario_stands_elsewhere_today_is_no_point_of_the_space(
     assert any("stands elsewhere than the first scenario" in note for note in result.notes)
 
 
+def test_points_that_gave_the_same_are_counted_and_today_is_when_it_fell():
+    study = archive(
+        (UNFAIR, COMPLETED),
+        (0.3, 100), (0.2, 110), (0.2, 110), (0.1, 90),
+        fresh=[((0.3, 0.3), (100, 100)), *[((0.2, 0.2), (110, 110))] * 2, ((0.1, 0.1), (90, 90))],
+    )  # fmt: skip
+    said = summary(front(replace(study, today=0)))
+    assert said[0] == "4 evaluations (0 failed), of which 4 points were run again on fresh seeds."
+    assert "On fresh seeds 2 of 3 stay non-dominated." in said
+    assert "Others gave the same in every run, and are not shown: 1 point as number 1." in said
+
+
 def test_what_no_parameter_sets_and_points_change_all_the_same_is_said(tmp_path):
     """A policy is set by its name: `unplaced` of the scenario is the default wherever routing is searched."""
     scenario = load("deadline/search").override({"workload.task.count": 40})
