@@ -201,10 +201,16 @@ class Evaluator:
         self.store.add(entry)
         self.evaluated += 1
         self._count(entry)
-        now = time.monotonic()
-        if now - self._looked >= VOLUME_PERIOD:
+        self._show(time.monotonic() - self._looked >= VOLUME_PERIOD)
+
+    def look(self) -> None:
+        """Show the hypervolume of all that is known."""
+        self._show(True)
+
+    def _show(self, anew: bool) -> None:
+        if anew:
             self._volume_shown = self._volume.value()
-            self._looked = now
+            self._looked = time.monotonic()
         self.progress.update(len(self.store.known), self._volume_shown, self._failures)
 
     def _count(self, entry: Entry) -> None:

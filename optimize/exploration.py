@@ -55,6 +55,7 @@ class Exploration:
         store = self.store
         store.explored = store.explored and self._count() >= self.meter.budget.points
         self._spend()
+        self.evaluator.look()
         if self.settings.adaptive:
             seen = self._grafted | self.race.counts.keys()
             self.race.counts |= {

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from gridtune.optimize.commands.compare import (
+    OWN_RUNS,
     KeptRun,
     Origin,
     _runs,
@@ -180,7 +181,8 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
         )
     ]
     why = "A and B share no streams (another seed)"
-    made = {"paired": False, "unpaired_because": why, "rows": [row.as_json() for row in rows]}
+    told = [row.as_json() for row in rows]
+    made = {"kind": "studies", "paired": False, "unpaired_because": why, "rows": told}
     text = compare_text(made, width)
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
@@ -188,6 +190,8 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
     assert "2124 d" in words
     assert "183500000" not in words
     assert why in words
+    assert OWN_RUNS in words
+    assert OWN_RUNS not in basis({**made, "kind": "runs"})
 
 
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])

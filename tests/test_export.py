@@ -54,12 +54,16 @@ def test_a_trace_beside_the_scenario_is_named_in_full(tmp_path):
     assert found == {"workload": [{"trace": str(tmp_path / "log.swf")}, {"trace": "LCG"}]}
 
 
-def test_what_to_change_in_words(kept):
+def test_what_to_change_in_words(kept, monkeypatch):
     legacy = next(e for e in kept.archive.evaluations if e.values.get("client.dispatch") == "legacy")
     lines = differences(kept, str(legacy.number)).splitlines()
     assert lines[0].startswith("client.dispatch from ethic to legacy")
     assert any(line.startswith(f"client.n_submit to {legacy.values['client.n_submit']}") for line in lines)
     assert differences(kept, "today") == "nothing to change\n"
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = differences(kept, str(legacy.number))
+    assert max(map(len, narrow.splitlines())) <= 60
+    assert narrow.split() == " ".join(lines).split()
 
 
 def test_a_point_that_is_not_there_is_one_line(kept):

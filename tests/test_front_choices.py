@@ -211,9 +211,9 @@ def test_where_all_rules_agree_they_say_so():
     found = front(archive(TWO, ((0.1, 0.1), (5, 5)), ((0.2, 0.2), (9, 9))))
     (one,) = [member for member in found.members if member.evaluation.number == 0]
     alone = replace(found, members=(one,))
-    assert {item.reason for item in recommend(alone)} == {"The only point that no other beats. "}
+    assert {item.reason for item in recommend(alone)} == {"The only point that is kept. "}
     single = recommend(front(archive((UNFAIR,), (0.1,), (0.2,))))
-    assert [item.reason for item in single] == ["The only point that no other beats. "]
+    assert [item.reason for item in single] == ["The only point that is kept. "]
 
 
 def test_preferences_are_exact_at_their_bounds():

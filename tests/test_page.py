@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from gridtune.optimize.front.against_today import NOTHING
+from gridtune.optimize.front.export import to_dict
 from gridtune.optimize.front.front import front
+from gridtune.optimize.front.terminal import table
 from gridtune.optimize.visualization import save
 from gridtune.optimize.visualization.page import page
 from tests.chromium import document
@@ -156,3 +158,15 @@ def test_a_browser_draws_it_within_the_window_and_the_table_follows_the_choice(p
     assert seen["pixels"] > 10_000
     assert seen["some"] < seen["all"] == seen["back"]
     assert seen["wide"] <= seen["window"]
+
+
+def test_todays_chance_is_shown_also_where_it_is_not_kept(found):
+    today = found.archive.today
+    fallen = replace(found, members=tuple(m for m in found.members if m.evaluation.number != today))
+    chance = fallen.judgement.chances[today]
+    assert to_dict(fallen)["today"]["probability_non_dominated"] == chance
+    (line,) = [line for line in table(fallen, 30).splitlines() if line.startswith("P ")][:1]
+    assert line.split() == ["P", f"{chance:.2f}"]
+    row = re.search(r"<tr[^>]*>(?:(?!</tr>).)*>today<.*?</tr>", page(fallen), re.S)[0]
+    assert f">{chance:.2f}<" in row
+    assert to_dict(replace(fallen, judgement=None))["today"]["probability_non_dominated"] is None

@@ -77,7 +77,7 @@ def test_points_that_fresh_seeds_beat_are_not_recommended():
     )  # fmt: skip
     advice = recommend(front(study))
     assert {item.member.evaluation.number for item in advice} == {1}
-    assert all(item.reason.startswith("The only point that no other beats.") for item in advice)
+    assert all(item.reason.startswith("The only point that is kept.") for item in advice)
 
 
 def test_one_objective_needs_one_recommendation_and_an_empty_front_none():

@@ -142,6 +142,14 @@ def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch)
     assert seen == sorted(seen)
     assert seen[-1] == pytest.approx(history(found.archive)[-1][1], rel=1e-3), "but for rounding"
 
+    monkeypatch.setattr(evaluator, "VOLUME_PERIOD", 1e6)
+    seldom = Heard()
+    search(
+        load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_today, sampler="random", today=True,
+        progress=seldom, validation_replications=0,
+    )  # fmt: skip
+    assert seldom.volumes[-1] == seen[-1], "of all points, however seldom it is computed"
+
     heard = Heard()
     search(load("diet/day-regular"), budget=12, vary=VARY, work=toy, sampler="random", progress=heard)
     assert set(heard.volumes) == {None}, (

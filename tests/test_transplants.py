@@ -1,11 +1,14 @@
 """Kinds of systems are compared in the same place: alternatives put into points of the front."""
 
 import zlib
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.commands import kinds as command
 from gridtune.optimize.explanation import transplants as room
 from gridtune.optimize.front import kind_test
 from gridtune.optimize.front.changes import Change
@@ -233,3 +236,21 @@ def test_fresh_runs_give_every_metric_that_is_a_number_in_all_of_them():
         (known,) = fresh.run([found.archive.evaluations[0].values])
     assert known.values["seen_replication"] == (3.0, 4.0)
     assert "waiting_mean" not in known.values, "no number but in replication 0"
+
+
+def test_what_was_found_of_kinds_keeps_the_width(monkeypatch):
+    study = SimpleNamespace(details=None, name="study", settings=SimpleNamespace(run_in=[], space=None))
+    told = ["a sentence about a kind in the place of another, " * 4 + "undecided."]
+    for name, given in (
+        ("dominant_choices", lambda front: [object()]),
+        ("streams_of", lambda front: (0, 5)),
+        ("workers", lambda *jobs: nullcontext()),
+        ("FreshRuns", lambda *parts, **more: None),
+        ("tested", lambda *parts: told),
+    ):
+        monkeypatch.setattr(command, name, given)
+    monkeypatch.setattr(command.api, "open_study", lambda name: study)
+    monkeypatch.setenv("COLUMNS", "60")
+    text = command.kinds_text("study", replications=5, jobs=1, dask=None, json=False)
+    assert max(map(len, text.splitlines())) <= 60
+    assert text.split() == told[0].split()

@@ -23,6 +23,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import human, human_difference
 
 OTHER_CASES = "A and B were searched in other cases"
+OWN_RUNS = "Values are means of each point's own runs, not what `front` expects by all runs of a search."
 NAME = 16  # columns that names need at least, above which a table is turned on its side
 KINDS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
@@ -96,12 +97,13 @@ def compare_text(made: Mapping[str, Any], width: int) -> str:
 
 def basis(made: Mapping[str, Any]) -> str:
     """What the comparison rests on, in words."""
-    if made["paired"]:
-        return "Differences are B minus A over common streams; behind ± stands half the 95 % interval."
-    return (
-        f"{made['unpaired_because']}: differences are B minus A of two samples; behind ± stands half of "
-        "Welch's 95 % interval."
-    )
+    text = "Differences are B minus A over common streams; behind ± stands half the 95 % interval."
+    if not made["paired"]:
+        text = (
+            f"{made['unpaired_because']}: differences are B minus A of two samples; behind ± stands half of "
+            "Welch's 95 % interval."
+        )
+    return f"{text} {OWN_RUNS}" if made["kind"] == "studies" else text
 
 
 def compare_rows(made: Mapping[str, Any]) -> list[list[str]]:

@@ -13,6 +13,7 @@ from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.explanation.explain import find_point
 from gridtune.optimize.front.against_today import gains, settings_changed, todays, told_changes
 from gridtune.optimize.front.number_format import cell, estimated, spoken, with_unit
+from gridtune.optimize.front.terminal import terminal_width, wrapped
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.results.files import version_of
@@ -72,7 +73,7 @@ def differences(study: Study, name: str) -> str:
         text = f": {about.text}" if about.text else ""
         lines.append(f"{one.path}{before} to {cell(one.after)}{unit}{text}")
     lines += told_changes(gains(study.details, evaluation))
-    return "\n".join(lines) + "\n"
+    return "\n".join(wrapped(lines, terminal_width())) + "\n"
 
 
 def _changes(study: Study, evaluation: Evaluation) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from gridtune.optimize import api
 from gridtune.optimize.explanation.transplants import Tested, streams_of, tested
 from gridtune.optimize.front.dominant_choice import dominant_choices
+from gridtune.optimize.front.terminal import terminal_width, wrapped
 from gridtune.optimize.progress import progress_of
 from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.scenarios.execution.prepare import prepare, workers
@@ -54,4 +55,4 @@ def kinds_text(
         return to_json(made) + "\n"
     if not found:
         return "The front holds several kinds of systems, or the search tried only one: nothing to test.\n"
-    return "\n".join(map(str, found)) + "\n"
+    return "\n".join(wrapped(map(str, found), terminal_width())) + "\n"

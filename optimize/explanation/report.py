@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import Explanation, Setting
 from gridtune.optimize.explanation.neighbours import Neighbour
-from gridtune.optimize.front.against_today import in_words, told_changes
+from gridtune.optimize.front.against_today import in_words, todays_chance, told_changes
 from gridtune.optimize.front.number_format import cell, estimated, spoken
 from gridtune.optimize.front.terminal import terminal_width, wrapped
 from gridtune.optimize.records.evaluations import Value
@@ -43,7 +43,8 @@ def _where(found: Explanation) -> Iterator[str]:
     elif member is None:
         beaten = f"in the search it was beaten by {_points(rivals)}, " if rivals else ""
         source = "by all its runs" if found.judged else "on fresh seeds"
-        yield f"Not on the front: {beaten}{source} no point of the front beats it."
+        mine = todays_chance(found.front) if number == archive.today else None
+        yield f"Not on the front: {beaten}{source} no point of the front beats it{_of_all(mine)}."
     else:
         if member.evaluation.number != number:
             yield f"Gives the same as point {member.evaluation.number} in every replication."
@@ -54,9 +55,14 @@ def _where(found: Explanation) -> Iterator[str]:
         if member.non_dominated:
             yield f"On the front: no other point beats it {source}{surely}."
         else:
-            yield f"Not kept on the front, though no point of it beats it {source}{surely}."
+            yield f"Not kept on the front, though no point of it beats it {source}{_of_all(chance)}."
     for item in found.advice:
         yield f"{item.name.replace('_', ' ').capitalize()}: {item.reason}"
+
+
+def _of_all(chance: float | None) -> str:
+    """How probably no evaluated point beats one, of the front or not."""
+    return "" if chance is None else f"; that no evaluated point does has probability {chance:.2f}"
 
 
 def _in_short(found: Explanation) -> Iterator[str]:

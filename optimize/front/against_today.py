@@ -15,6 +15,7 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.number_format import amount, cell, spoken
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.paired import INTERVAL, difference
+from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import human
 
 ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
@@ -52,17 +53,34 @@ def todays(front: Front) -> Evaluation | None:
     return next((one for one in front.archive.evaluations if one.number == number), None)
 
 
+def todays_chance(front: Front) -> float | None:
+    """How probably no other evaluated point beats today's setting, kept or not; None where nobody knows."""
+    number = front.archive.today
+    for member in front.members:
+        if member.evaluation.number == number:
+            return member.probability_non_dominated
+    today = todays(front)
+    if today is None or front.judgement is None or not feasible(today, front.archive.constraints):
+        return None
+    return front.judgement.chances.get(today.number)
+
+
 def settings_changed(front: Front, evaluation: Evaluation) -> list[Setting]:
-    """What a point sets otherwise than today's setting, in the order of the point."""
+    """What a point has otherwise than today's setting, in the order of the point, then what none sets."""
     if evaluation.number == front.archive.today:
         return []
     before, after = front.archive.present, evaluation.values
     paths = dict.fromkeys([*after, *(path for path in before if path not in after)])
-    return [
+    changed = [
         Setting(path, before.get(path), after.get(path))
         for path in paths
         if not _same(before.get(path), after.get(path)) and path in after
     ]
+    for path, values in front.archive.beside.items():
+        policy = path.rpartition(".")[0]
+        if _same(before.get(policy), after.get(policy)):
+            changed.append(Setting(path, *values))
+    return changed
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:

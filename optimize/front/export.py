@@ -7,7 +7,13 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.metrics.registry import resolution, rounded
-from gridtune.optimize.front.against_today import gains, no_advice, settings_changed, todays
+from gridtune.optimize.front.against_today import (
+    gains,
+    no_advice,
+    settings_changed,
+    todays,
+    todays_chance,
+)
 from gridtune.optimize.front.breakdown import (
     columns,
     constraint_cells,
@@ -165,13 +171,13 @@ def summary(front: Front) -> list[str]:
         return nothing_feasible(front)
     if not members:
         return [f"{evaluations}, none with finite objectives: there is no front."]
-    points = counted(len(members), "point")
     tried = f"{evaluations} ({len(archive.failed)} failed)"
-    many = "was" if len(members) == 1 else "were"
+    again = sum(one.validated is not None for one in archive.evaluations)
+    were = "was" if again == 1 else "were"
     said = [
-        f"{tried}, of which {points} {many} run again on fresh seeds."
+        f"{tried}, of which {counted(again, 'point')} {were} run again on fresh seeds."
         if front.validated
-        else f"{tried} gave a front of {points}."
+        else f"{tried} gave a front of {counted(len(members), 'point')}."
     ]
     if archive.max_replications is not None and archive.max_replications > archive.replications:
         said.append(
@@ -180,9 +186,11 @@ def summary(front: Front) -> list[str]:
         )
     said += sentences(front)
     if front.validated:
-        held = f"{len(front.kept)} of {len(members)}"
+        held = f"{len(front.kept)} of {len(members) + _fallen(front)}"
         if front.judgement is None:
-            said.append(f"On fresh seeds {held} stay non-dominated.")
+            said.append(f"On fresh seeds {held} stay{'s' * (len(front.kept) == 1)} non-dominated.")
+        elif len(front.kept) == 1:
+            said.append(f"{held} is kept.")
         else:
             said.append(
                 f"{held} are kept: {HOLD:.0%} of these are expected to hold against each other on new runs."
@@ -193,11 +201,30 @@ def summary(front: Front) -> list[str]:
         said.append(f"Hypervolume {plain(front.hypervolume)}.")
     if front.unvalidated:
         said.append(f"{front.unvalidated} more looked non-dominated in the search but have no fresh seeds.")
+    said += _equals(front)
     said += map(str, dominant_choices(front))
     said += _unreliable(front)
     if todays(front) is not None and not recommend(front):
         said.append(no_advice(front))
     return said
+
+
+def _fallen(front: Front) -> bool:
+    """Whether today's setting was run on fresh seeds and is not kept: then it is no member."""
+    today = todays(front)
+    numbers = {member.evaluation.number for member in front.members}
+    return today is not None and today.validated is not None and today.number not in numbers
+
+
+def _equals(front: Front) -> Iterator[str]:
+    """How many points gave the same as those that are kept, which stand for them."""
+    parts = [
+        f"{counted(len(member.equivalents), 'point')} as number {member.evaluation.number}"
+        for member in front.kept
+        if member.equivalents
+    ]
+    if parts:
+        yield f"Others gave the same in every run, and are not shown: {', '.join(parts)}."
 
 
 def _unreliable(front: Front) -> Iterator[str]:
@@ -259,6 +286,7 @@ def _today(front: Front) -> dict[str, Any]:
         "number": found.number,
         "values": dict(front.archive.present),
         "in_space": bool(found.values),
+        "probability_non_dominated": todays_chance(front),
         "objectives": _estimates(found.objectives),
         "validated": _estimates(found.validated) if found.validated else None,
         "replications": found.replications,

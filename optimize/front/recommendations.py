@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1.0
 RISK = 0.05  # probability that a recommended point is beaten by a loss that matters
-ONLY, ALONE = "The only point that no other beats.", "The only candidate."
+ONLY, ALONE = "The only point that is kept.", "The only candidate."
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gridtune.optimize.front.against_today import between, gains, todays
+from gridtune.optimize.front.against_today import between, gains, todays, todays_chance
 from gridtune.optimize.front.breakdown import constraint_cells, constraint_titles, number
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
@@ -187,13 +187,16 @@ def _cells(front: Front, groups: Sequence[Group]) -> tuple[list[str], list[list[
         for objective in objectives:
             row += [_value(front, today.number, objective), ""]
         row += ["" for kept in bound if kept]
-        row += [*[""] * chances, str(today.fresh_replications or today.replications)]
+        chance_of_today = todays_chance(front)
+        row += [*["" if chance_of_today is None else f"{chance_of_today:.2f}"] * chances]
+        row += [str(today.fresh_replications or today.replications)]
         rows.append([*row, *(cell(front.archive.present.get(path)) for path in paths)])
     for group in groups:
         first = group.members[0]
         if first.evaluation.number == front.archive.today:
-            if chances:
-                rows[0][len(titles) - len(paths) - 2] = chance(first)
+            cells = [text for text, kept in zip(constraint_cells(first, front), bound, strict=True) if kept]
+            end = len(titles) - len(paths) - 1 - chances
+            rows[0][end - len(cells) : end] = cells
             continue
         changes = {one.metric.name: one for one in gains(front, first.evaluation)}
         row = [group.label]

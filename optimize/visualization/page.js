@@ -153,7 +153,9 @@
       }
     if (today && a !== null) {
       cross(pen, box.x(today[a]), box.y(today[b]));
-      pen.fillStyle = INK; pen.textAlign = "left"; pen.fillText("today", box.x(today[a]) + 9, box.y(today[b]) - 7);
+      const side = box.x(today[a]) + 9 + pen.measureText("today").width > box.left + box.width ? -1 : 1;
+      pen.fillStyle = INK; pen.textAlign = side > 0 ? "left" : "right";
+      pen.fillText("today", box.x(today[a]) + side * 9, box.y(today[b]) - 7);
     }
     pen.restore();
     pen.strokeStyle = "#ddd"; pen.strokeRect(box.left, box.top, box.width, box.height);

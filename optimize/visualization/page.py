@@ -10,7 +10,15 @@ from importlib.resources import files
 from typing import Any
 
 from gridtune import limits
-from gridtune.optimize.front.against_today import KEEP, gains, in_words, no_advice, settings_changed, todays
+from gridtune.optimize.front.against_today import (
+    KEEP,
+    gains,
+    in_words,
+    no_advice,
+    settings_changed,
+    todays,
+    todays_chance,
+)
 from gridtune.optimize.front.breakdown import number, scenario_header, scenario_rows
 from gridtune.optimize.front.export import summary
 from gridtune.optimize.front.front import Front, Member
@@ -142,8 +150,8 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
         cells = ["today"]
         for objective in front.objectives:
             cells += [human(front.value(today.number, objective), objective.unit), ""]
-        mine = [chance(one) for one in front.members if one.evaluation.number == today.number]
-        cells += [*(mine or [""])] * (not front.certain)
+        mine = todays_chance(front)
+        cells += ["" if mine is None else f"{mine:.2f}"] * (not front.certain)
         cells.append(str(today.fresh_replications or today.replications))
         cells.append(_settings(front.archive.present, short))
         shown.append({"look": "today", "number": -1, "cells": cells})
