@@ -254,16 +254,44 @@ def test_worth_is_what_the_model_expects_on_the_level_of_the_members():
     assert {number: row.tolist() for number, row in found.items()} == {
         0: [2.75, -7.5], 1: [5.25, -9.5], 9: [3.75, -7.0], 5: [8.75, -7.0], 2: [8.0, -8.5],
     }  # fmt: skip
-    # Who has three times the luck counts a ninth: the levels of the two are 5 and -6.5, and -1.5 and -4.5.
+    # What the model says of luck counts as a tenth of a run, beside one degree of freedom of a point's own
+    # runs: variances are 2.1 and 2.9, and 0.6 and 1.4, by 1.1. The levels are 5 and -6.5, and -1.5 and -4.5.
     loud = Model({1: (3.0, 3.0)}, p0=[1.0, -2.0], p1=[3.5, -4.0])
     louder = worth_of(members, [], [], TWO, loud)
-    assert louder[0] == pytest.approx([1 + (9 * 5.0 - 1.5) / 10, -2 + (9 * -6.5 - 4.5) / 10])
+    expected = [(5.0 / 2.1 - 1.5 / 2.9) / (1 / 2.1 + 1 / 2.9), (-6.5 / 0.6 - 4.5 / 1.4) / (1 / 0.6 + 1 / 1.4)]
+    assert louder[0] == pytest.approx([1 + expected[0], -2 + expected[1]])
     without = Model({0: (0.0, 0.0), 1: (0.0, 1.0)}, p0=[1.0, -2.0], p1=[3.5, -4.0])
-    assert worth_of(members, [], [], TWO, without)[0] == pytest.approx([2.75, -8.5])
+    level = (-6.5 / 0.5 - 4.5 / 0.6) / (1 / 0.5 + 1 / 0.6)
+    assert worth_of(members, [], [], TWO, without)[0] == pytest.approx([2.75, -2 + level])
     assert worth_of(members, [today], [], TWO, Model(p9=[0.0, 0.0]))[0].tolist() == [6.0, -8.5]
     assert worth_of(members, [today], [], TWO, None)[9].tolist() == [4.5, -7.0]
     alone = worth_of(members[:1], [], [], TWO, Model(p0=[1.0, -2.0]))
     assert [row.tolist() for row in alone.values()] == [[6.0, -8.5]]
+
+
+def test_a_value_is_one_that_the_runs_of_the_point_allow():
+    def shown(model, *outcomes, objectives=TWO):
+        points = [evaluation(k, objectives, row, fresh=row) for k, row in enumerate(outcomes)]
+        return [row.tolist() for row in worth_of(points, [], [], objectives, model).values()]
+
+    wild, calm = ((900.0, 1100.0, 1300.0), (50.0,) * 3), ((9.99, 10.0, 10.01), (40.0,) * 3)
+    model = Model(p0=[1000.0, -45.0], p1=[60.0, -45.0])
+    (first, _), (second, done) = shown(model, wild, calm)
+    # The calm one sets the level: its runs differ little, and the model's word counts a tenth of a run.
+    assert (first, second) == (pytest.approx(950.0, abs=1), pytest.approx(10.0, abs=0.1))
+    assert done == -40.0, "the same in all runs"
+    # Two calm ones that the model holds for unlike: either is moved to what its own runs allow.
+    low, high = ((9.9, 10.0, 10.1), (5.0, 6.0, 7.0)), ((9.9, 10.0, 10.1), (5.0, 6.0, 7.0))
+    far = Model(p0=[-300.0, 0.0], p1=[300.0, 0.0])
+    half = 0.1 / 3**0.5 * 9.925  # Student's t of two degrees of freedom, 99 %
+    assert [row[0] for row in shown(far, low, high)] == pytest.approx([10 - half, 10 + half], abs=1e-3)
+    # Nothing is on the side of 0 where none of its runs is.
+    near = ((0.0, 1.0, 5.0), (5.0, 6.0, 7.0))
+    (lowest, _), _ = shown(far, near, near)
+    assert lowest == 0.0
+    below = ((0.0, -1.0, -5.0), (5.0, 6.0, 7.0))
+    _, (highest, _) = shown(far, below, below)
+    assert highest == 0.0
 
 
 # The terminal

@@ -63,7 +63,7 @@ def recommend(
     Only members that stay non-dominated and are better than today's setting in some objective beyond noise
     are candidates; see `optimize.front.against_today.worth_it`. Of these, where there are any, those that are
     beaten by a loss that matters with a probability of no more than `RISK`. Today's setting is a candidate
-    beside them while no point beats it: where a rule chooses it, that is a recommendation to keep it.
+    beside them as long as it is kept: where a rule chooses it, that is a recommendation to keep it.
     There is no best of an objective that tells points of the front apart no better than chance.
 
     Args:

@@ -2,8 +2,8 @@
 
 Points have different numbers of fresh runs, and what the streams of these do to all points moves their plain
 means by more than what tells points apart. So values are what the model of all runs expects
-(`optimize.inference.judgement`), on the level of the streams on which the members were compared; what was
-the same in every run of a point is that. Without the model they are means, brought to the streams of the
+(`optimize.inference.judgement`), on the level of the streams on which the members were compared, as far as a
+point's own runs allow that. Without the model they are means, brought to the streams of the
 member that has most.
 """
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
-LEAST_LUCK = 1e-6  # of the largest of a front: a point of less counts as one of that
+LEAST_LUCK = 1e-12  # of the largest variance of a front: a point of less counts as one of that
+PRIOR = 0.1  # runs that the model's word on a point's luck counts as, beside the point's own
+POSSIBLE = 0.99  # of the means of a point's runs: what lies beyond is not what they are runs of
 
 
 def worth_of(
@@ -59,7 +61,7 @@ def worth_of(
     known = [one for one in members if judgement is not None and one.number in judgement]
     if judgement is None or not known:
         return means
-    level = _level(known, means, judgement)
+    level = _level(known, means, judgement, objectives)
     return {
         one.number: _possible(judgement.means(one.number) + level, one, objectives)
         if one.number in judgement
@@ -68,20 +70,36 @@ def worth_of(
     }
 
 
-def _level(members: Sequence[Evaluation], means: dict[int, Array], judgement: Judgement) -> Array:
+def _level(
+    members: Sequence[Evaluation],
+    means: dict[int, Array],
+    judgement: Judgement,
+    objectives: Sequence[Objective],
+) -> Array:
     """By how much values on the streams of the members are more than what the model expects, by objective.
 
-    Those of much luck say little of it: what waits for hours would move what waits for seconds by minutes.
+    A member whose runs differ much says little of it: what waits for hours would move what waits for seconds
+    by minutes.
     """
     import numpy as np
 
     off = np.array([means[one.number] - judgement.means(one.number) for one in members])
-    luck = np.array([judgement.luck(one.number) for one in members])
+    luck = np.array([_variance(one, judgement.luck(one.number), objectives) for one in members])
     runs = np.array([one.fresh_replications or one.replications for one in members])
     most = luck.max(axis=0)
     luck = np.where(most > 0, np.maximum(luck / np.where(most > 0, most, 1.0), LEAST_LUCK), 1.0)
-    weights = runs[:, None] / luck**2
+    weights = runs[:, None] / luck
     return np.asarray((weights * off).sum(axis=0) / weights.sum(axis=0))
+
+
+def _variance(evaluation: Evaluation, luck: Array, objectives: Sequence[Objective]) -> Array:
+    """Of a run of a point, an entry per objective: by its own runs, and a little by what the model says."""
+    import numpy as np
+
+    values = [np.array(_estimates(evaluation)[objective.name].values) for objective in objectives]
+    own = np.array([((known - known.mean()) ** 2).sum() for known in values])
+    free = np.array([len(known) - 1 for known in values])
+    return np.asarray((own + PRIOR * luck**2) / (free + PRIOR))
 
 
 def _estimates(evaluation: Evaluation) -> dict[str, Estimate]:
@@ -89,13 +107,25 @@ def _estimates(evaluation: Evaluation) -> dict[str, Estimate]:
 
 
 def _possible(row: Array, evaluation: Evaluation, objectives: Sequence[Objective]) -> Array:
-    """What is expected of a point, where its runs differ; what was the same in every run is that."""
+    """What is expected of a point, as far as its own runs allow it; what was the same in all of them is that.
+
+    A value lies within the interval of `POSSIBLE` of the point's runs, and on the side of 0 where all are.
+    """
     import numpy as np
+    from scipy.special import stdtrit
 
     found = np.array(row, dtype=float)
     for at, (objective, sign) in enumerate(zip(objectives, signs(objectives), strict=True)):
         estimates = evaluation.objectives, evaluation.validated or {}
-        values = [x for some in estimates if objective.name in some for x in some[objective.name].values]
-        if len(values) > 1 and min(values) == max(values):
-            found[at] = sign * values[0]
+        every = [x for some in estimates if objective.name in some for x in some[objective.name].values]
+        own = _estimates(evaluation)[objective.name]
+        if len(every) < 2:
+            continue
+        if min(every) == max(every):
+            found[at] = sign * every[0]
+        elif own.standard_error is not None:
+            wide = own.standard_error * float(stdtrit(len(own.values) - 1, (1 + POSSIBLE) / 2))
+            low = max(own.mean - wide, 0.0 if min(every) >= 0 else -np.inf)
+            high = min(own.mean + wide, 0.0 if max(every) <= 0 else np.inf)
+            found[at] = sign * min(max(sign * found[at], low), high)
     return found
