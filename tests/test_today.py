@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gridtune.optimize.commands.front import front_text, show_front
+from gridtune.optimize.commands.front import front_text
 from gridtune.optimize.commands.search import settings_of
 from gridtune.optimize.front.against_today import (
     NOTHING,
@@ -97,22 +97,15 @@ def test_points_that_gave_the_same_are_counted_and_today_is_when_it_fell():
     assert "Others gave the same in every run, and are not shown: 1 point as number 1." in said
 
 
-def test_what_no_parameter_sets_and_points_change_all_the_same_is_said(tmp_path):
-    """A policy is set by its name: `unplaced` of the scenario is the default wherever routing is searched."""
-    scenario = load("deadline/search").override({"workload.task.count": 40})
-    result = search(scenario, budget=6, today=True, out=tmp_path)
-    assert any("agent.routing.unplaced is reject, and stay wherever" in note for note in result.notes)
-    archive = load_archive(tmp_path)
-    assert archive.beside == {"agent.routing.unplaced": ("reject", "stay")}
-    by_kind = {one.values.get("agent.routing"): one for one in archive.evaluations if one.values}
-    for kind, one in by_kind.items():
-        changed = {str(part) for part in settings_changed(front(archive), one)}
-        assert ("agent.routing.unplaced from reject to stay" in changed) == (kind == "priority")
-    assert "priority" in by_kind
-    told = show_front(str(tmp_path), "table", None, export_diff=str(by_kind["priority"].number))
-    assert "agent.routing.unplaced from reject to stay" in told
-    alike = scenario.override({"agent.routing.unplaced": "stay"})
-    assert today_of(alike, Space.of(alike)).notes == ()
+@pytest.mark.parametrize("name", ["deadline/search", "deadline/trace"])
+def test_a_policy_that_is_set_to_the_kind_that_is_there_keeps_what_is_not_searched(name):
+    scenario = load(name)
+    today = today_of(scenario, Space.of(scenario))
+    assert today.notes == ()
+    assert today.point["agent.routing"] == "priority"
+    assert scenario.override(today.point).active.agent.routing.unplaced == "reject"
+    other = scenario.override({"agent.routing": "mct"})
+    assert other.document["agent"]["routing"] == "mct"
 
 
 def test_a_small_space_is_listed_beside_a_setting_outside_of_it(scenario):

@@ -66,21 +66,16 @@ def todays_chance(front: Front) -> float | None:
 
 
 def settings_changed(front: Front, evaluation: Evaluation) -> list[Setting]:
-    """What a point has otherwise than today's setting, in the order of the point, then what none sets."""
+    """What a point sets otherwise than today's setting, in the order of the point."""
     if evaluation.number == front.archive.today:
         return []
     before, after = front.archive.present, evaluation.values
     paths = dict.fromkeys([*after, *(path for path in before if path not in after)])
-    changed = [
+    return [
         Setting(path, before.get(path), after.get(path))
         for path in paths
         if not _same(before.get(path), after.get(path)) and path in after
     ]
-    for path, values in front.archive.beside.items():
-        policy = path.rpartition(".")[0]
-        if _same(before.get(policy), after.get(policy)):
-            changed.append(Setting(path, *values))
-    return changed
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:

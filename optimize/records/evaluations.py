@@ -173,7 +173,6 @@ class Archive:
         max_replications: per evaluation, at most; None if all have `replications`.
         today: number of the evaluation of the scenario as it stands; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
-        beside: what points change that no parameter sets; see `optimize.search_space.today.Today`.
     """
 
     study: str
@@ -191,7 +190,6 @@ class Archive:
     max_replications: int | None = None
     today: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
-    beside: Mapping[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)

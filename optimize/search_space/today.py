@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
-from gridtune.model.policy import Policy
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Point, Space
-from gridtune.scenarios.document.path_meaning import meaning, parts_at
+from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 
@@ -24,30 +23,20 @@ class Today:
         point: what a search sets for it; nothing where it is no point of the space.
         values: what stands in the scenario for each parameter that exists there, by path.
         notes: why it is no point of the space, a line each.
-        beside: what no parameter sets, and yet is otherwise at every point that chooses the same policy, by
-            path: what stands in the scenario, and what such a point has.
     """
 
     point: Point = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    beside: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """For storing."""
-        stored = {"point": self.point, "values": self.values, "notes": list(self.notes)}
-        beside = {path: list(both) for path, both in self.beside.items()}
-        return {**stored, "beside": beside} if beside else stored
+        return {"point": self.point, "values": self.values, "notes": list(self.notes)}
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Today:
         """What `as_json` has described."""
-        return cls(
-            dict(stored["point"]),
-            dict(stored["values"]),
-            tuple(stored["notes"]),
-            {path: (before, after) for path, (before, after) in stored.get("beside", {}).items()},
-        )
+        return cls(dict(stored["point"]), dict(stored["values"]), tuple(stored["notes"]))
 
 
 def today_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Today:
@@ -77,18 +66,13 @@ def today_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> To
             values[parameter.path] = value
         else:
             values[parameter.path] = point[parameter.path] = fitting
-    beside = {} if notes else _beside(scenario, point)
     if not notes:
-        notes += [
-            f"{path} is {before}, and {after} wherever {path.rpartition('.')[0]} is searched"
-            for path, (before, after) in beside.items()
-        ]
         notes += [
             f"{case.name}: stands elsewhere than the first scenario"
             for case in (cases or [Case(scenario.name, scenario, 1)])
-            if not (beside and case.scenario is scenario) and not _unchanged(case.scenario, point)
+            if not _unchanged(case.scenario, point)
         ]
-    return Today({} if notes else point, values, tuple(notes), beside)
+    return Today({} if notes else point, values, tuple(notes))
 
 
 def fitted(parameter: Parameter, value: Value) -> Value | None:
@@ -146,28 +130,6 @@ def _completed(given: Mapping[str, Value], space: Space, today: Today, where: st
 
 def _range(parameter: Parameter) -> str:
     return str(parameter).removeprefix(f"{parameter.path}: ").partition(", when ")[0]
-
-
-def _beside(scenario: Scenario, point: Point) -> dict[str, tuple[Value, Value]]:
-    """What setting a point changes in the policies that it chooses, though it chooses those that are there.
-
-    A policy is set by its name, with the defaults of all that is not searched.
-    """
-    try:
-        after = scenario.override(point)
-    except ScenarioError:
-        return {}
-    found: dict[str, tuple[Value, Value]] = {}
-    for path in point:
-        policy = next(parts_at(scenario.spec, path.split(".")), None)
-        if not isinstance(policy, Policy):
-            continue
-        for one in fields(policy):  # type: ignore[arg-type]
-            inner = f"{path}.{one.name}"
-            values = meaning(scenario, inner).value, meaning(after, inner).value
-            if None not in values and values[0] != values[1]:
-                found[inner] = values
-    return found
 
 
 def _unchanged(scenario: Scenario, point: Point) -> bool:

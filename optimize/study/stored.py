@@ -116,7 +116,6 @@ class StoredToday(Stored):
     point: dict[str, bool | int | float | str]
     values: dict[str, bool | int | float | str]
     notes: list[str]
-    beside: dict[str, Annotated[list[bool | int | float | str], Field(min_length=2, max_length=2)]] = {}
 
 
 class StoredSettings(Stored):

@@ -27,7 +27,6 @@ from gridtune.optimize.search_space.cases import MEAN
 from gridtune.optimize.search_space.constraints import excesses
 from gridtune.optimize.search_space.settings import Settings, stored_constraints
 from gridtune.optimize.search_space.space import key
-from gridtune.optimize.search_space.today import Today
 from gridtune.optimize.storages.damage import DamagedError, NoSuchStudyError
 from gridtune.optimize.storages.rdb import reason
 from gridtune.optimize.storages.storage import Opened, begun_here, open_for_reading, shown
@@ -203,7 +202,6 @@ def archive_of(
         constraints=stored_constraints(settings),
         today=next((e.number for e in evaluations if key(e.values) == mark), None),
         present={} if today is None else today["values"],
-        beside={} if today is None else Today.of_json(today).beside,
     )
 
 

@@ -32,10 +32,10 @@ class Meaning:
 def meaning(scenario: Scenario, path: str) -> Meaning:
     """What a path means in a scenario; where several elements (`*`) differ, there is no one value."""
     *parents, key = path.split(".")
-    found = [_meaning(part, key) for part in parts_at(scenario.spec, parents)]
+    found = [_meaning(part, key) for part in _at(scenario.spec, parents)]
     if parents and found and not found[0].text:  # a table of names has one description for all of them
         *above, table = parents
-        owner = next(parts_at(scenario.spec, above), None)
+        owner = next(_at(scenario.spec, above), None)
         if isinstance(owner, BaseModel) and table in type(owner).model_fields:
             text = type(owner).model_fields[table].description or ""
             found = [Meaning(one.value, one.unit, text) for one in found]
@@ -58,22 +58,22 @@ def _meaning(found: Any, key: str) -> Meaning:
     return Meaning(None)
 
 
-def parts_at(start: Any, parents: list[str]) -> Iterator[Any]:
+def _at(start: Any, parents: list[str]) -> Iterator[Any]:
     """What the parents of a path lead to, by the rules of `scenarios.document.paths`."""
     if isinstance(start, list):
         every = parents[:1] == ["*"]
         named = [part for part in start if every or (parents and getattr(part, "name", None) == parents[0])]
         for part in named or start[:1]:
-            yield from parts_at(part, parents[1:] if named else parents)
+            yield from _at(part, parents[1:] if named else parents)
     elif not parents:
         yield start
     elif isinstance(start, Mapping):
         if parents[0] in start:
-            yield from parts_at(start[parents[0]], parents[1:])
+            yield from _at(start[parents[0]], parents[1:])
     else:
         inner = getattr(start, parents[0], None)
         if inner is not None:
-            yield from parts_at(inner, parents[1:])
+            yield from _at(inner, parents[1:])
 
 
 def _of_policy(policy: Policy, key: str) -> Meaning:

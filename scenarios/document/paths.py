@@ -73,6 +73,8 @@ def parse_assignments(texts: Sequence[str]) -> dict[str, Any]:
 def with_values(document: Document, values: Mapping[str, Any]) -> Document:
     """A copy of the document with a value set at each path, shorter paths first.
 
+    A policy that is set to the kind that stands there keeps its parameters; one of another kind has its own.
+
     Raises:
         ScenarioError: a path leads nowhere. (Whether a key is known and a value fits is for the schema.)
     """
@@ -85,8 +87,14 @@ def with_values(document: Document, values: Mapping[str, Any]) -> Document:
     for path in sorted(values, key=lambda path: path.count(".")):
         *parents, key = path.split(".")
         for table in _tables(changed, parents, path):
-            table[key] = _copied(values[path])
+            if not _of_kind(table.get(key), values[path]):
+                table[key] = _copied(values[path])
     return changed
+
+
+def _of_kind(present: Any, value: Any) -> bool:
+    """Whether a table is of the kind that is to be set: then its parameters stay as they are."""
+    return isinstance(value, str) and isinstance(present, dict) and present.get("kind") == value
 
 
 def same_place(document: Document, first: str, second: str) -> bool:
