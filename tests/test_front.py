@@ -70,7 +70,7 @@ def test_fresh_seeds_overrule_the_search_and_the_beaten_point_stays_listed_last(
     study = archive(
         TWO,
         (0.1, 100), (0.2, 110), (0.9, 10), (0.15, 105),
-        fresh=[((0.3, 0.3), (100, 100)), ((0.2, 0.2), (110, 110)), None, None],
+        fresh=[((0.3,) * 5, (100,) * 5), ((0.2,) * 5, (110,) * 5), None, None],
     )  # fmt: skip
     found = front(study)
     assert found.validated
@@ -227,7 +227,7 @@ def test_golden_json():
                     "unfairness": {"mean": pytest.approx(0.25), "standard_error": pytest.approx(0.1)},
                     "completed": {"mean": 5.0, "standard_error": 1.0},
                 },
-                "probability_non_dominated": 1.0,
+                "probability_non_dominated": None,
                 "non_dominated": True,
                 "replications": 2,
                 "fresh_replications": 2,
@@ -364,7 +364,7 @@ def test_a_today_without_finite_objectives_is_told_of_all_the_same():
 
 
 def test_chances_are_drawn_with_the_seed_of_the_search():
-    study = search(15, fresh=0)  # too few points for a model of all runs
+    study = search(15, fresh=0, replications=5)  # too few points for a model of all runs
     found = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=5)).members}
     other = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=6)).members}
     assert found != other

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.inference.judgement import Judgement, judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
-from gridtune.optimize.replication.chances import RESAMPLES, chances, probability_non_dominated
-from gridtune.optimize.replication.compare import costs, non_dominated, signs
+from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, chances, probability_non_dominated
+from gridtune.optimize.replication.compare import costs, non_dominated, replications, signs
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
 
@@ -135,6 +135,11 @@ class Front:
         return f"Front({self.archive.study!r}, {len(self.kept)} of {len(self.members)} points for {names})"
 
     @property
+    def chances(self) -> bool:
+        """Whether anything is said of how probably members are on the front."""
+        return any(member.probability_non_dominated is not None for member in self.members)
+
+    @property
     def infeasible(self) -> list[Evaluation]:
         """Points that break a constraint as searched, those that are nearest to keeping all of them first."""
         constraints = self.archive.constraints
@@ -238,8 +243,10 @@ def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | No
 
 def _judged(members: Sequence[Member], judgement: Judgement | None, certain: bool) -> tuple[Member, ...]:
     """The members, with their chances against all evaluated points that keep the constraints."""
-    if certain:
-        # Replications that repeat each other are no sample: they say nothing of chance.
+    few = min((replications(member.estimates) for member in members), default=0) < FEWEST
+    if certain or (judgement is None and few):
+        # Replications that repeat each other are no sample, and few are next to none: of points with two runs
+        # that all bootstrap samples have on the front three in four are.
         return tuple(replace(member, probability_non_dominated=None) for member in members)
     if judgement is None:
         return tuple(members)

@@ -179,7 +179,7 @@ def _cells(front: Front, groups: Sequence[Group]) -> tuple[list[str], list[list[
     for objective in objectives:
         titles += [titled(spoken(objective), objective.unit)] + (["vs today"] if today else [])
     titles += [title for title, kept in zip(constraint_titles(front), bound, strict=True) if kept]
-    chances = not front.certain
+    chances = front.chances
     titles += [*["P"] * chances, "runs", *(short[path] for path in paths)]
     rows = []
     if today is not None:

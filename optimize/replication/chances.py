@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
 RESAMPLES = 2000
+FEWEST = 5  # runs of each point, below which shares of bootstrap samples are no probabilities
 
 
 class Chance(NamedTuple):

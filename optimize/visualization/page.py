@@ -132,7 +132,7 @@ def _header(front: Front) -> list[dict[str, Any]]:
         columns.append((_label(objective), "mean", False))
         about = "difference" if front.certain else "difference, ± half its 95 % interval"
         columns += [("against today", about, False)] if today else []
-    if not front.certain:
+    if front.chances:
         columns.append(("P", "probability that no other evaluated point beats it", False))
     columns.append(("runs", "behind the values", False))
     columns.append(("settings" + (" that differ from today" if today else ""), "of those that vary", True))
@@ -151,7 +151,7 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
         for objective in front.objectives:
             cells += [human(front.value(today.number, objective), objective.unit), ""]
         mine = todays_chance(front)
-        cells += ["" if mine is None else f"{mine:.2f}"] * (not front.certain)
+        cells += ["" if mine is None else f"{mine:.2f}"] * front.chances
         cells.append(str(today.fresh_replications or today.replications))
         cells.append(_settings(front.archive.present, short))
         shown.append({"look": "today", "number": -1, "cells": cells})
@@ -164,7 +164,7 @@ def _rows(front: Front, chosen: set[int]) -> list[dict[str, Any]]:
         for objective in front.objectives:
             cells.append(human(front.value(evaluation.number, objective), objective.unit))
             cells += [against(changes[objective.name])] if today is not None else []
-        cells += [chance(member)] * (not front.certain)
+        cells += [chance(member)] * front.chances
         cells.append(str(evaluation.fresh_replications or evaluation.replications))
         values: Mapping[str, Value] = evaluation.values
         if today is not None:
