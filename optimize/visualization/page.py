@@ -92,10 +92,12 @@ def _card(front: Front, items: Sequence[Recommendation]) -> dict[str, Any]:
     told = [one for one in changes if one.told]
     changed = settings_changed(front, evaluation)
     if todays(front) is None:
-        settings = [(path, "", cell(value)) for path, value in evaluation.values.items()]
+        settings = [(path, "", setting(value)) for path, value in evaluation.values.items()]
     else:
         settings = [
-            (one.path, "new" if one.before is None else cell(one.before), cell(one.after)) for one in changed
+            (one.path, "new" if one.before is None else shown(one.before), shown(one.after))
+            for one in changed
+            for shown in [cell if setting(one.before) == setting(one.after) else setting]
         ]
     return {
         "number": evaluation.number,
