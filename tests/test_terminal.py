@@ -124,6 +124,19 @@ def test_every_metric_belongs_to_a_part_and_those_that_matter_come_first(capsys)
     assert set(given) <= set(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(("errors", "told"), [((None, None), False), ((0.0, 0.0), False), ((0.0, 0.5), True)])
+def test_standard_errors_have_a_column_where_there_are_any(errors, told, capsys):
+    names = ("completed", "waiting_mean")
+    print_metrics(
+        {
+            name: {"mean": 3.0, "standard_error": one, "unit": ""}
+            for name, one in zip(names, errors, strict=True)
+        },
+        every=True,
+    )
+    assert ("standard error" in capsys.readouterr().out) == told
+
+
 def test_classes_that_do_not_fit_side_by_side_stand_in_tables_below_each_other(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

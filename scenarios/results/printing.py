@@ -60,12 +60,15 @@ def _print_folded(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None
 def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool) -> None:
     """Print the metrics of a run: those that matter first, the others by the part that they are about.
 
+    Standard errors have a column where there are any: not of a single run, nor where all runs gave the same.
+
     Args:
         metrics: as in the JSON of a run.
         every: whether to print the others, too, or how many there are.
     """
     first = headline(metrics)
-    columns = ("metric", "mean", "standard error", "unit")
+    uncertain = any(value["standard_error"] for value in metrics.values())
+    columns = ("metric", "mean", *["standard error"] * uncertain, "unit")
     print_table(columns, (_metric_row(name, metrics[name]) for name in first))
     others = [name for name in metrics if name not in first]
     if not every:
