@@ -192,6 +192,13 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
     assert why in words
     assert OWN_RUNS in words
     assert OWN_RUNS not in basis({**made, "kind": "runs"})
+    assert "behind ± stands half of Welch's" in words
+    paired = {**made, "kind": "runs", "paired": True}
+    assert "behind ±" in basis(paired)
+    level = [compared(Objective("completed", "maximize", "jobs"), (5.0, 5.0), (7.0, 7.0), common=True)]
+    assert basis({**paired, "rows": [row.as_json() for row in level]}) == (
+        "Differences are B minus A over common streams."
+    )
 
 
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])

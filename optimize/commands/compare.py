@@ -97,12 +97,14 @@ def compare_text(made: Mapping[str, Any], width: int) -> str:
 
 def basis(made: Mapping[str, Any]) -> str:
     """What the comparison rests on, in words."""
-    text = "Differences are B minus A over common streams; behind ± stands half the 95 % interval."
-    if not made["paired"]:
-        text = (
-            f"{made['unpaired_because']}: differences are B minus A of two samples; behind ± stands half of "
-            "Welch's 95 % interval."
-        )
+    uncertain = any("±" in _difference(row) for row in made["rows"])
+    if made["paired"]:
+        text = "Differences are B minus A over common streams"
+        interval = "; behind ± stands half the 95 % interval"
+    else:
+        text = f"{made['unpaired_because']}: differences are B minus A of two samples"
+        interval = "; behind ± stands half of Welch's 95 % interval"
+    text += f"{interval}." if uncertain else "."
     return f"{text} {OWN_RUNS}" if made["kind"] == "studies" else text
 
 
