@@ -1,10 +1,15 @@
 """Constraints: how they are written, when they hold, and what samplers hear of them."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
+from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.samplers.penalty import Penalty
 from gridtune.optimize.search_space.constraints import constraints_of, excesses, limits, tightest, violation
+from gridtune.optimize.study.extra_runs import _concatenated
 from gridtune.scenarios import ScenarioError, load
 
 
@@ -106,3 +111,20 @@ def test_penalties_put_feasible_points_first_and_then_the_least_violation():
     assert penalty.told([[2.0, 15.0], [0.0, 50.0]], [{"x": 0.5}, {"x": 1.0}]) == [[6.0, -5.0], [7.0, -10.0]]
     alone = Penalty((Objective("cost", "minimize"),)).told([[5.0], [7.0]], [{"x": 2.0}, {"x": 1.0}])
     assert alone == [[3.0], [2.0]]
+
+
+def test_what_only_some_runs_of_a_point_have_is_not_constrained():
+    guard = constraints_of(["excess_loss<=0"])
+    settings = SimpleNamespace(
+        run_in=[SimpleNamespace(name="calm")], objectives=(), constraints=guard,
+        watched=lambda measured: [name for one in guard for name in one.parts(measured)],
+    )  # fmt: skip
+    runs = [
+        {"excess_loss": -0.1, "excess_loss.a": -0.2, "excess_loss.b": 0.3},
+        {"excess_loss": -0.1, "excess_loss.a": 0.0},
+    ]
+    made = evaluated(0, {}, [[{name: Metric(x, "") for name, x in run.items()} for run in runs]], settings)
+    assert made.cases["calm"].keys() == {"excess_loss", "excess_loss.a"}
+    first, then = made.cases["calm"], {"excess_loss": known(0.0), "excess_loss.b": known(0.0)}
+    assert _concatenated(first, then).keys() == {"excess_loss"}
+    assert _concatenated({}, then).keys() == then.keys()

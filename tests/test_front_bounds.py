@@ -294,6 +294,13 @@ def test_a_value_is_one_that_the_runs_of_the_point_allow():
     assert highest == 0.0
 
 
+def test_runs_on_other_streams_say_nothing_of_a_value_on_the_level_of_the_members():
+    member = evaluation(0, TWO, ((1.0, 1.1), (5.0, 5.1)), fresh=((7.0, 7.1), (5.0, 5.1)))
+    rival = evaluation(1, TWO, ((1.6, 1.7), (5.0, 5.1)))
+    found = worth_of([member], [], [rival], TWO, Model(p0=[1.0, -5.0], p1=[1.6, -5.0]))
+    assert found[1][0] == pytest.approx(7.65), "fresh streams give 6 more"
+
+
 # The terminal
 
 

@@ -63,7 +63,9 @@ def worth_of(
         return means
     level = _level(known, means, judgement, objectives)
     return {
-        one.number: _possible(judgement.means(one.number) + level, one, objectives)
+        one.number: _possible(
+            judgement.means(one.number) + level, one, objectives, bool(one.validated) == fresh
+        )
         if one.number in judgement
         else means[one.number]
         for one in (*members, *others, *(one for one in searched if one.number in judgement))
@@ -106,10 +108,11 @@ def _estimates(evaluation: Evaluation) -> dict[str, Estimate]:
     return evaluation.validated or evaluation.objectives
 
 
-def _possible(row: Array, evaluation: Evaluation, objectives: Sequence[Objective]) -> Array:
+def _possible(row: Array, evaluation: Evaluation, objectives: Sequence[Objective], on_level: bool) -> Array:
     """What is expected of a point, as far as its own runs allow it; what was the same in all of them is that.
 
     A value lies within the interval of `POSSIBLE` of the point's runs, and on the side of 0 where all are.
+    Runs that are not on the streams of the members (`on_level`) say nothing of values on their level.
     """
     import numpy as np
     from scipy.special import stdtrit
@@ -123,7 +126,7 @@ def _possible(row: Array, evaluation: Evaluation, objectives: Sequence[Objective
             continue
         if min(every) == max(every):
             found[at] = sign * every[0]
-        elif own.standard_error is not None:
+        elif on_level and own.standard_error is not None:
             wide = own.standard_error * float(stdtrit(len(own.values) - 1, (1 + POSSIBLE) / 2))
             low = max(own.mean - wide, 0.0 if min(every) >= 0 else -np.inf)
             high = min(own.mean + wide, 0.0 if max(every) <= 0 else np.inf)

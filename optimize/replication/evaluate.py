@@ -27,13 +27,14 @@ def evaluated(
     """
     cases = settings.run_in
     summaries = [summarise(replications) for replications in runs]
-    for case, summary in zip(cases, summaries, strict=True):
-        fault = _fault(summary, settings, first)
+    watched = [settings.watched(_in_all(replications)) for replications in runs]
+    for case, summary, names in zip(cases, summaries, watched, strict=True):
+        fault = _fault(summary, names, first)
         if fault:
             return Failed(number, values, fault if len(cases) == 1 else f"{case.name}: {fault}")
     estimates = {
-        case.name: {name: estimate(summary[name]) for name in settings.watched(summary)}
-        for case, summary in zip(cases, summaries, strict=True)
+        case.name: {name: estimate(summary[name]) for name in names}
+        for case, summary, names in zip(cases, summaries, watched, strict=True)
     }
     objectives = {
         objective.name: summed_up([summary[objective.name] for summary in summaries], objective, settings)
@@ -62,8 +63,13 @@ def estimate(summary: Summary) -> Estimate:
     return Estimate(summary.mean, summary.standard_error, summary.values)
 
 
-def _fault(summaries: dict[str, Summary], settings: Settings, first: int) -> str:
-    for name in settings.watched(summaries):
+def _in_all(runs: Sequence[Metrics]) -> list[str]:
+    """Metrics that all runs have: a class of jobs may be compared with today's in some only."""
+    return [name for name in runs[0] if all(name in run for run in runs)]
+
+
+def _fault(summaries: dict[str, Summary], watched: Sequence[str], first: int) -> str:
+    for name in watched:
         if name not in summaries:
             return f"{name} is not measured in this scenario"
         for replication, value in enumerate(summaries[name].values, start=first):

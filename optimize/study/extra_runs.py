@@ -119,9 +119,11 @@ def kept_runs(study: Study, identity: str) -> dict[Run, Metrics]:
 
 
 def _concatenated(first: Mapping[str, Estimate], then: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """Of metrics that both have; all there are where there is nothing yet."""
     return {
         name: estimate_of([*(first[name].values if name in first else ()), *estimate.values])
         for name, estimate in then.items()
+        if not first or name in first
     }
 
 
