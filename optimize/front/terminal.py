@@ -188,7 +188,7 @@ def _cells(front: Front, groups: Sequence[Group]) -> tuple[list[str], list[list[
             row += [_value(front, today.number, objective), ""]
         row += ["" for kept in bound if kept]
         chance_of_today = todays_chance(front)
-        row += [*["" if chance_of_today is None else f"{chance_of_today:.2f}"] * chances]
+        row += ["" if chance_of_today is None else f"{chance_of_today:.2f}"] * chances
         row += [str(today.fresh_replications or today.replications)]
         rows.append([*row, *(cell(front.archive.present.get(path)) for path in paths)])
     for group in groups:

@@ -70,7 +70,7 @@ class Settings:
         """The cases, of which there is at least one."""
         return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
 
-    def watched(self, measured: Iterable[str] = ()) -> tuple[str, ...]:
+    def watched(self, measured: Iterable[str]) -> tuple[str, ...]:
         """Metrics that decide what becomes of a point: the objectives, and what is constrained.
 
         Args:
