@@ -16,7 +16,7 @@ from gridtune.optimize.commands.compare import (
     compare_text,
     run_compare,
 )
-from gridtune.optimize.front.comparison import compared, compared_fronts
+from gridtune.optimize.report.comparison import compared, compared_fronts
 from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.paired import difference, unpaired_difference

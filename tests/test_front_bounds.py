@@ -14,7 +14,7 @@ from gridtune.optimize.front.dominant_choice import Alternative, DominantChoice,
 from gridtune.optimize.front.export import summary, to_dict
 from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.front.number_format import measured
-from gridtune.optimize.front.preference import Preference
+from gridtune.optimize.report.preference import Preference
 from gridtune.optimize.front.recommendations import compromise, recommend
 from gridtune.optimize.front.terminal import (
     against,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.front.against_today import between
-from gridtune.optimize.front.comparison import Row, _interval, compared, compared_fronts
+from gridtune.optimize.report.comparison import Row, _interval, compared, compared_fronts
 from gridtune.optimize.front.dominant_choice import dominant_choices
 from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex
 from gridtune.optimize.front.front import (
@@ -22,7 +22,7 @@ from gridtune.optimize.front.front import (
     reference_point,
 )
 from gridtune.optimize.front.number_format import amount, cell, measured, plain, with_unit
-from gridtune.optimize.front.preference import Preference
+from gridtune.optimize.report.preference import Preference
 from gridtune.optimize.front.recommendations import (
     _unbeaten,
     compromise,

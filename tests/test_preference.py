@@ -6,7 +6,7 @@ import pytest
 
 from gridtune.optimize.commands.front import preference_text
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front.preference import Preference
+from gridtune.optimize.report.preference import Preference
 from gridtune.scenarios import ScenarioError
 from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, archive
 

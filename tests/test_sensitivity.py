@@ -16,7 +16,7 @@ from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space
 from gridtune.optimize.study.study import StoredStudy
-from gridtune.optimize.visualization.sensitivity import draw_sensitivity
+from gridtune.optimize.report.pictures.sensitivity import draw_sensitivity
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.workers.pool import Pool

@@ -8,11 +8,11 @@ from typing import Any
 from gridtune.optimize import api
 from gridtune.optimize.explanation.transplants import Tested, streams_of, tested
 from gridtune.optimize.front.dominant_choice import dominant_choices
-from gridtune.optimize.front.terminal import terminal_width, wrapped
 from gridtune.optimize.progress import progress_of
 from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.results.json_text import to_json
+from gridtune.scenarios.results.text import terminal_width, wrapped
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 KINDS = "kinds"

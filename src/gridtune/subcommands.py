@@ -7,6 +7,7 @@ import sys
 import typer
 
 from gridtune import boundary, options
+from gridtune.help_panels import Command
 from gridtune.options import Format
 
 scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
@@ -25,7 +26,7 @@ def scenarios(context: typer.Context, format: options.Output = Format.table) -> 
         list_scenarios(format)
 
 
-@scenarios_app.command("list")
+@scenarios_app.command("list", cls=Command)
 def list_scenarios(format: options.Output = Format.table) -> None:
     """List the shipped scenarios.
 
@@ -38,7 +39,7 @@ def list_scenarios(format: options.Output = Format.table) -> None:
     print_result(rows, rows, ("name", "title", "source"), json=format is Format.json)
 
 
-@scenarios_app.command("show")
+@scenarios_app.command("show", cls=Command)
 def show_scenario(name: options.ShippedScenario) -> None:
     """Print the TOML of a shipped scenario.
 
@@ -49,7 +50,7 @@ def show_scenario(name: options.ShippedScenario) -> None:
     sys.stdout.write(shipped_text(name))
 
 
-@trace_app.command("convert")
+@trace_app.command("convert", cls=Command)
 def trace_convert(file: options.Trace, out: options.SwfFile) -> None:
     """Write a trace of any format in SWF, which other tools read.
 
@@ -62,7 +63,7 @@ def trace_convert(file: options.Trace, out: options.SwfFile) -> None:
         print(line)
 
 
-@trace_app.command("info")
+@trace_app.command("info", cls=Command)
 def trace_info(file: options.Trace, format: options.Output = Format.table) -> None:
     """Say what is in a trace and what is wrong with it.
 

@@ -68,7 +68,7 @@ class Clock:
 
 def watched(clock: Clock, draw: bool) -> None:
     """In a child: let the search say what phase it is in, and perhaps draw nothing."""
-    from gridtune.optimize import visualization
+    from gridtune.optimize.report import pictures
     from gridtune.optimize.api import search_result
     from gridtune.optimize.evaluator import Evaluator
     from gridtune.optimize.held_out import HeldOut
@@ -93,7 +93,7 @@ def watched(clock: Clock, draw: bool) -> None:
     during(HeldOut, "validate", "validation")
     during(search_result.Study, "save", "pictures")
     if not draw:
-        visualization.save = lambda *_: None
+        pictures.save = lambda *_: None
 
 
 def started(words: Sequence[str], clock: Clock, log: Path, *, draw: bool = True) -> int:
