@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from gridtune.optimize.front.dominant_choice import _nearest, dominant_choices
-from gridtune.optimize.front.export import summary, to_dict
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Archive, Constraint
 from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, archive, evaluation
@@ -56,25 +55,6 @@ def test_the_nearest_loser_and_what_beats_it_are_named():
         "settings of its own, but did not run it on fresh seeds in the place of push in a point of the "
         "front; `gridtune explain STUDY kinds` does."
     )
-    assert str(found) in summary(searched)
-    assert to_dict(searched)["settled"] == [
-        {
-            "path": "middleware.kind",
-            "value": "push",
-            "others": [
-                {
-                    "value": "pull",
-                    "evaluations": 2,
-                    "nearest": 3,
-                    "beaten_by": 0,
-                    "fresh": False,
-                    "tested": False,
-                    "verdict": "undecided",
-                    "transplants": [],
-                }
-            ],
-        }
-    ]
 
 
 def test_a_tie_in_one_objective_is_beaten_in_the_other():

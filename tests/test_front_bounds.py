@@ -1,35 +1,21 @@
 """Fronts at the bounds of their rules: ties, spans of nothing, numbers below 1, nothing to choose from."""
 
-import os
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gridtune.optimize.front.against_today import NOTHING, in_words
-from gridtune.optimize.front.breakdown import nothing_feasible, totals
+from gridtune.optimize.front.against_today import in_words
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.dominant_choice import Alternative, DominantChoice, _nearest
-from gridtune.optimize.front.export import summary, to_dict
 from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.front.number_format import measured
-from gridtune.optimize.report.preference import Preference
 from gridtune.optimize.front.recommendations import compromise, recommend
-from gridtune.optimize.front.terminal import (
-    against,
-    laid_out,
-    merged,
-    short_names,
-    table,
-    terminal_width,
-    varying,
-)
 from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.replication.compare import shares
-from gridtune.optimize.replication.loss import EXCESS_LOSS
 from gridtune.optimize.replication.paired import Difference
+from gridtune.optimize.report.preference import Preference
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, estimate, evaluation
 
 TWO = (UNFAIR, COMPLETED)
@@ -77,47 +63,6 @@ def broken(*lost):
     points = [evaluation(k, TWO, (0.1 * k, 5.0), values={"a": k}) for k in range(len(lost))]
     known = [replace(one, cases={"": {"lost": estimate(x)}}) for one, x in zip(points, lost, strict=True)]
     return Archive("s", "x", TWO, tuple(known), constraints=(Constraint("lost", "<=", 3.0, "jobs"),), today=0)
-
-
-def test_where_nothing_keeps_the_constraints_the_three_nearest_are_named_and_today_is_known():
-    found = front(broken(9.0, 8.0, 10.0, 7.0))
-    assert nothing_feasible(found) == [
-        "4 evaluations, none of which keeps lost<=3: there is no front.",
-        "Nearest: point 3 (a=3) with lost 7 jobs.",
-        "Nearest: point 1 (a=1) with lost 8 jobs.",
-        "Nearest: point 0 (a=0) with lost 9 jobs.",
-    ]
-    assert [one["number"] for one in totals(found)["least_violating"]] == [3, 1, 0]
-    assert totals(found)["infeasible"] == 4
-    assert (found.members, found.validated, found.unvalidated) == ((), False, 0)
-    assert (found.hypervolume, found.hypervolume_searched, found.hypervolume_levelled) == (0, 0, 0)
-    assert {number: row.tolist() for number, row in found.worth.items()} == {0: [0.0, -5.0]}
-    assert summary(found) == nothing_feasible(found)
-    assert summary(front(archive(TWO))) == ["0 evaluations, none with finite objectives: there is no front."]
-
-
-def test_only_what_is_no_better_than_today_is_said_to_be_nothing():
-    better = archive(TWO, ((0.5, 0.5), (5, 5)), ((0.1, 0.1), (5, 5)), today=0)
-    worse = archive(TWO, ((0.5, 0.5), (5, 5)), ((0.6, 0.6), (5, 5)), today=0)
-    fallen = front(archive(TWO, ((0.5, 0.5), (5, 5))))
-    fallen = replace(fallen, members=tuple(replace(one, non_dominated=False) for one in fallen.members))
-    assert recommend(fallen) == []
-    assert [NOTHING in summary(one) for one in (front(better), front(worse), fallen)] == [False, True, False]
-
-
-def test_the_order_of_the_objectives_reaches_what_json_recommends_and_changes_are_against_today():
-    study = archive(
-        TWO, ((0.5, 0.5), (5, 5)), ((0.1, 0.1), (6, 6)), ((0.3, 0.3), (9, 9)),
-        today=0, present={"client.n_submit": 7},
-    )  # fmt: skip
-    found = front(study)
-
-    def first(order):
-        return to_dict(found, order=order)["recommendations"][0]
-
-    assert [first(order)["number"] for order in (None, ["completed"])] == [1, 2]
-    assert first(None)["changes"] == [{"path": "client.n_submit", "from": 7, "to": 1}]
-    assert "changes" not in to_dict(front(replace(study, today=None)))["recommendations"][0]
 
 
 def test_an_alternative_that_nothing_beats_is_not_so_on_fresh_seeds():
@@ -304,49 +249,6 @@ def test_runs_on_other_streams_say_nothing_of_a_value_on_the_level_of_the_member
 # The terminal
 
 
-def test_the_width_is_that_of_a_terminal_or_what_the_environment_says(monkeypatch):
-    monkeypatch.setattr("shutil.get_terminal_size", lambda fallback: os.terminal_size((77, 24)))
-    monkeypatch.delenv("COLUMNS", raising=False)
-    for terminal, columns, width in ((False, None, 120), (True, None, 77), (False, "77", 77)):
-        monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: terminal))  # noqa: B023
-        if columns:
-            monkeypatch.setenv("COLUMNS", columns)
-        assert terminal_width() == width
-
-
-def test_blocks_of_a_table_hold_as_many_points_as_fit():
-    rows = [["point", "alpha", "b", "c"], ["1", "22", "", ""], ["333", "4", "", ""], ["5", "6", "", ""]]
-    rows.append(["7", "8", "", ""])
-    wide = laid_out(rows, 17).split("\n\n")
-    assert [one.splitlines()[0].split() for one in wide] == [["point", "1", "333", "5"], ["point", "7"]]
-    assert wide[0].splitlines()[1] == "alpha  22  4    6"
-    narrow = laid_out(rows, 16).split("\n\n")
-    assert [one.splitlines()[0].split() for one in narrow] == [["point", "1", "333"], ["point", "5", "7"]]
-
-
-def level(unfair, completed, fresh_unfair, fresh_completed):
-    """Two points with these outcomes as searched and on fresh seeds, and one far off."""
-    far = ((9.0,) * len(fresh_unfair[0]), (99.0,) * len(fresh_unfair[0]))
-    runs = [*zip(unfair, completed, strict=True), (0.9, 90.0)]
-    fresh = [*zip(fresh_unfair, fresh_completed, strict=True), far]
-    return [len(group.members) for group in merged(front(archive(TWO, *runs, fresh=fresh)))]
-
-
-def test_what_tells_two_points_apart_gives_them_rows_of_their_own():
-    same = (1.0,), (1.0,)
-    assert level((0.1, 0.2), (5, 6), same, ((5,), (5,))) == [2, 1], "equal in the only fresh run"
-    assert level((0.1, 0.2), (5, 6), same, ((5,), (6,))) == [1, 1, 1], "one run each, and they differ"
-    assert level((0.1, 0.2), (5, 6), ((1.0, 1.0), (1.0, 1.0)), ((5, 6), (6, 5))) == [2, 1]
-    assert level((0.1, 0.2), (5, 6), ((1.0, 1.0), (1.0, 1.0)), ((5, 5), (6, 6))) == [1, 1, 1]
-
-
-def test_a_difference_to_today_stands_beside_half_its_interval():
-    def said(mean, *interval):
-        return against(Change(COMPLETED, 1.0, 1.0 + mean, Difference(mean, 0.1, *interval, 0.9, 5)))
-
-    assert [said(2.0, 1.5, 2.5), said(-2.0, None, None), said(0.0, 0.0, 0.0)] == ["+2.00 ± 0.50", "-2.0", "="]
-
-
 def test_points_that_break_constraints_do_not_move_the_reference_unless_there_are_no_others():
     def reference(*lost):
         study = broken(*lost)
@@ -360,33 +262,6 @@ def test_a_lead_of_more_than_a_standard_error_is_no_tie():
     study = archive((UNHAPPY, UNFAIR), ((0, 0, 0, 0), (0.9,) * 4), ((1, 1, 0, 0), (0.1,) * 4))
     chosen = {item.name: item.member.evaluation.number for item in recommend(front(study))}
     assert chosen["lexicographic"] == 0, "ahead by 1.7 standard errors"
-
-
-def test_what_varies_is_told_by_its_kind_too_and_from_today_on():
-    points = [evaluation(k, TWO, (0.1 * (k + 1), 5.0 + k), values={"a": True, "b": k}) for k in (0, 1)]
-    study = Archive("s", "x", TWO, tuple(points), today=0, present={"a": True, "b": 0})
-    assert varying(front(study)) == ["b"]
-    assert varying(front(replace(study, present={"a": 1, "b": 0}))) == ["a", "b"]
-    assert short_names(["a.b", "c.a.b", "b"]) == {"a.b": "a.b", "c.a.b": "c.a.b", "b": "b"}
-
-
-def test_the_guard_against_losing_work_has_a_column_only_where_it_is_broken():
-    guard, own = Constraint(EXCESS_LOSS, "<=", 0.0), Constraint("lost", "<=", 3.0, "jobs")
-
-    def titles(excess, *constraints):
-        known = [{EXCESS_LOSS: estimate(x), "lost": estimate(1.0)} for x in (-1.0, excess)]
-        points = [
-            evaluation(k, TWO, (0.1 * (k + 1), 5.0 + k), fresh=(0.1 * (k + 1), 5.0 + k)) for k in (0, 1)
-        ]
-        points = [replace(one, cases={"": known[0]}, validated_cases={"": row})
-                  for one, row in zip(points, known, strict=True)]  # fmt: skip
-        found = front(Archive("s", "x", TWO, tuple(points), constraints=constraints))
-        return [name for name in ("excess loss", "lost <=", "P(feasible)") if name in table(found, 300)]
-
-    assert titles(-1.0, guard) == []
-    assert titles(0.5, guard) == ["excess loss", "P(feasible)"]
-    assert titles(-1.0, guard, own) == ["lost <=", "P(feasible)"]
-    assert titles(0.5, guard, own) == ["excess loss", "lost <=", "P(feasible)"]
 
 
 def test_the_lexicographic_reason_names_each_step_until_one_is_left():

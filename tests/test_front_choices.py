@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.front.against_today import between
-from gridtune.optimize.report.comparison import Row, _interval, compared, compared_fronts
 from gridtune.optimize.front.dominant_choice import dominant_choices
-from gridtune.optimize.front.export import summary, to_csv, to_dict, to_latex
 from gridtune.optimize.front.front import (
     Member,
     _judged,
@@ -22,7 +20,6 @@ from gridtune.optimize.front.front import (
     reference_point,
 )
 from gridtune.optimize.front.number_format import amount, cell, measured, plain, with_unit
-from gridtune.optimize.report.preference import Preference
 from gridtune.optimize.front.recommendations import (
     _unbeaten,
     compromise,
@@ -32,22 +29,12 @@ from gridtune.optimize.front.recommendations import (
     reliabilities,
     silent,
 )
-from gridtune.optimize.front.terminal import (
-    Group,
-    _range,
-    chance,
-    laid_out,
-    merged,
-    setting,
-    short_names,
-    table,
-    terminal_width,
-    wrapped,
-)
 from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.inference.judgement import Loss
 from gridtune.optimize.records.evaluations import Archive, Constraint, Failed, Objective
 from gridtune.optimize.replication.reliability import Reliability
+from gridtune.optimize.report.comparison import Row, _interval, compared, compared_fronts
+from gridtune.optimize.report.preference import Preference
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)
@@ -425,62 +412,6 @@ def test_numbers_at_the_bounds_of_their_forms():
     assert (amount(7200.0, waiting), amount(5.0, COMPLETED)) == ("2 h", "5 jobs")
 
 
-def test_parameters_in_tables_of_the_terminal():
-    assert [setting(x) for x in (0.123456, 3, True, None, "easy")] == ["0.123", "3", "true", "-", "easy"]
-    assert short_names(["a.b.c", "x.b.c", "a.b.d", "k"]) == {
-        "a.b.c": "a.b.c",
-        "x.b.c": "x.b.c",
-        "a.b.d": "b.d",
-        "k": "k",
-    }
-    assert wrapped(["  one two three"], 11) == ["  one two", "    three"]
-    assert wrapped([""], 11) == [""]
-    assert laid_out([["a", "b"], ["1", "22"]], 5) == "a  b\n1  22\n"
-    assert laid_out([["a", "b"], ["1", "22"]], 4) == "a  1\nb  22\n"
-    member = Member(evaluation(0, (UNFAIR,), (1,)), True, 0.256)
-    assert (chance(member), chance(replace(member, probability_non_dominated=None))) == ("0.26", "?")
-
-
-def test_points_as_far_apart_as_a_tenth_of_the_span_share_a_row_if_nothing_tells_them_apart():
-    def rows(gap):
-        a, b = (1.0, 3.0, 2.0, 0.5), (3.0, 1.0, 0.5, 2.0)
-        near = tuple(x + gap for x in b), tuple(100 - x + gap for x in a)
-        points = [(a, tuple(100 - x for x in b)), near, ((50.0,) * 4, (160.0,) * 4)]
-        return sorted(len(group.members) for group in merged(front(archive(TWO, *points))))
-
-    assert rows(0.5) == [1, 2]
-    assert rows(8.0) == [1, 1, 1]
-
-
-def test_todays_setting_stands_in_a_row_of_its_own_with_its_runs_and_what_it_sets():
-    once = ((0.5, 0.6), (5, 6)), ((0.1, 0.2), (4, 4)), ((0.9, 0.9), (9, 9))
-    points = [tuple(values * 3 for values in point) for point in once]
-    found = front(archive(TWO, *points, today=0, present={"client.n_submit": 77}))
-    lines = table(found, 200).splitlines()
-    assert lines[0].split("  ")[0] == "point"
-    assert lines[0].count("vs today") == 2
-    rows = [line.split() for line in lines[1:]]
-    assert rows[0][0] == "today"
-    assert rows[0][-1] == "77"
-    assert "6" in rows[0]
-    assert sorted(row[0] for row in rows[1:]) == ["1", "2"]
-    todays = next(member for member in found.members if member.evaluation.number == 0)
-    assert rows[0][-3] == chance(todays), "its chance is in the column of chances"
-    level = front(archive(TWO, (0.5, 5), (0.4, 5), today=0))
-    assert table(level, 200).splitlines()[0].count("vs today") == 1, "what never changes is not shown"
-
-
-def test_luck_is_told_as_far_as_it_shows():
-    def said(searched, now, levelled):
-        found = replace(front(archive((UNFAIR,), (1,), fresh=[((2, 2),)])), hypervolume=now)
-        return " ".join(summary(replace(found, hypervolume_searched=searched, hypervolume_levelled=levelled)))
-
-    assert "Hypervolume 100 on fresh seeds, 100.4 as searched." in said(100.4, 100.0, 100.0)
-    assert "100.6 as searched, 1.01 times as much: luck that all points share." in said(100.6, 100.0, 100.4)
-    assert "2.00 times as much: luck (1.01 times beyond what all points share)." in said(200.0, 100.0, 100.6)
-    assert "Hypervolume 0 on fresh seeds, 3 as searched." in said(3.0, 0.0, 0.0)
-
-
 def test_objectives_that_do_not_tell_points_apart_are_named():
     draw = np.random.default_rng(2)
     luck = [tuple(draw.normal(5, 1, 6)) for _ in range(3)]
@@ -493,10 +424,6 @@ def test_objectives_that_do_not_tell_points_apart_are_named():
     known = reliabilities(full)
     assert known["unfairness"].doubt > 0.05
     assert known["completed"].doubt < 0.01
-    text = f"equal points would differ as much with a probability of {known['unfairness'].doubt:.2f}."
-    whole = front(search(30, objectives=2))
-    assert to_dict(whole)["reliability"].keys() == {"unhappy_users", "unfairness"}
-    assert any(text in line for line in _said(full))
 
 
 def test_there_is_no_best_of_an_objective_that_tells_nothing(monkeypatch):
@@ -521,23 +448,6 @@ def _untold(between):
                      for one in between(*given))  # fmt: skip
 
     return unsure
-
-
-def _said(found):
-    from gridtune.optimize.front.export import _unreliable
-
-    return list(_unreliable(found))
-
-
-def test_latex_sets_numbers_in_mathematics_and_escapes_the_rest():
-    points = [
-        evaluation(0, TWO, ((0.1, 0.3), (-5.0, -5.0)), values={"a_b": "50%", "c": 1e-7}),
-    ]
-    text = to_latex(front(Archive("s", "x", TWO, tuple(points))))
-    assert r"$0.20 \pm 0.10$ & $-5$" in text
-    assert r"a\_b" in text
-    assert r"50\%" in text
-    assert "$1e-07$" in text
 
 
 # Bounds and rare cases
@@ -582,20 +492,6 @@ def test_a_validated_point_is_listed_even_if_nothing_kept_the_constraints_as_sea
     assert (found.hypervolume, found.hypervolume_searched, found.hypervolume_levelled) == (0, 0, 0)
 
 
-def test_luck_is_told_of_small_volumes_and_from_half_a_percent_on():
-    base = front(archive((UNFAIR,), (1,), fresh=[((2, 2),)]))
-
-    def said(searched, levelled, now=0.5):
-        return summary(
-            replace(base, hypervolume=now, hypervolume_searched=searched, hypervolume_levelled=levelled)
-        )[2]
-
-    assert said(1.0, 0.5).endswith("2.00 times as much: luck that all points share.")
-    assert "times as much" in said(1.005, 1.0, 1.0)
-    assert "times as much" not in said(1.004, 1.0, 1.0)
-    assert "beyond what all points share" in said(2.0, 1.005, 1.0)
-
-
 def test_what_an_order_does_not_name_breaks_ties_strictly():
     found = front(archive(THREE, (0, 0.5, 9), (0, 0.0, 5), (0, 0.25, 7)))
     ranked = Preference.of("unhappy_users", THREE).ranked(found)
@@ -615,43 +511,3 @@ def test_equal_means_in_the_only_objective_need_no_contrast():
     assert len(found.kept) == 2
     (only,) = recommend(found)
     assert only.reason == "The lowest unfairness of the front: 1.5. "
-
-
-def test_titles_and_lines_of_the_terminal(monkeypatch):
-    def runs_of(fresh=None):
-        points = ((0.1, 0.2), (5, 5)), ((0.3, 0.2), (9, 9))
-        title, first, *_ = table(front(archive(TWO, *points, fresh=fresh)), 200).splitlines()
-        assert title.split()[:4] == ["point", "unfairness", "completed", "[jobs]"]
-        return first[title.index("runs") :].split()[0]
-
-    assert runs_of() == "2"
-    assert runs_of([((0.25,) * 3, (5,) * 3), ((0.5,) * 3, (8,) * 3)]) == "3"
-    assert table(front(archive((UNHAPPY,), (1,))), 200).splitlines()[0].split()[:4] == [
-        "point", "unhappy", "users", "runs",
-    ]  # fmt: skip
-    for given, width in (("10", 40), ("40", 40), ("41", 41)):
-        monkeypatch.setenv("COLUMNS", given)
-        assert terminal_width() == width
-    assert wrapped(["a well-known fact"], 10) == ["a", "  well-known", "  fact"]
-
-
-def test_todays_setting_shares_its_row_with_nobody():
-    same = ((0.0, 1.0, 2.0), (5.0, 6.0, 7.0)), ((2.0, 0.0, 1.0), (7.0, 5.0, 6.0)), ((99.0,) * 3, (500.0,) * 3)
-    alone = merged(front(archive(TWO, *same, today=0)))
-    assert [len(group.members) for group in alone] == [1, 1, 1]
-    assert sorted(len(group.members) for group in merged(front(archive(TWO, *same)))) == [1, 2]
-
-
-def test_members_that_share_a_row_have_a_range_of_numbers_and_a_list_of_anything_else():
-    def said(*values):
-        points = (evaluation(k, (UNFAIR,), (k,), values={"a": one}) for k, one in enumerate(values))
-        return _range(Group(tuple(Member(point, True, None) for point in points)), "a")
-
-    assert (said(3, 1, 2.5), said(2, 2)) == ("1 to 3", "2")
-    assert (said(True, False), said("fcfs", "easy", "fcfs")) == ("true, false", "fcfs, easy")
-
-
-def test_without_scenarios_there_is_one_table_and_the_first_column_is_the_number():
-    found = front(archive(TWO, (0.1, 5), (0.2, 9)))
-    assert to_latex(found).count(r"\begin{tabular}") == 1
-    assert [line.split(",")[0] for line in to_csv(found).splitlines()] == ["number", "0", "1"]

@@ -36,6 +36,7 @@ from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
 LINES = 24
 TITLE = 14  # letters in a line of a column's title
+TIGHT = 3  # lines of a recommendation, up to which it is told in brief
 HARMS = 2  # that are named; the others are counted
 
 
@@ -181,12 +182,13 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
         text = ", ".join(_changed(each, group.path) for each in group.changes)
         told.append(f"{group.path:<{wide}}  {text}{'  (most of the effect)' if group.main else ''}")
     told = told or ["nothing: keep the baseline"]
-    harms = _harms(one.harms)
-    kept = len(told) if most is None else max(most - len(harms) - (not titled), 1)
+    harms = _harms(one.harms, HARMS if most is None or most > TIGHT else 1)
+    head = [] if titled or (most is not None and most < TIGHT) else [one.title]
+    kept = len(told) if most is None else max(most - len(harms) - len(head), 1)
     if kept < len(told):
         kept -= kept > 1
-        told = [*told[:kept], f"and {counted(len(told) - kept, 'more change')}: --export-diff {one.letter}"]
-    head = [] if titled else [one.title]
+        more = f"and {counted(len(told) - kept, 'more change')}: --export-diff {one.letter}"
+        told = [*told[:kept], more] if kept > 1 or most != 1 + len(harms) else [f"{told[0]}, {more}"]
     lines = wrapped((f"     {line}" for line in [*head, *told, *harms]), width)
     return [f"  {one.letter}  {lines[0][5:]}", *lines[1:]]
 
@@ -198,11 +200,12 @@ def _changed(one: ParameterChange, path: str) -> str:
     return text if one.path == path else f"{one.path.rpartition('.')[2]} {text}"
 
 
-def _harms(harms: Sequence[Harm]) -> list[str]:
+def _harms(harms: Sequence[Harm], most: int) -> list[str]:
+    """What gets worse, in a line: so many by name, the others counted."""
     if not harms:
         return []
-    more = f"; and {len(harms) - HARMS} more" if len(harms) > HARMS else ""
-    return [f"also: {'; '.join(map(harm_text, harms[:HARMS]))}{more}"]
+    more = f"; and {len(harms) - most} more" if len(harms) > most else ""
+    return [f"also: {'; '.join(map(harm_text, harms[:most]))}{more}"]
 
 
 def harm_text(one: Harm) -> str:
@@ -234,7 +237,7 @@ def next_steps(front: Front, place: Place) -> list[str]:
     if not place.study:
         return ["Nothing is kept: give `--out DIR` to look at the front and use a configuration."]
     if not front.kept:
-        return []
+        return [f"What comes nearest: gridtune front {place.study}"]
     told = [f"The Pareto front has {counted(len(front.kept), 'configuration')}: gridtune front {place.study}"]
     told += [f"Pictures and details: {place.page}"] if place.page else []
     advice = recommendations(front)

@@ -144,10 +144,9 @@ def differs(front: Front, objective: Objective) -> float | None:
 
     values = [member.estimates[objective.name].values for member in front.kept]
     count = min(map(len, values), default=0)
-    if len(values) < 3 or count < 2:
+    if len(values) < 3 or count < 2 or all(len(set(run)) == 1 for run in zip(*values, strict=False)):
         return None
-    p = float(friedmanchisquare(*(one[:count] for one in values)).pvalue)
-    return p if p == p else None
+    return float(friedmanchisquare(*(one[:count] for one in values)).pvalue)
 
 
 def _measured(front: Front) -> list[Objective]:
