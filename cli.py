@@ -111,7 +111,8 @@ def run(
     from gridtune.scenarios.results.printing import print_classes, print_metrics
     from gridtune.scenarios.simulation.classes import split
 
-    found = _scenario(scenario, set).run(
+    loaded = _scenario(scenario, set)
+    found = loaded.run(
         seed=seed, replications=replications, jobs=jobs, events=events, out=out, dask=dask, tables=False
     )
     made = found.to_dict()
@@ -119,7 +120,8 @@ def run(
         print(to_json(made))
         return
     overall, classes = split(made)
-    print_metrics(overall, every=all)
+    search = loaded.spec.search
+    print_metrics(overall, every=all, objectives=search.objectives if search else ())
     if classes:
         print_classes(classes)
 

@@ -78,6 +78,8 @@ def test_a_change_is_told_in_per_cent_of_the_baseline_or_in_points():
     assert change(gap(0.005), 1.63, UNFAIR) == "="
     assert change(Difference(-0.27, None, None, None, None, 1), 1.63, UNFAIR) == "-17 % ?"
     assert relative(4.0, 1.0, UNFAIR) == "x 5"
+    log = Objective("slowdown_mean_log", "minimize")
+    assert (relative(-0.301, 1.06, log), relative(1.0, -0.5, log)) == ("-50 %", "x 10")
     assert relative(3.0, 0.0, COMPLETED).startswith("+3")
 
 

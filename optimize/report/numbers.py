@@ -115,14 +115,17 @@ def change(gap: Difference, baseline: float, metric: Objective) -> str:
 
 
 def relative(difference: float, baseline: float, metric: Objective) -> str:
-    """A difference in per cent of the baseline's value, in points for shares, else in the metric's unit."""
+    """A difference in per cent of the baseline's value, in points for shares, else in the metric's unit.
+
+    Of a logarithm the per cent are those of what it is the logarithm of.
+    """
     if label(metric.name).percent:
         return f"{_signed(100 * difference)} points"
-    if baseline <= 0:
+    logarithm = label(metric.name).detail.startswith("log10")
+    if baseline <= 0 and not logarithm:
         return human_difference(difference, None, metric.unit)
-    if difference / baseline >= MANY - 1:
-        return f"x {1 + difference / baseline:.2g}"
-    return f"{_signed(100 * difference / baseline)} %"
+    share = 10**difference - 1 if logarithm else difference / baseline
+    return f"x {1 + share:.2g}" if share >= MANY - 1 else f"{_signed(100 * share)} %"
 
 
 def _signed(percent: float) -> str:

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 from typing import Any
 
-HEADLINE = (
+MOST = 15  # metrics that come first
+COMMON = (  # of every scenario
     "unhappy_users",
     "unfairness",
     "lost_jobs",
-    "lost_fraction",
     "completed",
-    "completed_work",
     "makespan",
     "waiting_mean",
     "response_mean",
     "slowdown_mean",
     "utilisation",
-    "killed",
-    "wasted_work",
+)
+KINDS = (  # of scenarios that have the first metric of a group
+    ("meta_response_mean", "meta_waiting_mean", "background_waiting_mean", "messages_per_task"),
+    ("missed_fraction", "rejected", "resubmissions", "forecast_error"),
+    ("sdj_rejection", "sdj_failed", "batch_slowdown"),
+    ("best_effort_work", "best_effort_completed", "unfinished_campaigns", "tracking_error"),
+    ("efficiency", "tasks_left", "turnaround_median"),
+    ("killed_by_mandatory", "cancelled_running"),
+    ("energy", "node_boots"),
+    ("lost_fraction", "wasted_work", "killed", "completed_work"),
 )
 PARTS = (
     ("users", r"(unhappy|unfairness|shortfall|slowdown_(unfairness|jain|spread|excess)$)"),
@@ -30,19 +38,29 @@ PARTS = (
     ("virtual reservations", r"(vres|sdj|batch_|slowdown\.|share\.|started\.|rejected\.)"),
     ("deadline scheduling", r"(missed|rejected$|fallbacks|resubmissions|ack_|forecast)"),
     ("best-effort", r"(best_effort|unfinished_campaigns|abandoned|dropped|campaign|premium|tracking)"),
-    ("network", r"message"),
+    ("network", r"(message|bytes_|bulk_|staging|cache_|service_)"),
+    ("leases and servers", r"(lease|scheduling_cost|reallocated|executed)"),
     ("meta-scheduling", r"(meta_|local_wait|global_wait|background|site_probes|empty_)"),
     ("pilots and workers", r"(pilot|workers_|efficiency|tasks_left)"),
-    ("brokers and portals", r"(rerouted|grid_failures|aborted|told|overhead|queueing|turnaround|portal)"),
+    ("brokers and portals", r"(rerouted|revisited|grid_failures|aborted|told|overhead|queueing|turnaround|portal)"),
     ("classes of jobs", r"\w+\."),
 )
 OTHERS = "others"
 
 
-def headline(metrics: Mapping[str, Any]) -> list[str]:
-    """The metrics of a run that come first, as far as it has them, and those that a user has defined."""
+def headline(metrics: Mapping[str, Any], objectives: Iterable[str] = ()) -> list[str]:
+    """The metrics of a run that come first, `MOST` at most, as far as it has them.
+
+    Args:
+        metrics: of the run.
+        objectives: what the scenario is searched for, which come before all others.
+    """
     own = [name for name in metrics if part_of(name) == OTHERS]
-    return [*(name for name in HEADLINE if name in metrics), *own]
+    kinds = [group for group in KINDS if group[0] in metrics]
+    # One of each kind before the second of any.
+    rest = [name for names in zip_longest(*kinds) for name in names if name is not None]
+    found = dict.fromkeys([*objectives, *COMMON, *own, *rest])
+    return [name for name in found if name in metrics][:MOST]
 
 
 def part_of(name: str) -> str:
