@@ -276,6 +276,7 @@ def sensitivity(
     set: options.Set = None,
     plot: options.Plot = None,
     out: options.Out = None,
+    all: options.Whole = False,
     format: options.TableOutput = TableFormat.table,
 ) -> None:
     """Show which parameters matter for which objective.
@@ -284,7 +285,9 @@ def sensitivity(
 
     Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
     """
-    from gridtune.optimize.commands.sensitivity import run_sensitivity
+    from gridtune.optimize.commands.sensitivity import run_sensitivity, sensitivity_text
+    from gridtune.scenarios.results.json_text import to_json
+    from gridtune.scenarios.results.text import terminal_width
 
     found = run_sensitivity(
         subject,
@@ -294,9 +297,9 @@ def sensitivity(
     if format is TableFormat.csv:
         sys.stdout.write(found.to_csv())
         return
-    _print(found.to_dict(), found.rows(), found.columns(), Format(format))
-    if format is TableFormat.table:
-        print("\n".join(found.summary()))
+    json = format is TableFormat.json
+    shown = to_json(found.to_dict()) + "\n" if json else sensitivity_text(found, terminal_width(), every=all)
+    sys.stdout.write(shown)
 
 
 @app.command(cls=Command, rich_help_panel=EVIDENCE)
@@ -307,6 +310,7 @@ def explain(
     jobs: options.AllJobs = None,
     dask: options.Dask = None,
     ablate: options.Ablate = True,
+    all: options.Whole = False,
     format: options.Output = Format.table,
 ) -> None:
     """Say what a configuration gains and costs, and why.
@@ -318,6 +322,7 @@ def explain(
     from gridtune.optimize.api import open_study
     from gridtune.optimize.commands.kinds import KINDS, kinds_text
     from gridtune.scenarios.results.json_text import to_json
+    from gridtune.scenarios.results.text import shortened
 
     if point == KINDS:
         json = format is Format.json
@@ -326,7 +331,8 @@ def explain(
     made = open_study(study).explain(
         point, replications=replications, jobs=jobs, dask=dask, ablate=ablate, progress=True
     )
-    sys.stdout.write(to_json(made.details.to_dict()) + "\n" if format is Format.json else made.text)
+    json = format is Format.json
+    sys.stdout.write(to_json(made.details.to_dict()) + "\n" if json else shortened(made.text, every=all))
 
 
 @app.command(cls=Command, rich_help_panel=LOOK)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gridtune.optimize.importance.designs import design
-from gridtune.optimize.importance.sensitivity import Sensitivity
+from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
 from gridtune.optimize.progress import reporter
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.report.numbers import metric_label, setting, with_half
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.objectives import check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space, check_not_set
@@ -21,9 +22,12 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.results.files import writable_folder, write_json
 from gridtune.scenarios.results.locks import own_folder
+from gridtune.scenarios.results.text import text_table, wrapped
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.whole_files import replace
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
+
+FIRST = 3  # parameters that are named for each objective
 
 # Options that a study has no use for.
 SIMULATING = ("method", "samples", "replications", "jobs", "dask", "vary", "set")
@@ -102,6 +106,34 @@ def run_sensitivity(
             )
     _leave(found, plot, out)
     return found
+
+
+def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> str:
+    """The parameters that matter most for each objective, or all of them.
+
+    Args:
+        found: the analysis.
+        width: columns of the terminal.
+        every: whether to print every number of every parameter.
+    """
+    method = METHODS[found.method]
+    said = [f"{found.subject}: {method.title}, the parameters that matter most first"]
+    for ranking in found.rankings:
+        metric = Objective(
+            method.main, "minimize", ranking.objective.unit if method.unit_of_objective else ""
+        )
+        told = []
+        for one in ranking.effects[:FIRST]:
+            value, half = one.numbers[method.main], one.numbers[method.bars[method.main]]
+            told += [] if value is None else [f"{one.path} {with_half(value, half, metric)}"]
+        said.append(f"  {metric_label(ranking.objective)}: {ranking.reason or ', '.join(told)}")
+    said += [f"±: half of the 95 % interval; {found.basis()}"]
+    if not every:
+        return "\n".join(wrapped([*said, "All parameters and numbers: --all"], width)) + "\n"
+    columns = found.columns()
+    cells = [[setting(row[name]) for name in columns] for row in found.rows()]
+    table = text_table(columns, cells, width, keep=2, left=(0, 1))
+    return "\n".join([*wrapped(said, width), "", table, *wrapped(found.summary(), width)]) + "\n"
 
 
 def is_study(subject: str) -> bool:

@@ -18,12 +18,8 @@ from gridtune.scenarios.results.text import terminal_width, wrapped
 def told(found: Explanation) -> str:
     """An explanation as text in lines as wide as the terminal, ending in a line break."""
     width = terminal_width()
-    parts = [
-        [*_where(found), *_in_short(found)],
-        list(_settings(found.settings)),
-        list(_against_default(found)),
-    ]
-    parts += [list(_around(found)), list(_ablations(found)), list(_small_print(found))]
+    parts = [[*_where(found), *_in_short(found)], list(_against_default(found)), list(_ablations(found))]
+    parts += [list(_settings(found.settings)), list(_around(found)), list(_small_print(found))]
     return "\n\n".join("\n".join(wrapped(lines, width)) for lines in parts if lines) + "\n"
 
 

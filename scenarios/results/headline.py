@@ -42,7 +42,10 @@ PARTS = (
     ("leases and servers", r"(lease|scheduling_cost|reallocated|executed)"),
     ("meta-scheduling", r"(meta_|local_wait|global_wait|background|site_probes|empty_)"),
     ("pilots and workers", r"(pilot|workers_|efficiency|tasks_left)"),
-    ("brokers and portals", r"(rerouted|revisited|grid_failures|aborted|told|overhead|queueing|turnaround|portal)"),
+    (
+        "brokers and portals",
+        r"(rerouted|revisited|grid_failures|aborted|told|overhead|queueing|turnaround|portal)",
+    ),
     ("classes of jobs", r"\w+\."),
 )
 OTHERS = "others"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 
 WIDTH = 80  # columns where standard output is no terminal
+LINES = 24  # that an answer has at most
 GAP = 2  # columns between two of a table
 
 
@@ -43,6 +44,17 @@ def wrapped(lines: Iterable[str], width: int) -> list[str]:
         )  # fmt: skip
         made += [start + part for part in breaks] or [line]
     return made
+
+
+def shortened(text: str, *, every: bool) -> str:
+    """The first lines of a text, `LINES` at most, and how many more there are; all of it if asked for."""
+    lines = text.rstrip("\n").splitlines()
+    if every or len(lines) <= LINES:
+        return text
+    kept = lines[: LINES - 1]
+    while not kept[-1]:
+        kept.pop()
+    return "\n".join([*kept, f"… {len(lines) - len(kept)} more lines: --all"]) + "\n"
 
 
 def text_table(
