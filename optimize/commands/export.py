@@ -143,8 +143,8 @@ def _provenance(row: Row, values: Mapping[str, Value]) -> Iterator[str]:
         value = with_half(row.mean(metric), gap.half if gap else None, metric)
         of = f" (baseline {amount(_baseline(row, metric), metric)})" if gap else ""
         yield f"{metric_label(metric)}: {value}{of}"
-    one = row.evaluation
-    if one is not None and one.validated is None and row.advice is None:
+    known = row.evaluation
+    if known is not None and known.validated is None and row.advice is None:
         yield "Not validated: these values rest on search runs alone."
 
 

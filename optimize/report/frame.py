@@ -321,7 +321,7 @@ def frame(
 
     some = rows(front) if some is None else some
     fixed = {one.name for one in (*HEAD, *TAIL)}
-    wanted = {one.name for one in (*HEAD, *front.objectives)}
+    wanted = {one.name for one in HEAD} | {one.name for one in front.objectives}
     made = dict[str, Any]()
     for one in columns(front):
         if not brief or one.name in wanted:

@@ -230,7 +230,6 @@ FrontPlot = Annotated[
     Path | None,
     _output(help="Picture (png, svg, pdf) or page (html), named pairs, parallel, parameters or history."),
 ]
-Plot = Annotated[Path | None, _output(help="Picture of the front (png, svg, pdf, html).")]
 Plot = Annotated[Path | None, _output(help="Picture (png, svg, pdf).")]
 Window = Annotated[str | None, _output(metavar="FROM:TO", help="Time window in s.")]
 ListPictures = Annotated[bool, _output("--list", help="List the kinds of pictures.")]

@@ -37,7 +37,8 @@ def configurations(front: Front) -> pd.DataFrame:
 
     table = frame(front, brief=True)
     names = [one.name for one in front.objectives]
-    return table[(table["state"] != FAILED) & np.isfinite(table[names]).all(axis=1)]
+    finite = np.isfinite(table[names].to_numpy(dtype=float)).all(axis=1)
+    return table.loc[(table["state"] != FAILED).to_numpy() & finite]
 
 
 @dataclass(frozen=True)

@@ -95,15 +95,8 @@ def draw_pair(axes: Axes, table: pd.DataFrame, across: Axis, up: Axis, connected
         axes.fill_between(box[0], *box[1], color=GREEN, alpha=SHADE, linewidth=0, zorder=0)
     if connected:
         order = np.argsort(across.at[on_front])
-        where = "post" if across.falling else "pre"
-        axes.step(
-            across.at[on_front][order],
-            up.at[on_front][order],
-            where=where,
-            color=BLUE,
-            linewidth=1.2,
-            zorder=3,
-        )
+        x, y = across.at[on_front][order], up.at[on_front][order]
+        axes.step(x, y, where="post" if across.falling else "pre", color=BLUE, linewidth=1.2, zorder=3)
     scatter(axes, table, across.at, up.at)
 
 

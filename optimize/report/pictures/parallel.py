@@ -75,7 +75,7 @@ def draw_parallel(front: Front) -> Figure:
     return drawing
 
 
-def _dashes(letter: str) -> str:
+def _dashes(letter: str) -> Any:
     """What tells the lines of recommendations apart."""
     return DASHES[(ord(letter[0]) - ord("A")) % len(DASHES)]
 
@@ -123,4 +123,4 @@ def _legend(axes: Axes, front: Front) -> None:
         Line2D([], [], color=ORANGE, linewidth=2.2, linestyle=_dashes(one.letter), label=named(one))
         for one in recommendations(front)
     ]
-    axes.figure.legend(handles=lines, loc="outside lower center", ncols=3)  # type: ignore[union-attr,call-arg]
+    axes.figure.legend(handles=lines, loc="outside lower center", ncols=3)
