@@ -225,7 +225,7 @@ def test_a_point_of_a_search_can_be_run_and_explained(study):
     number = study.details.kept[-1].evaluation.number
     chosen = study.at(str(number))
     assert chosen.document == study.at(number).document
-    assert study.at("baseline").document == study.scenario.document
+    assert study.at("baseline").active == study.scenario.active
     values = study.details.archive.evaluations[number].values
     assert all(chosen.value(path) == value for path, value in values.items() if path == "client.dispatch")
     why = study.explain(number, replications=2, jobs=1)

@@ -74,11 +74,13 @@ def test_a_sensitivity_that_cannot_be_is_refused_in_one_line(study, arguments, m
 
 def test_explain_answers_in_words_and_in_json(study):
     out, made = study
-    number = next(item["number"] for item in made["recommendations"] if item["name"] == "compromise")
-    words = gridtune("explain", out, "knee", "--jobs", 1, "--no-ablate")
+    number = made["front"][-1]["number"]
+    words = gridtune("explain", out, number, "--jobs", 1, "--no-ablate", "--all")
     assert words.returncode == 0, words.stderr
-    assert words.stdout.startswith(f"Point {number} (")
+    assert words.stdout.startswith(f"Point {number} ")
     assert "Against the scenario as it stands" in words.stdout
+    brief = gridtune("explain", out, number, "--jobs", 1, "--no-ablate")
+    assert len(brief.stdout.splitlines()) <= 24
     result = gridtune("explain", out, number, "--jobs", 1, "--replications", 2, "--format", "json")
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)

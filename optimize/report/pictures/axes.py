@@ -38,7 +38,8 @@ def configurations(front: Front) -> pd.DataFrame:
     table = frame(front, brief=True)
     names = [one.name for one in front.objectives]
     finite = np.isfinite(table[names].to_numpy(dtype=float)).all(axis=1)
-    return table.loc[(table["state"] != FAILED).to_numpy() & finite]
+    kept: pd.DataFrame = table.loc[(table["state"] != FAILED).to_numpy() & finite]
+    return kept
 
 
 @dataclass(frozen=True)
