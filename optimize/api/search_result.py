@@ -15,8 +15,8 @@ from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.front.tables import advice_frame, evaluations_frame, front_frame
 from gridtune.optimize.progress import progress_of
 from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.api.experiment import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
@@ -38,7 +38,7 @@ class Study:
     Attributes:
         settings: what was searched, and how.
         archive: every evaluation, as records.
-        notes: what to know of how it was kept, a line each: a search that has not ended, what was salvaged.
+        notes: what to know of how it was kept, a line each, such as a search that has not ended.
 
     Example:
         >>> import gridtune as gt

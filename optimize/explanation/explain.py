@@ -24,7 +24,7 @@ from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.optimize.search_space.constraints import Bounded, tightest
-from gridtune.optimize.study.study import StoredStudy
+from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of

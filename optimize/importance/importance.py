@@ -17,7 +17,7 @@ from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivit
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.space import Space
-from gridtune.optimize.study.study import StoredStudy
+from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:

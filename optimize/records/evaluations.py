@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.records.values import Value
 from gridtune.scenarios.fields.requirements import Relation
 
-Value = bool | int | float | str
 EXCESS_LOSS = "excess_loss"  # what a point loses beyond today's setting, see `optimize.replication.loss`
 LEAST = 1e-12  # excess of a value that equals a bound which it must not reach
 
@@ -173,6 +174,7 @@ class Archive:
         max_replications: per evaluation, at most; None if all have `replications`.
         today: number of the evaluation of the scenario as it stands; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
+        recommendations: what is recommended; empty if nothing is, or the search has not come so far.
     """
 
     study: str
@@ -190,6 +192,7 @@ class Archive:
     max_replications: int | None = None
     today: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
+    recommendations: tuple[Recommendation, ...] = ()
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Mapping
 from functools import cache
 from math import log
+from pathlib import Path
 
 import numpy as np
 
@@ -98,7 +99,7 @@ def truth(values: Mapping[str, object]) -> np.ndarray:
 @cache
 def scenario() -> Scenario:
     """Whose space is searched; its reference is the one with which stand-ins have been measured."""
-    return load("federation/small").override({"harvester.controller.reference": 24.0})
+    return load(str(Path(__file__).parent / "scenarios" / "stand-in.toml")).override({"harvester.controller.reference": 24.0})
 
 
 @cache

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.replication.paired import Difference
+from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.values import Value
 
 
 @dataclass(frozen=True)
