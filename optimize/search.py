@@ -193,7 +193,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
         starts = starts or {key(point): point for point in earlier.starts}
     settings = Settings(
         scenario, problem.space, problem.objectives, kind.name, batch or kind.batch_for(expected),
-        config.seed, each, problem.cases, problem.robust, constraints, None,
+        config.seed, each, problem.cases, problem.robust, constraints,
         standing if raced else None, tuple(starts.values()),
     )  # fmt: skip
     if stored is not None and config.resume:

@@ -166,12 +166,11 @@ class Archive:
         failed: points that could not be evaluated.
         sampler: name of the sampler.
         seed: of workloads and sampler.
-        replications: per evaluation, at least.
+        replications: of each configuration in the search.
         budget: evaluations that were asked for.
         cases: names of the cases that every point was evaluated in; empty if there was one.
         robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
         constraints: what a point must keep, in every case.
-        max_replications: per evaluation, at most; None if all have `replications`.
         today: number of the evaluation of the scenario as it stands; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.
@@ -189,7 +188,6 @@ class Archive:
     cases: tuple[str, ...] = ()
     robust: str = "mean"
     constraints: tuple[Constraint, ...] = ()
-    max_replications: int | None = None
     today: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
     recommendations: tuple[Recommendation, ...] = ()
@@ -207,19 +205,12 @@ class Archive:
     @property
     def each(self) -> str:
         """Replications of an evaluation, in words."""
-        most = self.max_replications or self.replications
-        span = str(most) if most == self.replications else f"{self.replications} to {most}"
-        return f"{span} replication{'s' if most > 1 else ''} each"
+        return f"{self.replications} replication{'s' if self.replications > 1 else ''} each"
 
     @property
     def runs(self) -> int:
         """Runs on the seeds of the search behind all evaluations."""
         return sum(evaluation.replications for evaluation in self.evaluations)
-
-    @property
-    def fixed_runs(self) -> int:
-        """Runs that as many evaluations take if each has the most replications."""
-        return len(self.evaluations) * (self.max_replications or self.replications)
 
 
 def _count(estimates: dict[str, Estimate]) -> int:

@@ -46,7 +46,7 @@ class SearchSpec(Table):
 
     `space` maps paths to a list of choices, to `{low, high, log}`, or to `{choices}`; `when` makes a
     parameter exist only where others have given values. A point that breaks a constraint of `require` is
-    never on the front. `replications` and `max_replications` hold unless a search is asked for others.
+    never on the front. `replications` holds unless a search is asked for another number.
     """
 
     objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
@@ -58,22 +58,10 @@ class SearchSpec(Table):
         description="whether points may lose more mandatory work than the scenario as it stands; else such "
         "points are never on the front",
     )
-    replications: int = Field(default=1, ge=1, description="runs of every point at first")
-    max_replications: int | None = Field(
-        default=None,
-        ge=1,
-        description="runs of a point that may be on the front; as `replications` if left out",
-    )
+    replications: int = Field(default=1, ge=1, description="runs of every configuration in the search")
     start: list[dict[str, Value]] = Field(
         default_factory=list,
         description="settings to evaluate after today's, e.g. those of a paper: values by path; what is left "
         "out is as today",
     )
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _sensible(self) -> SearchSpec:
-        most = self.max_replications
-        if most is not None and most < self.replications:
-            raise ValueError(f"max_replications ({most}) must be at least replications ({self.replications})")
-        return self
