@@ -12,7 +12,7 @@ from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 
 POINTS = 100  # evaluations of a search of which nothing is said
-SEARCH, VALIDATION = 0.8, 0.9  # shares of runs and time after which search and validation end
+SEARCH, VALIDATION = 0.85, 0.925  # shares of runs and time after which search and validation end
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 

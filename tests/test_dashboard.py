@@ -4,10 +4,10 @@ import json
 from wsgiref.util import setup_testing_defaults
 
 import pytest
+from gridtune.optimize.storages.storage import open_for_reading
 
 from databases import postgresql_database
 from gridtune.optimize.search import search
-from gridtune.optimize.storages.storage import open_for_reading
 from gridtune.scenarios import load
 from search_toys import VARY, sometimes_failing
 

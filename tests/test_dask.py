@@ -15,8 +15,8 @@ import pytest
 import gridtune.model.metrics.custom as custom
 import gridtune.scenarios.workers.dask_workers as dask_workers
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
-from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.api.experiment import Scenario
 from gridtune.scenarios.api.sweep_result import sweep

@@ -9,13 +9,13 @@ import time
 
 import optuna
 import pytest
+from gridtune.optimize.storages.rdb import digest, reason, shown
+from gridtune.optimize.storages.storage import open_for_writing
 from sqlalchemy import event
 
 from databases import postgresql_database
+from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
-from gridtune.optimize.storages.rdb import digest, reason, shown
-from gridtune.optimize.storages.storage import open_for_writing
-from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, toy
 from tests.contents import content

@@ -15,14 +15,14 @@ from contextlib import closing
 import optuna
 import pandas as pd
 import pytest
+from gridtune.optimize.storages.recognition import APPLICATION
+from gridtune.optimize.storages.sqlite_file import make
 from optuna.storages.journal import JournalFileBackend
 
 from databases import postgresql_database
+from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
-from gridtune.optimize.storages.recognition import APPLICATION
-from gridtune.optimize.storages.sqlite_file import make
-from gridtune.optimize.storages.storage import JOURNAL
-from gridtune.optimize.study.study import load_archive
+from gridtune.optimize.studies.places import JOURNAL
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.results.locks import FOLDER, RESULTS, check_ours
 from search_toys import VARY, toy

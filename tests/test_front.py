@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from gridtune.optimize.front.worth import worth_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from gridtune.optimize.front.front import front, history, probability_non_domina
 from gridtune.optimize.front.number_format import measured, plain
 from gridtune.optimize.front.tables import evaluations_frame, front_frame
 from gridtune.optimize.front.terminal import merged, table
-from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import costs
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search

@@ -4,6 +4,8 @@ from math import inf, log
 
 import numpy as np
 import pytest
+from gridtune.optimize.replication.allocate import contested
+from gridtune.optimize.replication.refine import Refinement
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.inference import model_of_runs
@@ -12,11 +14,9 @@ from gridtune.optimize.inference.model_of_runs import best_layers, runs_of
 from gridtune.optimize.inference.model_of_runs import worth_of as expected
 from gridtune.optimize.inference.response_surface import WIDE, Surface, _start, coordinates_of
 from gridtune.optimize.records.evaluations import Constraint
-from gridtune.optimize.replication.allocate import contested
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
 from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE
 from gridtune.optimize.replication.paired import Difference, difference, unpaired_difference
-from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.shortlist import promising, shortlist, to_minimise
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
 from tests.saboteurs import worst_loss

@@ -5,14 +5,14 @@ from math import inf, nan
 from types import SimpleNamespace
 
 import pytest
+from gridtune.optimize.replication.refine import Refinement
+from gridtune.optimize.replication.run_cache import Runs
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS, TodaysRuns
-from gridtune.optimize.replication.refine import Refinement
-from gridtune.optimize.replication.run_cache import Runs
 from gridtune.optimize.replication.validation import FRESH, FreshRuns
 from gridtune.optimize.search_space.cases import Case, Robust
 from gridtune.optimize.search_space.settings import Settings

@@ -9,7 +9,7 @@ from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.samplers import Sampler, register, samplers
 from gridtune.optimize.samplers.base import _registry
 from gridtune.optimize.search import search
-from gridtune.optimize.storages.storage import JOURNAL
+from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.visualization.page import page
 from gridtune.scenarios import load
 from search_toys import VARY, toy

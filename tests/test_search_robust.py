@@ -3,15 +3,15 @@
 from math import sqrt
 
 import pytest
+from gridtune.optimize.study.evaluation_store import StudyStore
 
 from gridtune.model.metrics.registry import ALWAYS, METRICS
 from gridtune.optimize.front.export import to_csv, to_dict, to_latex, to_text
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.runs.stored import SETTINGS, load_archive
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.cases import other_scenario
-from gridtune.optimize.study.evaluation_store import StudyStore
-from gridtune.optimize.study.study import SETTINGS, load_archive
 from gridtune.optimize.visualization.page import page
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.workers.pool import Pool

@@ -11,11 +11,11 @@ from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
+from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space
-from gridtune.optimize.study.study import StoredStudy
 from gridtune.optimize.visualization.sensitivity import draw_sensitivity
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError

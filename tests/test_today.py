@@ -21,10 +21,10 @@ from gridtune.optimize.front.export import summary, to_dict, to_frame
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.recommendations import recommend
 from gridtune.optimize.replication.paired import Difference
+from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.search_space.today import starting_points, today_of
-from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, Interrupting, toy, toy_with_today
 from tests.contents import content

@@ -6,9 +6,9 @@ import sys
 from functools import partial
 
 import pytest
-
 from gridtune.optimize.storages.rdb import connect
 from gridtune.optimize.storages.storage import open_for_writing
+
 from gridtune.scenarios import ScenarioError
 from gridtune.scenarios.results.locks import results_folder
 from gridtune.scenarios.whole_files import beside, replace

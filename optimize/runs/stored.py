@@ -67,3 +67,8 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         )
     archive = archive_of(found.name, settings, entries, len(entries), recommendations)
     return StoredStudy(settings, archive, tuple(notes))
+
+
+def load_archive(study: str | Path, name: str | None = None) -> Archive:
+    """The evaluations that a search has left in a storage; see `load`."""
+    return load(study, name).archive

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from gridtune.optimize.budget import Budget
 from gridtune.optimize.explanation.transplants import streams_of, tested
 from gridtune.optimize.front.dominant_choice import dominant_choices
+
+from gridtune.optimize.budget import Budget
 from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.optimize.search import search

@@ -68,10 +68,11 @@ class Clock:
 
 def watched(clock: Clock, draw: bool) -> None:
     """In a child: let the search say what phase it is in, and perhaps draw nothing."""
-    from gridtune.optimize import visualization
-    from gridtune.optimize.api import search_result
     from gridtune.optimize.evaluator import Evaluator
     from gridtune.optimize.held_out import HeldOut
+
+    from gridtune.optimize import visualization
+    from gridtune.optimize.api import search_result
     from gridtune.optimize.samplers import samplers
 
     def during(owner: Any, name: str, phase: str) -> None:

@@ -26,9 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from gridtune.optimize.evaluator import Evaluator
+from gridtune.optimize.study.evaluation_store import Store
 
 from gridtune.optimize.budget import Budget, Meter
-from gridtune.optimize.evaluator import Evaluator
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.front.front import costs
 from gridtune.optimize.records.evaluations import Estimate, Evaluation
@@ -38,7 +39,6 @@ from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.samplers import Result, Sampler, samplers
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
-from gridtune.optimize.study.evaluation_store import Store
 from gridtune.scenarios.execution.replicate import Task, summarise
 from gridtune.scenarios.workers.pool import Pool
 from tests.benchmarks import sampler_variants
