@@ -1,4 +1,4 @@
-"""What a search is asked for: one list of fields, which the command line, Python and the search itself share."""
+"""What a search is asked for: one list of fields for the command line, Python and the search itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SearchConfig(BaseModel):
     validation_replications: int | None = Field(
         None,
         ge=0,
-        description="validation runs of each configuration on the front; as the posterior asks for if left out",
+        description="validation runs of each configuration on the front; if left out, the posterior decides",
     )
     seed: int = Field(1, description="of workloads and sampler, from 0 to 2**32 - 1")
     vary: tuple[str, ...] = Field((), description="PATH=LOW:HIGH[:log] or PATH=V1,V2,…")

@@ -66,7 +66,7 @@ class Validation:
             wanted = self._uncertain()
 
     def _extend(self, wanted: dict[str, int]) -> bool:
-        """Give configurations so many validation runs, as far as there are runs left; whether any were done."""
+        """Give configurations so many validation runs, as far as any are left; whether any were done."""
         evaluator, before = self._evaluator, self._evaluator.spent
         known = evaluator.known
         affordable: dict[str, int] = {}
@@ -94,7 +94,7 @@ class Validation:
         return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
 
     def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
-        """Those that add most to the hypervolume, by a surrogate model that takes the noise from the means."""
+        """Those that add most to the hypervolume, by a surrogate model of the means."""
         settings = self._evaluator.settings
         values = costs([one.objectives for one in able], settings.objectives)
         apart = distances(coordinates_of([one.values for one in able]))

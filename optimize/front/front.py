@@ -280,7 +280,7 @@ def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -
 
 
 def _anchored(archive: Archive, judgement: Judgement) -> dict[int, Array]:
-    """Posterior means by number, on the level of the baseline's runs; of what was confirmed, what that gave."""
+    """Posterior means by number, on the level of the baseline's runs; confirmed means where there are any."""
     import numpy as np
 
     turned = signs(archive.objectives)

@@ -89,13 +89,13 @@ def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array]:
 
 
 def variance_function(own: Array, free: Array, means: Array) -> Array:
-    """Factor by which the variance of noise is expected to be larger or smaller, by configuration and objective.
+    """Factor by which noise is expected to have more variance, by configuration and objective.
 
     Its logarithm is linear in the means of all objectives: jobs that wait longer wait more unevenly, also
     where a configuration was run once.
 
     Args:
-        own: sums of squares of configurations' residuals, configurations x objectives, of which each degree is 1 at large.
+        own: sums of squared residuals, configurations x objectives, scaled so that a degree is 1 on average.
         free: how many degrees of freedom each has.
         means: of the configurations, configurations x objectives.
 
@@ -139,7 +139,7 @@ def shrunk(own: Array, expected: Array, free: Array) -> Array:
 
 
 def prior_freedom(own: Array, expected: Array, free: Array) -> float:
-    """Prior degrees of freedom of the noise variance, by how alike the configurations are. Args: see `shrunk`.
+    """Prior degrees of freedom of the noise variance, by how alike configurations are; see `shrunk`.
 
     A fixed number would trust configurations by their own few runs, and those that look best are among those
     whose noise looks least.

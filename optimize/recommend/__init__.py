@@ -1,1 +1,1 @@
-"""Recommendations: the fewest changes to the baseline that keep a configuration's gains, confirmed by runs."""
+"""Recommendations: the fewest changes to the baseline that keep the gains, confirmed by runs."""

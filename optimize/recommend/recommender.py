@@ -232,7 +232,7 @@ class Recommender:
         return int(enough[0]) + 1 if len(enough) else len(units)
 
     def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
-        """Whether a sparse configuration keeps that share of each significant gain, and nothing gets worse."""
+        """Whether a sparse configuration keeps that share of each gain, and makes nothing worse."""
         if not block.keeps(sample):
             return False
         for objective in self._objectives:

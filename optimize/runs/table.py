@@ -1,4 +1,4 @@
-"""The table of runs: what each run gave, by configuration, case and replication; evaluations are made from it.
+"""The table of runs, by configuration, case and replication; evaluations are made from it.
 
 Validation replications are those from `FIRST_VALIDATION` on: the search never uses their random streams.
 """
