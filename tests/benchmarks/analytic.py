@@ -99,9 +99,8 @@ def truth(values: Mapping[str, object]) -> np.ndarray:
 @cache
 def scenario() -> Scenario:
     """Whose space is searched; its reference is the one with which stand-ins have been measured."""
-    return load(str(Path(__file__).parent / "scenarios" / "stand-in.toml")).override(
-        {"harvester.controller.reference": 24.0}
-    )
+    file = Path(__file__).with_name("scenarios") / "stand-in.toml"
+    return load(str(file)).override({"harvester.controller.reference": 24.0})
 
 
 @cache

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.search_quality stand-in 100 --seeds 301-308
     python -m tests.benchmarks.search_quality --table
 
-Each search is a line of `docs/data/search_quality.jsonl`; those that are there are not run again. `alone` is the
-sampler with all runs, one for each configuration, and the front of their means.
+Each search is a line of `docs/data/search_quality.jsonl`; those that are there are not run again. `alone` is
+the sampler with all runs, one for each configuration, and the front of their means.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _told(where: Arena, archive: Archive, able: list[Evaluation]) -> dict[str, A
     return {
         "chosen": [one.evaluation.number for one in made.kept],
         "chances": chances,
-        "values": {number: row for number, row in made.worth.items()},
+        "values": dict(made.worth),
     }
 
 
