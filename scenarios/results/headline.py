@@ -26,6 +26,7 @@ PARTS = (
     ("work", r"(lost_|failed_fraction|cut_off_fraction|never_submitted|completed|makespan|executed$)"),
     ("waiting and response", r"(waiting|execution|response|slowdown)_\w+$"),
     ("sizes of jobs", r"\w+\.(narrow|wide)-(short|long)$"),
+    ("who waits longest", r"(waited_|jobs\.(size|length)-)"),
     ("sites", r"(utilisation|goodput|killed|wasted|refused|cancelled|events$)"),
     ("virtual reservations", r"(vres|sdj|batch_|slowdown\.|share\.|started\.|rejected\.)"),
     ("deadline scheduling", r"(missed|rejected$|fallbacks|resubmissions|ack_|forecast)"),
@@ -39,10 +40,16 @@ PARTS = (
 OTHERS = "others"
 
 
-def headline(metrics: Mapping[str, Any]) -> list[str]:
-    """The metrics of a run that come first, as far as it has them, and those that a user has defined."""
+def headline(metrics: Mapping[str, Any], *, promised: bool = True) -> list[str]:
+    """The metrics of a run that come first, as far as it has them, and those that a user has defined.
+
+    Args:
+        metrics: by name.
+        promised: whether any work has a deadline; where none has, nobody is unhappy for being late.
+    """
     own = [name for name in metrics if part_of(name) == OTHERS]
-    return [*(name for name in HEADLINE if name in metrics), *own]
+    left_out = () if promised else ("unhappy_users",)
+    return [*(name for name in HEADLINE if name in metrics and name not in left_out), *own]
 
 
 def part_of(name: str) -> str:
