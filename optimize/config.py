@@ -42,6 +42,9 @@ class SearchConfig(BaseModel):
     allow_loss: bool | None = Field(
         None, description="allow configurations that lose more mandatory work than the baseline"
     )
+    allow_starvation: bool | None = Field(
+        None, description="allow configurations that let somebody wait much longer than the baseline does"
+    )
     start: tuple[dict[str, Value], ...] = Field(
         (), description="configurations to evaluate after the baseline, values by path"
     )

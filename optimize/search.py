@@ -13,10 +13,11 @@ from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.recommender import LEAST, Recommender
-from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.records.evaluations import Archive, Constraint, Failed
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
+from gridtune.optimize.replication.starvation import NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.runs.trials import ENDED, RECOMMENDATIONS, UNITS, archive_of
@@ -159,12 +160,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
         scenario, config.seed, objectives=config.objectives, require=config.require, vary=config.vary,
         others=others, seeds=config.seeds, robust=config.robust,
     )  # fmt: skip
-    allow_loss = config.allow_loss
-    if allow_loss is None:
-        allow_loss = (
-            spec.allow_loss or not simulated
-        )  # what other work measures as lost, only its author knows
-    constraints = problem.constraints if allow_loss else (*problem.constraints, NO_MORE_LOSS)
+    constraints = (*problem.constraints, *_guards(scenario, config, spec, simulated))
     where = config.storage or (config.out and config.out / JOURNAL)
     name = config.study or default_name(scenario)
     stored = stored_settings(where, name)
@@ -208,6 +204,18 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
             f"runs {budget.runs}: too few to search and to judge what is found; {least} at least"
         )
     return _Plan(settings, budget, name, where, kind, notes)
+
+
+def _guards(
+    scenario: Scenario, config: SearchConfig, spec: SearchSpec, simulated: bool
+) -> tuple[Constraint, ...]:
+    """What no configuration may do to jobs, unless it was allowed; other work than simulating knows no jobs."""
+    may_lose = spec.allow_loss if config.allow_loss is None else config.allow_loss
+    may_starve = spec.allow_starvation if config.allow_starvation is None else config.allow_starvation
+    if not simulated:
+        may_lose, may_starve = config.allow_loss is not False, config.allow_starvation is not False
+    found = () if may_lose else (NO_MORE_LOSS,)
+    return found if may_starve or not scenario.spec.site else (*found, NO_STARVATION)
 
 
 def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:

@@ -11,7 +11,9 @@ from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import Value
 from gridtune.scenarios.fields.requirements import Relation
 
-EXCESS_LOSS = "excess_loss"  # what a point loses beyond today's setting, see `optimize.replication.loss`
+EXCESS_LOSS = "excess_loss"  # what is lost beyond the baseline's, see `optimize.replication.loss`
+EXCESS_WAIT = "excess_wait"  # waits beyond the baseline's, see `optimize.replication.starvation`
+GUARDS = (EXCESS_LOSS, EXCESS_WAIT)  # metrics that compare with the baseline, in all and by class
 LEAST = 1e-12  # excess of a value that equals a bound which it must not reach
 
 
@@ -33,8 +35,9 @@ class Objective:
 
 
 def of_class(metric: str) -> str:
-    """The class of jobs whose excess loss a metric is; empty if it is anything else."""
-    return metric.removeprefix(f"{EXCESS_LOSS}.") if metric.startswith(f"{EXCESS_LOSS}.") else ""
+    """The class of jobs whose excess over the baseline a metric is; empty if it is anything else."""
+    guard, _, name = metric.partition(".")
+    return name if guard in GUARDS else ""
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,13 @@ class Constraint:
         return self.relation in ("<=", "<")
 
     def parts(self, metrics: Iterable[str]) -> list[str]:
-        """Of these metrics those that must keep it: its own, and if that is `EXCESS_LOSS` each class's."""
-        by_class = self.metric == EXCESS_LOSS
-        return [name for name in metrics if name == self.metric or (by_class and of_class(name))]
+        """Of these metrics those that must keep it: its own, and that of each class where it is a guard's."""
+        by_class = self.metric in GUARDS
+        return [
+            name
+            for name in metrics
+            if name == self.metric or (by_class and name.startswith(f"{self.metric}."))
+        ]
 
     def excess(self, value: float) -> float:
         """By how much a value breaks it, as a share of the bound's size (in units if that is 0).

@@ -14,10 +14,12 @@ from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.loss import NO_MORE_LOSS, excess_losses
+from gridtune.optimize.replication.starvation import NO_STARVATION, excess_waits
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.studies.runs import Run
 from gridtune.scenarios.execution.replicate import Metrics
+from gridtune.scenarios.tables.search import SearchSpec
 
 FIRST_VALIDATION = HELD_OUT
 Entry = Evaluation | Failed
@@ -46,14 +48,15 @@ class RunTable:
         units: of their metrics, by name.
 
     Attributes:
-        guarded: whether configurations may not lose more work than the baseline under the same streams.
+        guarded: whether each run is compared with the baseline's under the same streams.
     """
 
     def __init__(
         self, settings: Settings, rows: Iterable[Run] = (), units: dict[str, str] | None = None
     ) -> None:
         self.settings = settings
-        self.guarded = NO_MORE_LOSS in settings.constraints
+        self._loss, self._waits = (one in settings.constraints for one in (NO_MORE_LOSS, NO_STARVATION))
+        self.guarded = self._loss or self._waits
         self._cases = [case.name for case in settings.run_in]
         self._baseline = key({})
         self._same = self._baseline if settings.today is None else key(settings.today.point)
@@ -143,9 +146,16 @@ class RunTable:
         run = self._known[place]
         if not self.guarded:
             return run
+        # Where the baseline fails it loses everything that there is, and no configuration can lose more.
         baseline = self._known.get(place._replace(name=self._baseline), run | _FAILED)
-        return run | {name: Metric(loss, "") for name, loss in excess_losses(run, baseline).items()}
+        found = dict(run)
+        if self._loss:
+            found |= {name: Metric(value, "") for name, value in excess_losses(run, baseline).items()}
+        if self._waits:
+            bounds = (self.settings.scenario.spec.search or SearchSpec()).starvation
+            waits = excess_waits(run, baseline, bounds)
+            found |= {name: Metric(value, "s") for name, value in waits.items()}
+        return found
 
 
-# Where the baseline fails it loses everything that there is, and no configuration can lose more.
 _FAILED: Metrics = {"lost_fraction": Metric(1.0, "")}

@@ -41,6 +41,21 @@ def _parameter(value: Any) -> Any:
     return {"choices": value} if isinstance(value, list) else value
 
 
+class Starvation(Table):
+    """How much longer than in the baseline somebody may wait in a configuration on the front."""
+
+    class_factor: float = Field(
+        default=1.5,
+        ge=1,
+        description="times the baseline's wait, beside `slack`: of the 95th percentile of each class of sizes, "
+        "and of the mean of the tenth of users who wait longest",
+    )
+    slack: float = Field(default=3600.0, ge=0, description="s, added to that")
+    longest_factor: float = Field(
+        default=2.0, ge=1, description="times the baseline's longest wait (at least `slack`)"
+    )
+
+
 class SearchSpec(Table):
     """What a search varies and what it trades off.
 
@@ -58,6 +73,12 @@ class SearchSpec(Table):
         description="whether points may lose more mandatory work than the scenario as it stands; else such "
         "points are never on the front",
     )
+    allow_starvation: bool = Field(
+        default=False,
+        description="whether configurations may let a class of jobs or users wait much longer than the "
+        "baseline does; else such configurations are never on the front",
+    )
+    starvation: Starvation = Field(default_factory=Starvation, description="what counts as much longer")
     replications: int = Field(default=1, ge=1, description="runs of every configuration in the search")
     start: list[dict[str, Value]] = Field(
         default_factory=list,
