@@ -46,9 +46,8 @@ def check(spec: ScenarioSpec) -> None:
     for fault in spec.fault:
         what = f"fault {fault.name}"
         known = ", ".join(names) or "none"
-        if fault.kind == "service" or fault.kind == "report":
-            if spec.middleware is None:
-                raise ValueError(f"{what}: {fault.kind}: needs a [middleware]")
+        if fault.kind in ("service", "report") and spec.middleware is None:
+            raise ValueError(f"{what}: {fault.kind}: needs a [middleware]")
         if fault.kind == "server":
             groups = [sed.name for sed in spec.sed]
             if not groups or fault.server not in (EVERY, *groups):
