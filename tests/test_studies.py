@@ -40,8 +40,10 @@ def where(request, tmp_path):
         with postgresql_database() as url:
             yield url
     else:
-        yield str(tmp_path / "out" / "study.journal") if request.param == "journal" else (
-            f"sqlite:///{tmp_path}/studies.db"
+        yield (
+            str(tmp_path / "out" / "study.journal")
+            if request.param == "journal"
+            else (f"sqlite:///{tmp_path}/studies.db")
         )
 
 
@@ -56,7 +58,13 @@ def configuration(number):
 def runs(number, count=2):
     """Runs of a configuration; no two have equal metrics."""
     return [
-        Run(configuration(number), "lal", at, bool(at % 2), {"unfairness": pi / (number + at + 1), "completed": 7})
+        Run(
+            configuration(number),
+            "lal",
+            at,
+            bool(at % 2),
+            {"unfairness": pi / (number + at + 1), "completed": 7},
+        )
         for at in range(count)
     ]
 
