@@ -19,7 +19,7 @@ Modules and what they give:
 
 - `study`: `open_study` for writing (one writer at a time), `OpenStudy`, `stored_settings`.
 - `reading`: `read_study`, which never writes, and `StoredStudy`.
-- `places`: `study_place`, what is meant by the STUDY of a command line; `shown`.
+- `places`: `study_place`, what is meant by the STUDY of a command line.
 - `runs`: `Run`, a row of the table.
 - `tables`, `databases`, `journals`: how rows, databases and journal files are read and written.
 """

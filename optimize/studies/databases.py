@@ -34,7 +34,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import StaticPool
 
-from gridtune.optimize.studies.places import kind_of
+from gridtune.optimize.studies.places import is_url, kind_of
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.locks import Hold
 
@@ -60,8 +60,11 @@ AHEAD = (
 T = TypeVar("T")
 
 
-def shown_url(address: str) -> str:
-    """The URL of a database without its password."""
+def shown(where: str | Path | URL) -> str:
+    """A place as it may be shown: without the password of its URL."""
+    address = str(where) if not isinstance(where, URL) else where.render_as_string(hide_password=False)
+    if not is_url(address):
+        return address
     try:
         url = make_url(address)
     except (ArgumentError, ValueError):
@@ -97,7 +100,7 @@ def url_of(where: str | Path) -> URL:
     try:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
-        raise ScenarioError(f"{shown_url(where)}: not the URL of a database: {reason(error)}") from error
+        raise ScenarioError(f"{shown(where)}: not the URL of a database: {reason(error)}") from error
     if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
         raise ScenarioError(f"{where}: names no file to keep studies in, as sqlite:///studies.db does")
     if url.drivername not in ("postgresql", "postgres"):
@@ -106,7 +109,7 @@ def url_of(where: str | Path) -> URL:
         if find_spec(driver) is not None:
             return url.set(drivername=f"postgresql+{driver}")
     raise ScenarioError(
-        f"{shown_url(where)}: no driver of PostgreSQL; `pip install 'gridtune[postgresql]'` brings one"
+        f"{shown(where)}: no driver of PostgreSQL; `pip install 'gridtune[postgresql]'` brings one"
     )
 
 
@@ -144,10 +147,10 @@ def open_for_reading(url: URL) -> RDBStorage | None:
         options["execution_options"] = {"postgresql_readonly": True}
     tables = set(inspected(create_engine(url if file is None else address, **options)).get_table_names())
     if "alembic_version" in tables:  # the last that Optuna makes
-        return _storage(address, options, skip_table_creation=True)
+        return _storage(address, options, made=True)
     if tables and RUNS.name not in tables:
         raise ScenarioError(
-            f"{shown_url(str(url))}: a database of something else (it has the table {min(tables)}); "
+            f"{shown(url)}: a database of something else (it has the table {min(tables)}); "
             "it is left as it is"
         )
     return None
@@ -240,10 +243,10 @@ def _template(url: URL) -> str:
     return url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")
 
 
-def _storage(url: str, engine: dict[str, Any], **options: bool) -> RDBStorage:
+def _storage(url: str, engine: dict[str, Any], *, made: bool = False) -> RDBStorage:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return RDBStorage(url, engine_kwargs=engine, **options)
+        return RDBStorage(url, engine_kwargs=engine, skip_table_creation=made)
 
 
 def _patiently(attempt: Callable[[], T]) -> T:

@@ -17,6 +17,7 @@ TRACE = re.compile(r".*\.(swf|gwf)(\.gz)?", re.IGNORECASE)
 TRACE_LINE = re.compile(rb"\s*(-?[\d.]+\s+){10,}-?[\d.]+\s*")
 SQLITE = b"SQLite format 3\0"
 LOOK = 1 << 16  # bytes in which a file shows what it is
+HEADS = (("journal", b'{"op_code":'), ("table", b'{"study":'))
 FOLDERS = (  # a file that shows what a folder is, and what to say of it
     ("sweep.json", "a sweep, not a search"),
     ("claims.json", "a reproduction, not a search"),
@@ -30,15 +31,6 @@ FOLDERS = (  # a file that shows what a folder is, and what to say of it
 def is_url(where: str | Path) -> bool:
     """Whether this is the URL of a database rather than a path."""
     return "://" in str(where)
-
-
-def shown(where: str | Path) -> str:
-    """A place as it may be shown: without the password of its URL."""
-    if not is_url(where):
-        return str(where)
-    from gridtune.optimize.studies.databases import shown_url
-
-    return shown_url(str(where))
 
 
 def journal_in(where: str | Path) -> Path:
@@ -115,9 +107,12 @@ def kind_of(path: Path) -> str:
         return "empty"
     with path.open("rb") as file:
         start = file.read(LOOK)
-        first = start.partition(b"\n")[0] if b"\n" in start else start + file.readline()
+        first = start[: start.index(b"\n") + 1] if b"\n" in start else start + file.readline()
     if start.startswith(SQLITE):
         return "sqlite"
+    for kind, head in HEADS:  # a first line that a kill left unfinished
+        if b"\n" not in first and (start.startswith(head) or head.startswith(start)):
+            return kind
     record = _json(first)
     if isinstance(record, dict):
         if isinstance(record.get("op_code"), int) and isinstance(record.get("worker_id"), str):

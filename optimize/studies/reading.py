@@ -15,8 +15,8 @@ from optuna.trial import FrozenTrial
 from sqlalchemy import URL
 
 from gridtune.optimize.studies import databases, journals
-from gridtune.optimize.studies.databases import reason
-from gridtune.optimize.studies.places import is_url, journal_in, kind_of, shown, study_place, table_beside
+from gridtune.optimize.studies.databases import reason, shown
+from gridtune.optimize.studies.places import is_url, journal_in, kind_of, study_place, table_beside
 from gridtune.optimize.studies.runs import Run, runs_of
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, MemoryTable, RunTable
 from gridtune.scenarios.errors import ScenarioError
@@ -229,7 +229,7 @@ def _choice(called: str, name: str | None, known: list[str]) -> str:
 def _shown(place: URL | Path) -> str:
     if isinstance(place, Path):
         return str(place)
-    return str(databases.file_of(place) or databases.shown_url(str(place)))
+    return str(databases.file_of(place) or databases.shown(place))
 
 
 def _for_optuna(place: URL | Path) -> str:

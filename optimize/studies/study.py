@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import optuna
 from optuna import Study
@@ -22,7 +22,8 @@ from optuna.trial import TrialState, create_trial
 from sqlalchemy import URL
 
 from gridtune.optimize.studies import databases, journals
-from gridtune.optimize.studies.places import shown, table_beside
+from gridtune.optimize.studies.databases import shown
+from gridtune.optimize.studies.places import table_beside
 from gridtune.optimize.studies.reading import (
     FAILURE,
     NUMBER,
@@ -39,6 +40,7 @@ from gridtune.optimize.studies.tables import DatabaseTable, FileTable, MemoryTab
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.locks import Hold
 
+Direction = Literal["minimize", "maximize"]
 LONGEST_NAME = 512  # characters, as Optuna's databases have it
 LONGEST_FAILURE = 300  # characters of a reason in a trial; the table has all of it
 RESUME = "; what was written stays, --resume continues"
@@ -201,7 +203,7 @@ def open_study(
     where: str | Path | None,
     name: str,
     settings: Mapping[str, Any],
-    objectives: Mapping[str, str],
+    objectives: Mapping[str, Direction],
     distributions: Mapping[str, BaseDistribution],
     *,
     resume: bool = False,
@@ -222,9 +224,11 @@ def open_study(
     """
     check_name(name)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    storage: BaseStorage = InMemoryStorage()
+    table: RunTable = MemoryTable()
     with ExitStack() as stack:
         if where is None:
-            called, storage, table, found = "memory", InMemoryStorage(), MemoryTable(), Standing(None)
+            called, found = "memory", Standing(None)
         else:
             called, place = shown(where), place_of(where)
             _look(place, called, name, resume)
@@ -296,7 +300,7 @@ def _made(
     table: RunTable,
     name: str,
     settings: Mapping[str, Any],
-    objectives: Mapping[str, str],
+    objectives: Mapping[str, Direction],
 ) -> Study:
     """A new study but for its settings, in the place of one whose making was cut short."""
     table.append(name, [_mark(name, BEGUN)])

@@ -140,8 +140,9 @@ class DatabaseTable:
             return
         query = select(RUNS.c.id, RUNS.c.run).where(RUNS.c.study == study).order_by(RUNS.c.id)
         with self._engine.connect() as connection:
-            for number, line in connection.execute(query):
-                yield f"{self._shown}: row {number} of {RUNS.name}", str(line)
+            rows = connection.execute(query).all()
+        for number, line in rows:
+            yield f"{self._shown}: row {number} of {RUNS.name}", str(line)
 
     def append(self, study: str, lines: Sequence[str]) -> None:
         """Add rows in one transaction.
