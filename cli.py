@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gridtune import boundary, options, subcommands
+from gridtune.help_panels import EVIDENCE, LOOK, RUN, SEARCH, Command
 from gridtune.options import Format, FrontFormat, TableFormat
 from gridtune.threads import single_threaded
 
@@ -29,11 +30,11 @@ app = typer.Typer(
     cls=boundary.Group,
     help="Simulate grid middleware under scheduling policies, and search the policies' parameters.",
 )
-app.add_typer(subcommands.scenarios_app, name="scenarios")
-app.add_typer(subcommands.trace_app, name="trace")
+app.add_typer(subcommands.scenarios_app, name="scenarios", rich_help_panel=RUN)
+app.add_typer(subcommands.trace_app, name="trace", rich_help_panel=RUN)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=RUN)
 def policies(family: options.Family = None, format: options.Output = Format.table) -> None:
     """List the policies with their parameters.
 
@@ -45,9 +46,11 @@ def policies(family: options.Family = None, format: options.Output = Format.tabl
     print(to_json(policy_tree(family)) if format is Format.json else "\n".join(policy_lines(family)))
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=RUN)
 def trust(files: options.Plugins = None, forget: options.Forget = False) -> None:
-    """Let Python files that scenarios name as plug-ins run, for as long as they stay as they are.
+    """Trust Python files that scenarios name as plug-ins.
+
+    They run for as long as they stay as they are.
 
     Example: gridtune trust mine.py
     """
@@ -57,7 +60,7 @@ def trust(files: options.Plugins = None, forget: options.Forget = False) -> None
         print(line)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=RUN)
 def schema() -> None:
     """Print the JSON Schema of a scenario document, for editors.
 
@@ -69,7 +72,7 @@ def schema() -> None:
     print(to_json(ScenarioSpec.model_json_schema()))
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=RUN)
 def validate(scenario: options.Scenario) -> None:
     """Check a scenario and name every fault in it at once.
 
@@ -85,7 +88,7 @@ def validate(scenario: options.Scenario) -> None:
     print(f"{scenario}: valid")
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=RUN)
 def run(
     scenario: options.Scenario,
     set: options.Set = None,
@@ -101,6 +104,8 @@ def run(
     """Simulate a scenario.
 
     Example: gridtune run diet/day-regular --set client.dispatch=legacy --set client.n_submit=190
+
+    Example: gridtune run mine.toml --replications 10 --out results/mine
     """
     from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.results.printing import print_classes, print_metrics
@@ -119,7 +124,7 @@ def run(
         print_classes(classes)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=RUN)
 def sweep(
     scenario: options.Scenario,
     vary: options.Vary = None,
@@ -152,7 +157,7 @@ def sweep(
     _print(made.to_dict(), made.rows(), [*made.paths, *made.objectives], format)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=SEARCH)
 def search(
     scenario: options.Scenario,
     budget: options.Budget = None,
@@ -186,66 +191,76 @@ def search(
     Of several scenarios the first gives space and objectives; worst and quantile compare raw values.
 
     Example: gridtune search diet/egee-week --budget 200 --out results/egee-week
+
+    Example: gridtune search mine.toml --vary site.cluster.nodes=8:64 --time 10m --out results/mine
     """
-    from gridtune.optimize.commands.front import front_text
     from gridtune.optimize.commands.search import run_search, sampler_rows
 
     if sampler == "list":
         rows = sampler_rows()
         _print(rows, rows, ("sampler", "meaning"), format)
         return
-    found = run_search(
+    said = run_search(
         _scenario(scenario, set),
         budget=budget, runs=runs, time=time, converged=converged,
         sampler=sampler, replications=replications, max_replications=max_replications,
         jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
         objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
         assignments=set or [], seeds=seeds, robust=robust, allow_loss=allow_loss,
-        start_from=start_from or [], out=out, dask=dask,
+        start_from=start_from or [], out=out, dask=dask, format=format,
     )  # fmt: skip
-    sys.stdout.write(front_text(found, format))
+    sys.stdout.write(said)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=LOOK)
 def front(
     study: options.Study,
     format: options.FrontOutput = FrontFormat.table,
+    all: options.Every = False,
+    statistics: options.Statistics = False,
     plot: options.FrontPlot = None,
     export: options.Export = None,
     export_diff: options.ExportDiff = None,
+    full: options.Full = False,
     prefer: options.Prefer = None,
     salvage: options.Salvage = False,
     mend: options.Mend = None,
 ) -> None:
-    """Show the front of a search, or one point of it as a scenario to run.
+    """Show the Pareto front of a search, or export a configuration.
 
-    Example: gridtune front results/egee-week --export compromise > chosen.toml
+    Example: gridtune front results/egee-week --export A > a.toml
+
+    Example: gridtune front results/egee-week --plot parallel.png
     """
-    from gridtune.optimize.commands.front import show_front
+    from gridtune.optimize.commands.front import FrontRequest, show_front
 
-    shown = show_front(
-        study, format, plot,
-        salvage=salvage, mend=mend, export=export, export_diff=export_diff, prefer=prefer,
-    )  # fmt: skip
-    sys.stdout.write(shown)
+    request = FrontRequest(format, all, statistics, prefer, export, export_diff, full, plot)
+    sys.stdout.write(show_front(study, request, salvage=salvage, mend=mend))
 
 
-@app.command()
-def compare(a: options.Compared, b: options.Compared, format: options.Output = Format.table) -> None:
-    """Set two studies, or two runs, side by side: what changes from A to B, and how surely.
+@app.command(cls=Command, rich_help_panel=LOOK)
+def compare(
+    a: options.Compared,
+    b: options.Compared,
+    all: options.EveryRow = False,
+    format: options.Output = Format.table,
+) -> None:
+    """Set two studies, or two runs, side by side.
+
+    What changes is listed, what changes significantly first.
 
     Example: gridtune compare results/monday results/tuesday
     """
     from gridtune.optimize.commands.compare import compare_text, run_compare
-    from gridtune.optimize.front.terminal import terminal_width
     from gridtune.scenarios.results.json_text import to_json
+    from gridtune.scenarios.results.text import terminal_width
 
     made = run_compare(a, b)
     json = format is Format.json
-    sys.stdout.write(to_json(made) + "\n" if json else compare_text(made, terminal_width()))
+    sys.stdout.write(to_json(made) + "\n" if json else compare_text(made, terminal_width(), every=all))
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=EVIDENCE)
 def sensitivity(
     subject: options.StudyOrScenario,
     method: options.Method = None,
@@ -261,7 +276,9 @@ def sensitivity(
     out: options.Out = None,
     format: options.TableOutput = TableFormat.table,
 ) -> None:
-    """Show which parameters matter for which objective: in a search, or in the simulator itself.
+    """Show which parameters matter for which objective.
+
+    Of a search its evaluations are analysed; of a scenario the simulator is run.
 
     Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
     """
@@ -280,7 +297,7 @@ def sensitivity(
         print("\n".join(found.summary()))
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=EVIDENCE)
 def explain(
     study: options.Study,
     point: options.Point,
@@ -290,11 +307,11 @@ def explain(
     ablate: options.Ablate = True,
     format: options.Output = Format.table,
 ) -> None:
-    """Say why a point: what it gains and pays, and which of its settings do it.
+    """Say what a configuration gains and costs, and why.
 
     POINT `kinds` tests whether the kind of system that all points of the front have is the better one.
 
-    Example: gridtune explain results/egee-week compromise
+    Example: gridtune explain results/egee-week A
     """
     from gridtune.optimize.api import open_study
     from gridtune.optimize.commands.kinds import KINDS, kinds_text
@@ -310,7 +327,7 @@ def explain(
     sys.stdout.write(to_json(made.details.to_dict()) + "\n" if format is Format.json else made.text)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=LOOK)
 def plot(
     runs: options.RunsAndPicture = None,
     out: options.PictureOut = None,
@@ -335,7 +352,7 @@ def plot(
         print(out)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=RUN)
 def watch(
     scenario: options.Scenario,
     set: options.Set = None,
@@ -345,7 +362,9 @@ def watch(
     port: options.Port = 8765,
     browser: options.Browser = True,
 ) -> None:
-    """Watch a scenario run in the browser, and change its policies and parameters (extra `watch`).
+    """Watch a scenario run in the browser (extra `watch`).
+
+    Policies and parameters can be changed there.
 
     Example: gridtune watch diet/day-regular
     """
@@ -355,7 +374,7 @@ def watch(
     serve(made, seed, steps=steps, step_length=step_length, port=port, browser=browser)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=SEARCH)
 def calibrate(
     trace: options.Logs,
     nodes: options.Nodes = None,
@@ -366,7 +385,7 @@ def calibrate(
     all: options.AllTerms = False,
     format: options.Output = Format.table,
 ) -> None:
-    """Find settings of a site under which the replay of a log waits as the log did.
+    """Find settings under which a log's replay waits as the log did.
 
     Example: gridtune calibrate KTH-SP2-1996-2.1-cln.swf.gz --out mine.toml
     """
@@ -377,7 +396,7 @@ def calibrate(
     print(to_json(made) if format is Format.json else "\n".join(lines))
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=EVIDENCE)
 def reproduce(
     paper: options.Paper = None,
     list: options.ListPapers = False,
@@ -388,7 +407,7 @@ def reproduce(
     out: options.FiguresOut = None,
     format: options.Output = Format.table,
 ) -> None:
-    """Run a paper's experiments, draw its figures and check its claims.
+    """Run a paper's experiments, draw figures, and check its claims.
 
     Example: gridtune reproduce diet/day-regular
     """
@@ -408,7 +427,7 @@ def reproduce(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=Command, rich_help_panel=SEARCH)
 def identify(
     scenario: options.Scenario,
     set: options.Set = None,
@@ -421,7 +440,9 @@ def identify(
     overshoot: options.Overshoot = 0.05,
     format: options.Output = Format.table,
 ) -> None:
-    """Fit y(k+1) = a y(k) + b u(k) to a step of a harvester's submissions, and place a PI controller's gains.
+    """Fit a harvester's response, and place a PI controller's gains.
+
+    The model is y(k+1) = a y(k) + b u(k), fitted to a step of the submissions.
 
     Example: gridtune identify cigri/file-system
     """

@@ -1,4 +1,4 @@
-"""How far a search is, on stderr: a bar on a terminal, a plain line now and then elsewhere."""
+"""How far a search is, on stderr: one live line on a terminal, a plain line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -7,132 +7,142 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from gridtune.optimize.front.number_format import plain
+from gridtune.model.metrics.labels import label
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.replication.shortlist import to_minimise
+from gridtune.optimize.report.numbers import SAME, amount, duration, relative
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-HEARTBEAT = 10.0  # s between two plain lines
+HEARTBEAT = 10.0  # s between two plain lines, at least
 
 
-class Heartbeat(Progress):
-    """A plain line at the start and end of a phase, and every 10 s in between: for logs.
+class _Paced(Progress):
+    """Knows how far a phase is, and how long what is left of it takes at the pace so far."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._phase, self._best = "", ""
+        self._total = self._done = self._failures = 0
+        self._timed: tuple[float, int] | None = None  # when how much was done
+
+    def start(self, phase: str, total: int, done: int = 0) -> None:
+        """Begin a phase."""
+        self.finish()
+        self._phase, self._total, self._done, self._failures, self._best = phase, total, done, 0, ""
+        self._timed = None  # a resumed search comes by what is known at first, which takes other times
+
+    def update(self, done: int, hypervolume: float | None = None, failures: int = 0, best: str = "") -> None:
+        """Know how far it is, and what was found so far (see `Volume.best`)."""
+        self._done, self._failures, self._best = done, failures, best
+        if self._timed is None:
+            self._timed = time.monotonic(), done
+
+    def _details(self) -> str:
+        """How long it takes, what failed and what was found, as far as that is known."""
+        parts = []
+        if self._timed is not None and self._timed[1] < self._done < self._total:
+            began, first = self._timed
+            seconds = (time.monotonic() - began) / (self._done - first) * (self._total - self._done)
+            parts.append(f"{duration(seconds)} left")
+        parts += [f"{self._failures} failed"] if self._failures else []
+        return ", ".join([*parts, *([self._best] if self._best else [])])
+
+
+class Heartbeat(_Paced):
+    """A plain line every 10 s at most: for logs and pipes.
 
     Args:
         stream: where to.
-        period: s between two lines.
+        period: s between two lines, at least.
     """
 
     def __init__(self, stream: TextIO, period: float = HEARTBEAT) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._period = period
-        self._phase = ""
-        self._total = self._first = self._done = 0
-        self._said = 0.0
-        self._timed: tuple[float, int] | None = None  # when how much was done
-        self._rest = ""
+        self._said: float | None = None
 
     def start(self, phase: str, total: int, done: int = 0) -> None:
-        """Announce the phase."""
-        self.finish()
-        self._phase, self._total, self._first, self._done, self._rest = phase, total, done, done, ""
-        self._timed = None  # a resumed search comes by what is known at first, which takes other times
+        """Announce the phase, if it is time."""
+        super().start(phase, total, done)
         self._say()
 
-    def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
+    def update(self, done: int, hypervolume: float | None = None, failures: int = 0, best: str = "") -> None:
         """Say it if it is time."""
-        self._done, self._rest = done, _details(hypervolume, failures)
-        if self._timed is None:
-            self._timed = time.monotonic(), done
-        if time.monotonic() - self._said >= self._period:
-            self._say()
+        super().update(done, hypervolume, failures, best)
+        self._say()
 
     def note(self, text: str) -> None:
         """Say it."""
         print(text, file=self._stream, flush=True)
 
-    def finish(self) -> None:
-        """Say how far the phase came, unless that was said already."""
-        if self._phase and self._done > self._first:
-            self._say()
-        self._phase = ""
-
     def _say(self) -> None:
         now = time.monotonic()
-        left = ""
-        if self._timed is not None and self._timed[1] < self._done < self._total:
-            began, first = self._timed
-            seconds = (now - began) / (self._done - first) * (self._total - self._done)
-            left = f", {_duration(seconds)} left"
-        part = f"{self._done}/{self._total}" if self._total else str(self._done)
-        print(f"{self._phase}: {part}{self._rest}{left}", file=self._stream, flush=True)
+        if self._said is not None and now - self._said < self._period:
+            return
         self._said = now
+        part = f"{self._done}/{self._total}" if self._total else str(self._done)
+        print(
+            ", ".join(filter(None, (f"{self._phase}: {part}", self._details()))),
+            file=self._stream,
+            flush=True,
+        )
 
 
-class Bar(Progress):
-    """A bar with what is done, the current hypervolume and the time left.
+class Bar(_Paced):
+    """One live line: what is done, the time left, the best so far.
 
     Args:
         stream: a terminal.
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
 
     def start(self, phase: str, total: int, done: int = 0) -> None:
-        """Show a bar for the phase."""
+        """Show a line for the phase."""
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            SpinnerColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.table import Column
 
-        self.finish()
+        super().start(phase, total, done)
         self._bar = Progress(
-            SpinnerColumn(),
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=12),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[details]}"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[details]}", table_column=Column(no_wrap=True, overflow="ellipsis")),
             console=Console(file=self._stream),
+            transient=True,
         )
         self._task = self._bar.add_task(phase, total=total or None, completed=done, details="")
         self._bar.start()
 
-    def update(self, done: int, hypervolume: float | None = None, failures: int = 0) -> None:
+    def update(self, done: int, hypervolume: float | None = None, failures: int = 0, best: str = "") -> None:
         """Move the bar."""
+        super().update(done, hypervolume, failures, best)
         if self._bar is not None and self._task is not None:
-            details = _details(hypervolume, failures).removeprefix(", ")
-            self._bar.update(self._task, completed=done, details=details)
+            self._bar.update(self._task, completed=done, details=self._details())
 
     def note(self, text: str) -> None:
-        """Say it above the bar."""
+        """Say it above the line."""
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
             print(text, file=self._stream, flush=True)
 
     def finish(self) -> None:
-        """Leave the bar as it is."""
+        """Take the line away."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
 
 def reporter(stream: TextIO | None = None) -> Progress:
-    """What suits a stream (stderr if left out): a bar on a terminal, else plain lines."""
+    """What suits a stream (stderr if left out): a live line on a terminal, else plain lines."""
     stream = stream or sys.stderr
     return Bar(stream) if stream.isatty() else Heartbeat(stream)
 
@@ -143,11 +153,10 @@ def progress_of(wanted: bool | None) -> Progress:
 
 
 class Volume:
-    """The hypervolume of what a search has found so far, as searched, in the units of the objectives.
+    """What a search has found so far: its hypervolume in the search, and the best of each objective.
 
-    Its reference point is that of the front, which today's setting makes (see
-    `optimize.front.front.reference_point`): so it can be compared with what is said of the front, and can
-    only grow within a search.
+    The reference point of the hypervolume is that of the front, which the baseline makes: so it can be
+    compared with what is said of the front, and can only grow within a search.
 
     Args:
         objectives: what is traded off.
@@ -157,35 +166,50 @@ class Volume:
         self._objectives = tuple(objectives)
         self._points: list[list[float]] = []
         self._reference: list[float] | None = None
+        self._baseline: Evaluation | None = None
 
     def measure_from(self, reference: Sequence[float]) -> None:
         """Take this reference point, in the units of the objectives."""
-        sides = signs(self._objectives).tolist()
-        self._reference = [x * side for x, side in zip(reference, sides, strict=True)]
+        self._reference = [x * _sign(one) for x, one in zip(reference, self._objectives, strict=True)]
+
+    def compare_with(self, baseline: Evaluation) -> None:
+        """Tell the best so far against this baseline."""
+        self._baseline = baseline
 
     def add(self, evaluation: Evaluation) -> None:
         """Take an evaluation into account."""
-        self._points.append(to_minimise(evaluation, self._objectives))
+        self._points.append([_sign(one) * evaluation.objectives[one.name].mean for one in self._objectives])
 
     def value(self) -> float | None:
-        """The hypervolume; None without a reference point, and before there is a point."""
+        """The hypervolume; None without a reference point, and before there is a configuration."""
         import moocore
-        import numpy as np
 
         if self._reference is None or not self._points:
             return None
-        # The front represents all points so far, so that a long search does not get slower.
-        front = moocore.filter_dominated(np.array(self._points))
-        self._points = front.tolist()
-        return float(moocore.hypervolume(front, ref=self._reference))
+        return float(moocore.hypervolume(self._front(), ref=self._reference))
+
+    def best(self) -> str:
+        """The best of each objective so far, and its change against the baseline where that is known."""
+        if not self._points:
+            return ""
+        told = []
+        for at, one in enumerate(self._objectives):
+            mean = _sign(one) * min(point[at] for point in self._front())
+            text = f"{label(one.name).name} {amount(mean, one)}"
+            if self._baseline is not None:
+                start = self._baseline.objectives[one.name].mean
+                text += f" ({SAME if mean == start else relative(mean - start, start, one)})"
+            told.append(text)
+        return f"best so far: {', '.join(told)}"
+
+    def _front(self) -> list[list[float]]:
+        """What represents all configurations so far, so that a long search does not get slower."""
+        import moocore
+        import numpy as np
+
+        self._points = moocore.filter_dominated(np.array(self._points)).tolist()
+        return self._points
 
 
-def _details(hypervolume: float | None, failures: int) -> str:
-    text = "" if hypervolume is None else f", hypervolume {plain(hypervolume)} as searched"
-    return f"{text}, {failures} failed" if failures else text
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+def _sign(objective: Objective) -> float:
+    return 1.0 if objective.direction == "minimize" else -1.0

@@ -24,7 +24,7 @@ HEAVY = (  # what commands import, so that it is imported once
     "matplotlib.pyplot", "optuna.storages._rdb.storage", "pandas", "pyarrow.parquet", "pymoo.core.algorithm",
     "seaborn", "jinja2",
     "gridtune.optimize.commands.search", "gridtune.optimize.commands.sensitivity",
-    "gridtune.optimize.visualization.pictures",
+    "gridtune.optimize.report.pictures.draw",
 )  # fmt: skip
 MEMORY = 4_000_000 * 1024  # bytes of address space, as `ulimit -v 4000000`, in which every command works
 

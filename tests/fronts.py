@@ -1,5 +1,7 @@
 """Archives with known answers, for the tests of fronts, choices, plots and pages."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Failed, Objective
@@ -92,3 +94,46 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
         for e in points_made
     )
     return Archive("regular", "diet/day-regular", goals, tested, failed, "tpe", 1, replications, points)
+
+
+def with_baseline(found):
+    """A search whose first configuration is the baseline."""
+    return replace(found, today=0, present=found.evaluations[0].values)
+
+
+def advised(found, most=2):
+    """A front with recommendations made by hand: the best of each objective, with its first changes."""
+    from gridtune.optimize.analysis.recommendation import Harm, ParameterChange, Recommendation
+
+    from gridtune.optimize.front.against_today import gains
+    from gridtune.optimize.report.recommended import changed_values
+
+    made, seen = [], {found.archive.today}
+    for objective in found.objectives:
+        sign = 1 if objective.direction == "minimize" else -1
+        left = [one for one in found.kept if one.evaluation.number not in seen]
+        best = min(left, key=lambda one: sign * found.value(one.evaluation.number, objective)).evaluation
+        seen.add(best.number)
+        known = {one.metric.name: one for one in gains(found, best)}
+        changed = [
+            ParameterChange(path, before, after, {objective.name: sign * -0.5}, 0.6 if at == 0 else 0.1)
+            for at, (path, (before, after)) in enumerate(changed_values(found, best.values).items())
+        ]
+        made.append(
+            Recommendation(
+                "ABCDEF"[len(made)],
+                f"{'lowest' if sign > 0 else 'highest'} {objective.name}",
+                best.number,
+                best.number,
+                best.values,
+                tuple(changed[:most]),
+                tuple(one.path for one in changed[most:]),
+                {name: one.difference for name, one in known.items()},
+                {name: one.start for name, one in known.items()},
+                {name: one.to for name, one in known.items()},
+                (Harm("waiting_mean.optional", "s", 50.0, 190.0, 100.0, 180.0),) if not made else (),
+                20,
+            )
+        )
+    object.__setattr__(found.archive, "recommendations", tuple(made))
+    return found

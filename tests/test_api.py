@@ -193,15 +193,18 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
         "1",
     ]
     made = printed(*words, "--replications", "2", "--require", "completed>=50")
-    assert [member["number"] for member in made["front"]] == list(study.front.index)
-    assert [item["reason"] for item in made["recommendations"]] == list(study.recommendations["reason"])
+    front = study.front
+    assert [member["number"] for member in made["front"]] == list(front.index[front["on_front"]])
+    assert [item["name"] for item in made["recommendations"]] == list(study.recommendations.index)
+    estimated = [member["estimated"]["unfairness"] for member in made["front"]]
+    assert estimated == pytest.approx(front["unfairness"][front["on_front"]].tolist(), abs=1e-4)
     table = study.evaluations
     assert len(table) == made["evaluations"] == 8
     kept = {n for one in study.details.kept for n in (one.evaluation.number, *one.equivalents)}
     assert set(table.index[table["on_front"]]) == kept
     assert table["client.dispatch"].dtype == "category"
-    assert table["completed_se"].dtype == float
-    assert (table["completed"] >= 50).equals(table["feasible"])
+    assert table["completed_search_se"].dtype == float
+    assert (table["completed_validated"].fillna(table["completed_search"]) >= 50).equals(table["feasible"])
 
 
 def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
@@ -219,9 +222,10 @@ def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
 
 
 def test_a_point_of_a_search_can_be_run_and_explained(study):
-    number = int(study.recommendations.loc["compromise", "number"])
-    chosen = study.at("compromise")
+    number = study.details.kept[-1].evaluation.number
+    chosen = study.at(str(number))
     assert chosen.document == study.at(number).document
+    assert study.at("baseline").document == study.scenario.document
     values = study.details.archive.evaluations[number].values
     assert all(chosen.value(path) == value for path, value in values.items() if path == "client.dispatch")
     why = study.explain(number, replications=2, jobs=1)
@@ -235,7 +239,7 @@ def test_a_point_of_a_search_can_be_run_and_explained(study):
 
 def test_what_is_shown_is_short(scenario, result, study):
     made = gt.sweep(scenario, {"workload.count": [1, 2]})
-    why = study.explain("compromise", replications=1, ablate=False, jobs=1)
+    why = study.explain(study.details.kept[-1].evaluation.number, replications=1, ablate=False, jobs=1)
     run = gt.Result(scenario, 1, result.runs, result.tables)
     for one in (scenario, result, run, made, study, why):
         assert len(repr(one)) < 200, one
@@ -263,7 +267,7 @@ def reachable(root, path, seen, depth=4):
 
 
 def test_what_a_notebook_meets_on_the_way_is_short_too(scenario, result, study):
-    why = study.explain("compromise", replications=2, jobs=1)
+    why = study.explain(study.details.kept[-1].evaluation.number, replications=2, jobs=1)
     model = gt.GridModel(scenario=scenario, seed=1)
     seen, met = {}, {}
     for name, root in {"study": study, "why": why, "result": result, "model": model}.items():

@@ -12,14 +12,13 @@ from gridtune.optimize.commands.compare import (
     Origin,
     _runs,
     basis,
-    compare_rows,
     compare_text,
     run_compare,
 )
-from gridtune.optimize.front.comparison import compared, compared_fronts
 from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.paired import difference, unpaired_difference
+from gridtune.optimize.report.comparison import compared, compared_fronts
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, toy_with_today
@@ -85,14 +84,14 @@ def test_two_studies(tmp_path):
     assert made["paired"]
     named = {row["name"]: row for row in made["rows"]}
     assert named["hypervolume"]["difference"] == 0, "the same points, on the streams that both have"
-    assert named["today's unfairness"]["difference"] == 0, "on the streams that both have"
+    assert named["baseline unfairness"]["difference"] == 0, "on the streams that both have"
     same = {row["name"]: row["difference"] for row in run_compare(a, a)["rows"]}
     assert set(same.values()) == {0.0}
     apart = run_compare(a, c)
     assert not apart["paired"]
     volume = apart["rows"][0]
     assert volume["low"] < volume["difference"] < volume["high"]
-    assert next(row for row in apart["rows"] if row["name"] == "today's unfairness")["low"] is not None
+    assert next(row for row in apart["rows"] if row["name"] == "baseline unfairness")["low"] is not None
 
 
 def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
@@ -109,9 +108,15 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
     completed = next(row for row in made["rows"] if row["name"] == "completed")
     known = json.loads((tmp_path / "b.json").read_text())["metrics"]["completed"]
     assert completed["b"] == pytest.approx(known["mean"])
-    assert compare_rows(made)[0] == ["", "A", "B", "B - A", "B is"]
     code, out, _ = call("compare", tmp_path / "a", tmp_path / "b")
-    assert (code, "Differences are B minus A over common streams" in out) == (0, True)
+    assert (code, "Differences are b minus a on common random numbers" in out) == (0, True)
+    lines = out.splitlines()
+    assert len(lines) <= 24
+    assert lines[2].split() == ["a", "b", "difference"]
+    assert any(line.endswith(("better", "worse")) for line in lines)
+    assert "lost jobs" not in out, "which is equal"
+    assert "lost jobs" in call("compare", tmp_path / "a", tmp_path / "b", "--all").out
+    assert "Nothing changes" in call("compare", tmp_path / "a", tmp_path / "a").out
     for wrong, said in (
         ("nowhere", "expected a study"),
         (tmp_path / "bad.json", "not what a run has written"),
@@ -147,13 +152,13 @@ def test_runs_are_paired_where_their_streams_are_common_whatever_their_files_are
     assert (same["paired"], same["unpaired_because"]) == (True, None)
     assert {row["difference"] for row in same["rows"]} == {0}, "the same streams in truth, too"
     for other, why in (
-        ("seed", "A and B share no streams (another seed)"),
-        ("names", "A and B share no streams (no workload in common)"),
-        ("file.json", "Whether A and B share streams is not known (scenarios of other names)"),
+        ("seed", "The two share no random numbers (another seed)"),
+        ("names", "The two share no random numbers (no workload in common)"),
+        ("file.json", "Whether the two share random numbers is not known (scenarios of other names)"),
     ):
         made = compared_with(other)
         assert (made["paired"], made["unpaired_because"]) == (False, why)
-        assert why in basis(made)
+        assert why in basis(made, ("a", "b"))
 
 
 def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
@@ -164,8 +169,13 @@ def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
     _, rows = _runs(one, other)
     said = {"satisfaction_mean.meta": True, "own_measure": None, "events": None}
     assert {row.name: row.better for row in rows} == said
-    _, *told = compare_rows({"rows": [row.as_json() for row in rows]})
-    assert [row[-1] for row in told] == ["better", "", ""]
+    made = {"a": "x/one", "b": "x/other", "kind": "runs", "paired": True, "rows": [r.as_json() for r in rows]}
+    told = compare_text(made, 80, every=True).splitlines()
+    assert [line.endswith("better") for line in told if "0.1" not in line and " 1 " in line] == [
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
@@ -180,9 +190,9 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
             ("lost_work.a-class-with-a-name", "s", (0.0, 0.0), (86400.0 * 3, 0.0)),
         )
     ]
-    why = "A and B share no streams (another seed)"
+    why = "The two share no random numbers (another seed)"
     told = [row.as_json() for row in rows]
-    made = {"kind": "studies", "paired": False, "unpaired_because": why, "rows": told}
+    made = {"kind": "studies", "paired": False, "unpaired_because": why, "rows": told, "a": "a", "b": "b"}
     text = compare_text(made, width)
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
@@ -191,14 +201,13 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
     assert "183500000" not in words
     assert why in words
     assert OWN_RUNS in words
-    assert OWN_RUNS not in basis({**made, "kind": "runs"})
-    assert "behind ± stands half of Welch's" in words
+    assert "a measure of a user" not in words, "which is equal"
+    names = ("a", "b")
+    assert OWN_RUNS not in basis({**made, "kind": "runs"}, names)
     paired = {**made, "kind": "runs", "paired": True}
-    assert "behind ±" in basis(paired)
+    assert "±" in basis(paired, names)
     level = [compared(Objective("completed", "maximize", "jobs"), (5.0, 5.0), (7.0, 7.0), common=True)]
-    assert basis({**paired, "rows": [row.as_json() for row in level]}) == (
-        "Differences are B minus A over common streams."
-    )
+    assert "±" not in basis({**paired, "rows": [row.as_json() for row in level]}, names)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])

@@ -1,14 +1,22 @@
-"""A point of a front as a scenario to run, and what to change in words."""
+"""A configuration as a scenario to run, and what to change in words."""
+
+import tomllib
+from dataclasses import replace
 
 import pytest
+from gridtune.optimize.analysis.recommendation import ParameterChange
 
 from gridtune.optimize.api import open_study
+from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.export import differences, exported
-from gridtune.optimize.commands.front import show_front
+from gridtune.optimize.commands.front import FrontRequest, show_front
+from gridtune.optimize.report.numbers import relative
+from gridtune.optimize.report.recommended import recommendations
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.replicate import replicate
 from gridtune.scenarios.workers.pool import Pool
+from tests.fronts import COMPLETED, advised
 
 SMALL = {"workload.count": 3, "client.dispatch": "ethic"}
 
@@ -39,11 +47,11 @@ def test_the_comments_say_where_it_is_from(kept):
     text = exported(kept, "today")
     head = text.partition("\n\n")[0]
     assert all(line.startswith("# ") for line in head.splitlines())
-    assert "# Point 0 of the study diet/day-regular" in head
+    assert "# Configuration 0 of the study diet/day-regular" in head
     assert "--seed 1 --replications 2" in head
-    assert "changes: none, it is the scenario as it stands" in head
+    assert "# change: " not in head
     assert "gridtune 0" in head
-    assert exported(kept, "0") == text
+    assert exported(kept, "0") == exported(kept, "baseline") == text
 
 
 def test_a_trace_beside_the_scenario_is_named_in_full(tmp_path):
@@ -56,21 +64,45 @@ def test_a_trace_beside_the_scenario_is_named_in_full(tmp_path):
 
 def test_what_to_change_in_words(kept, monkeypatch):
     legacy = next(e for e in kept.archive.evaluations if e.values.get("client.dispatch") == "legacy")
-    lines = differences(kept, str(legacy.number)).splitlines()
-    assert lines[0].startswith("client.dispatch from ethic to legacy")
-    assert any(line.startswith(f"client.n_submit to {legacy.values['client.n_submit']}") for line in lines)
-    assert differences(kept, "today") == "nothing to change\n"
+    text = differences(kept, str(legacy.number))
+    assert "client.dispatch  ethic -> legacy" in text
+    assert f"client.n_submit  {legacy.values['client.n_submit']}" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert differences(kept, "baseline").startswith("Nothing to change")
     monkeypatch.setenv("COLUMNS", "60")
-    narrow = differences(kept, str(legacy.number))
-    assert max(map(len, narrow.splitlines())) <= 60
-    assert narrow.split() == " ".join(lines).split()
+    assert max(map(len, differences(kept, str(legacy.number)).splitlines())) <= 60
+
+
+def test_a_recommendation_is_exported_sparse_and_in_full_on_request(kept):
+    found = Study(kept.settings, replace(kept.archive))
+    full = next(e for e in kept.archive.evaluations if e.values.get("client.dispatch") == "legacy")
+    small = next(e for e in kept.archive.evaluations if e.number not in (0, full.number))
+    first, *_ = recommendations(advised(found.details))
+    sparse = replace(
+        first, origin=full.number, number=small.number, values=small.values, without_effect=("sed.count",),
+        changes=(ParameterChange("client.dispatch.window", 1, 3, {"completed": 12.0}, 0.9),),
+    )  # fmt: skip
+    object.__setattr__(found.details.archive, "recommendations", (sparse,))
+    assert load_text(exported(found, "A")) == load_text(exported(found, str(small.number)))
+    assert load_text(exported(found, "a", full=True)) == load_text(exported(found, str(full.number)))
+    told = differences(found, "A")
+    assert "client.dispatch.window  1 -> 3" in told
+    assert "sed.count" in told
+    assert "3.8 times as much" in told
+    assert relative(12.0, sparse.baseline["completed"], COMPLETED) in told, "what the change does alone"
+
+
+def load_text(text):
+    return tomllib.loads(text)
 
 
 def test_a_point_that_is_not_there_is_one_line(kept):
-    with pytest.raises(ScenarioError, match=r"no point 999; its front has .* today"):
+    with pytest.raises(ScenarioError, match=r"no point 999; its front has"):
         exported(kept, "999")
     with pytest.raises(ScenarioError, match="standard output takes one of them"):
-        show_front("nowhere", "table", None, export="0", export_diff="0")
+        show_front("nowhere", FrontRequest(export="0", export_diff="0"))
+    with pytest.raises(ScenarioError, match="--full"):
+        show_front("nowhere", FrontRequest(full=True))
     for option in ("export", "export_diff"):
         with pytest.raises(ScenarioError, match="goes without --format json"):
-            show_front("nowhere", "json", None, **{option: "0"})
+            show_front("nowhere", FrontRequest("json", **{option: "0"}))

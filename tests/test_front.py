@@ -1,11 +1,9 @@
 """The front says which points no other beats, how surely, and what volume they cover."""
 
-import json
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridtune.optimize.front.against_today import gains
-from gridtune.optimize.front.breakdown import sentences
-from gridtune.optimize.front.export import header, rows, summary, to_csv, to_dict, to_latex, to_text
 from gridtune.optimize.front.front import front, history, probability_non_dominated, reference_point
 from gridtune.optimize.front.number_format import measured, plain
-from gridtune.optimize.front.tables import evaluations_frame, front_frame
-from gridtune.optimize.front.terminal import merged, table
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import costs
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
@@ -62,8 +56,6 @@ def test_points_without_a_finite_value_are_not_ranked():
     nothing = front(archive(TWO, (float("nan"), 900)))
     assert nothing.members == ()
     assert nothing.hypervolume == 0
-    assert "no front" in summary(nothing)[0]
-    json.dumps(to_dict(nothing), allow_nan=False)
 
 
 def test_fresh_seeds_overrule_the_search_and_the_beaten_point_stays_listed_last():
@@ -78,8 +70,6 @@ def test_fresh_seeds_overrule_the_search_and_the_beaten_point_stays_listed_last(
     assert [member.non_dominated for member in found.members] == [True, False]
     assert [member.probability_non_dominated for member in found.members] == [1.0, 0.0]
     assert found.unvalidated == 1
-    assert "1 of 2 stay" in " ".join(summary(found))
-    assert "1 more looked" in summary(found)[-1]
 
 
 def test_sums_in_another_order_are_a_tie():
@@ -108,12 +98,6 @@ def test_what_points_have_in_common_cancels():
     luck = np.random.default_rng(4).normal(size=20) * 100
     study = archive((UNFAIR,), (tuple(luck),), (tuple(luck + 0.01),))
     assert probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,)) == [1.0, 0.0]
-
-
-def test_one_replication_gives_no_probability():
-    found = front(archive(TWO, (0.1, 5), (0.2, 9)))
-    assert [member.probability_non_dominated for member in found.members] == [None, None]
-    assert "?" in rows(found)[0]
 
 
 def test_probabilities_are_repeatable_and_use_the_replications_that_all_have():
@@ -147,7 +131,6 @@ def test_the_excess_of_the_searched_volume_is_luck():
     study = archive((UNFAIR,), (1,), (3,), fresh=[((2, 2),), None])
     found = front(study)
     assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
-    assert "1.83 times as much: luck that all points share." in " ".join(summary(found))
 
 
 def test_luck_that_all_points_share_is_told_from_that_of_single_points():
@@ -161,7 +144,6 @@ def test_luck_that_all_points_share_is_told_from_that_of_single_points():
     own = front(archive(objectives, *searched, fresh=mixed), reference=(6, 6))
     assert (own.hypervolume, own.hypervolume_searched) == pytest.approx((9, 21))
     assert own.hypervolume_levelled == pytest.approx(12)
-    assert "2.33 times as much: luck (1.33 times beyond what all points share)." in " ".join(summary(own))
 
 
 @settings(max_examples=60, deadline=None)
@@ -178,80 +160,6 @@ def test_a_reference_of_the_wrong_length_and_a_study_without_objectives_are_refu
         front(archive(TWO, (1, 1)), reference=(1,))
     with pytest.raises(ValueError, match="without objectives"):
         front(archive(()))
-
-
-def test_json_has_the_promised_shape():
-    found = front(search())
-    data = json.loads(json.dumps(to_dict(found), allow_nan=False))
-    assert list(data)[:4] == ["study", "objectives", "evaluations", "hypervolume"]
-    assert data["objectives"][2] == {"name": "completed", "direction": "maximize"}
-    assert data["evaluations"] == 60
-    assert len(data["front"]) == len(found.members)
-    for point in data["front"]:
-        assert {"values", "objectives", "validated", "probability_non_dominated"} <= point.keys()
-        for part in ("objectives", "validated"):
-            assert point[part].keys() == {"unhappy_users", "unfairness", "completed"}
-            assert all(estimate.keys() == {"mean", "standard_error"} for estimate in point[part].values())
-        assert 0 <= point["probability_non_dominated"] <= 1
-    advice = data["recommendations"]
-    assert [item["name"] for item in advice][:2] == ["lexicographic", "compromise"]
-    assert all(item["values"] and item["reason"] for item in advice)
-
-
-def test_golden_json():
-    study = archive(TWO, ((0.1, 0.3), (5, 5)), fresh=[((0.15, 0.35), (4, 6))], replications=2)
-    data = to_dict(front(study))
-    del data["recommendations"]
-    assert data == {
-        "study": "study",
-        "objectives": [
-            {"name": "unfairness", "direction": "minimize"},
-            {"name": "completed", "direction": "maximize"},
-        ],
-        "evaluations": 1,
-        "hypervolume": pytest.approx(0.1 * 0.5),
-        "hypervolume_searched": pytest.approx(0.15 * 0.5),
-        "hypervolume_levelled": pytest.approx(0.1 * 0.5),
-        "reference": {"unfairness": pytest.approx(0.35), "completed": 4.5},
-        "replications": {"at_first": 2, "at_most": 2, "runs": 2, "fixed_runs": 2, "saved": 0.0},
-        "reliability": {"unfairness": None, "completed": None},
-        "settled": [],
-        "front": [
-            {
-                "values": {"client.n_submit": 0},
-                "objectives": {
-                    "unfairness": {"mean": pytest.approx(0.2), "standard_error": pytest.approx(0.1)},
-                    "completed": {"mean": 5.0, "standard_error": 0.0},
-                },
-                "validated": {
-                    "unfairness": {"mean": pytest.approx(0.25), "standard_error": pytest.approx(0.1)},
-                    "completed": {"mean": 5.0, "standard_error": 1.0},
-                },
-                "probability_non_dominated": None,
-                "non_dominated": True,
-                "replications": 2,
-                "fresh_replications": 2,
-                "number": 0,
-                "equivalents": [],
-            }
-        ],
-    }
-
-
-def test_text_csv_and_latex_hold_every_member():
-    found = front(search())
-    text = to_text(found).splitlines()
-    assert len(text) == len(found.members) + 1
-    assert text[0].split("  ")[0] == "number"
-    table = to_csv(found).splitlines()
-    assert len(table) == len(found.members) + 1
-    assert "unfairness_validated_se" in table[0]
-    latex = to_latex(found)
-    assert latex.count(r"\\") == len(found.members) + 1
-    assert r"client.n\_submit" in latex
-    assert r"\pm" in latex
-    assert "completed [jobs]" in header(found)
-    assert "unhappy users" in header(found)
 
 
 @pytest.mark.parametrize(
@@ -295,20 +203,6 @@ def test_further_replications_make_a_probability_surer():
 
     assert chance(few, other) == pytest.approx(chance(few, other[:4]), abs=0.03)
     assert chance(many, other) > max(0.95, chance(few, other))
-
-
-def test_the_effort_is_told_where_points_have_different_numbers_of_replications():
-    study = archive(TWO, ((0.1, 0.3), (5, 5)), ((0.1, 0.3, 0.2, 0.2), (6, 6, 6, 6)))
-    study = type(study)(**{**vars(study), "replications": 2, "max_replications": 8})
-    found = front(study)
-    said = "adaptive: 6 runs; a fixed 8 per point would have taken 16 (saved 62%)."
-    assert said in summary(found)
-    effort = {"at_first": 2, "at_most": 8, "runs": 6, "fixed_runs": 16, "saved": 0.625}
-    assert to_dict(found)["replications"] == effort
-    assert to_dict(found)["front"][0]["replications"] == 4
-    assert "replications,fresh_replications" in to_csv(found)
-    assert rows(found)[0][header(found).index("replications")] == "4"
-    assert study.each == "2 to 8 replications each"
 
 
 @pytest.mark.parametrize(
@@ -357,12 +251,6 @@ def test_what_is_kept_is_likely_on_the_front_and_what_never_varies_is_shown_as_i
             assert found.value(member.evaluation.number, UNHAPPY) == 0
 
 
-def test_a_today_without_finite_objectives_is_told_of_all_the_same():
-    found = front(archive(TWO, (float("inf"), 5), (0.1, 6), (0.2, 7), today=0))
-    assert found.value(0, UNFAIR) == float("inf")
-    assert "inf" in table(found, 120)
-
-
 def test_chances_are_drawn_with_the_seed_of_the_search():
     study = search(15, fresh=0, replications=5)  # too few points for a model of all runs
     found = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=5)).members}
@@ -374,66 +262,6 @@ def test_a_front_and_its_members_say_what_they_are():
     found = front(archive(TWO, (0.5, 100), (0.1, 10)))
     assert repr(found) == "Front('study', 2 of 2 points for unfairness, completed)"
     assert repr(found.members[0]).startswith("Member(1, on the front: ")
-
-
-@pytest.mark.parametrize(
-    ("cases", "infeasible", "kept", "said"),
-    [
-        ((), [], [True], ["No evaluation breaks a constraint (lost <= 0)."]),
-        ((), [1], [True, True], ["1 breaks a constraint (lost <= 0)."]),
-        (
-            ("a", "b"),
-            [1, 2],
-            [True, False],
-            [
-                "Each point was run in 2 scenarios; an objective is the worst of them.",
-                "2 break a constraint (lost <= 0).",
-                "1 member breaks one on fresh seeds only, and leaves the front.",
-            ],
-        ),
-        (
-            (),
-            [],
-            [False, False],
-            [
-                "No evaluation breaks a constraint (lost <= 0).",
-                "2 members break one on fresh seeds only, and leave the front.",
-            ],
-        ),
-    ],
-)
-def test_what_breaks_constraints_is_counted_in_words(cases, infeasible, kept, said):
-    known = SimpleNamespace(cases=cases, robust="worst", constraints=["lost <= 0"])
-    members = [SimpleNamespace(feasible=one) for one in kept]
-    assert sentences(SimpleNamespace(archive=known, infeasible=infeasible, members=members)) == said
-
-
-def test_points_near_each_other_share_a_row_where_an_objective_never_varies():
-    study = archive(
-        THREE,
-        ((0, 0), (0.1, 0.3), (100, 104)),
-        ((0, 0), (0.3, 0.102), (104, 100.4)),
-        ((0, 0), (0.9, 0.9), (300, 300)),
-    )  # fmt: skip
-    groups = [[member.evaluation.number for member in group.members] for group in merged(front(study))]
-    assert sorted(map(sorted, groups)) == [[0, 1], [2]]
-
-
-def test_the_tables_of_a_study_have_a_row_for_each_evaluation_and_each_member():
-    found = front(search(30, objectives=2))
-    every, best = evaluations_frame(found), front_frame(found)
-    assert list(every.index) == [*range(32)]
-    assert every.loc[31, "failure"] == "broke"
-    assert not every.loc[31, "on_front"]
-    assert np.isnan(every.loc[31, "unfairness"])
-    for member in found.members:
-        number, row = member.evaluation.number, every.loc[member.evaluation.number]
-        assert row["unfairness_validated"] == member.evaluation.validated["unfairness"].mean
-        assert row["unfairness"] == member.evaluation.objectives["unfairness"].mean
-        assert row["fresh_replications"] == 8
-        assert number in best.index
-    assert list(best.index) == numbers(found.members)
-    assert front_frame(front(archive(TWO, (float("nan"), 1)))).empty
 
 
 def test_what_points_are_worth_is_on_the_level_of_the_members_own_means():

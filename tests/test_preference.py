@@ -1,12 +1,9 @@
 """Weights, limits and orders rank the front of a study as they say."""
 
-import json
-
 import pytest
 
-from gridtune.optimize.commands.front import preference_text
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front.preference import Preference
+from gridtune.optimize.report.preference import Preference
 from gridtune.scenarios import ScenarioError
 from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, archive
 
@@ -70,14 +67,3 @@ def test_what_cannot_be_meant_is_one_line(text, said):
     with pytest.raises(ScenarioError, match=said) as error:
         Preference.of(text, TWO)
     assert "\n" not in str(error.value)
-
-
-def test_the_table_lists_the_preferred_first():
-    from dataclasses import replace
-
-    found = front(archive(TWO, *POINTS))
-    chosen = replace(found, members=tuple(Preference.of("completed=1", TWO).ranked(found)))
-    text = preference_text(chosen, "completed=1", "table")
-    assert "preferred by completed=1: point 3\n" in text
-    made = json.loads(preference_text(chosen, "completed=1", "json"))
-    assert ([point["number"] for point in made["front"]], made["preference"]) == ([3, 2, 1, 0], "completed=1")

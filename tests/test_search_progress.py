@@ -35,15 +35,29 @@ def test_a_heartbeat_is_a_line_now_and_then(monkeypatch):
     beat = Heartbeat(stream)
     beat.start("evaluations", 100, 20)
     for done in range(21, 61):
-        beat.update(done, 1.5, done // 50)
+        beat.update(done, 1.5, done // 50, "best so far: x")
     beat.note("note: something")
     beat.finish()
     lines = stream.getvalue().splitlines()
     assert lines[0] == "evaluations: 20/100"
-    assert 10 < len(lines) < 25, "not one per update"
-    assert lines[-2] == "note: something"
-    assert lines[-1].startswith("evaluations: 60/100, hypervolume 1.5 as searched, 1 failed, ")
-    assert lines[-1].endswith(" left")
+    assert 5 < len(lines) < 25, "not one per update"
+    assert lines[-1] == "note: something"
+    assert " left, 1 failed, best so far: x" in lines[-2]
+
+
+def test_lines_are_ten_seconds_apart_however_many_phases_there_are(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    stream = io.StringIO()
+    beat = Heartbeat(stream)
+    for second in range(35):
+        now[0] = float(second)
+        beat.start(f"phase {second}", 5)
+        beat.update(1)
+    beat.finish()
+    assert [line.split(":")[0] for line in stream.getvalue().splitlines()] == [
+        "phase 0", "phase 10", "phase 20", "phase 30",
+    ]  # fmt: skip
 
 
 def test_time_left_does_not_count_what_a_resumed_search_knew(monkeypatch):
@@ -54,7 +68,7 @@ def test_time_left_does_not_count_what_a_resumed_search_knew(monkeypatch):
     beat.start("evaluations", 100, 50)
     for now[0], done in ((3000.0, 51), (3010.0, 61)):  # the sampler has come by what is known
         beat.update(done)
-    assert stream.getvalue().splitlines()[1:] == ["evaluations: 51/100", "evaluations: 61/100, 0:39 left"]
+    assert stream.getvalue().splitlines()[1:] == ["evaluations: 51/100", "evaluations: 61/100, 39 s left"]
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -79,14 +93,14 @@ def test_a_bar_shows_on_a_terminal_only():
     terminal = Terminal()
     bar = reporter(terminal)
     bar.start("evaluations", 10)
-    bar.update(7, 0.25)
+    bar.update(7, 0.25, 0, "best so far: cost 3")
     bar.note("note: [brackets] stay")
     bar.finish()
     bar.note("afterwards")
     shown = terminal.getvalue()
     assert "evaluations" in shown
     assert "7/10" in shown
-    assert "hypervolume 0.25" in shown
+    assert "best so far: cost 3" in shown
     assert "note: [brackets] stay" in shown
     assert shown.endswith("afterwards\n")
 
@@ -122,6 +136,16 @@ def test_the_hypervolume_shown_is_that_of_the_front_and_only_grows():
     assert volume.value() == pytest.approx(1.1 * 1.1 + 0.6 * 1.0)
     volume.add(evaluation(50.0, -50.0))
     assert volume.value() == pytest.approx(1.1 * 1.1 + 0.6 * 1.0)
+
+
+def test_the_best_so_far_is_told_against_the_baseline():
+    volume = Volume(OBJECTIVES)
+    assert volume.best() == ""
+    start = evaluation(2.0, 10.0)
+    volume.compare_with(start)
+    for one in (start, evaluation(1.0, 10.0), evaluation(3.0, 5.0)):
+        volume.add(one)
+    assert volume.best() == "best so far: cost 1 (-50 %), gain 10 (=)"
 
 
 def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch):

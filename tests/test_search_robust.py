@@ -3,16 +3,15 @@
 from math import sqrt
 
 import pytest
-from gridtune.optimize.study.evaluation_store import StudyStore
 
 from gridtune.model.metrics.registry import ALWAYS, METRICS
-from gridtune.optimize.front.export import to_csv, to_dict, to_latex, to_text
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.report.export import to_csv, to_dict
+from gridtune.optimize.report.tables import statistics_text
 from gridtune.optimize.runs.stored import SETTINGS, load_archive
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.cases import other_scenario
-from gridtune.optimize.visualization.page import page
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, Interrupting, busy_toy, toy
@@ -241,17 +240,13 @@ def test_the_front_is_shown_scenario_by_scenario(scenario, busy):
                 min(completed), abs=METRICS["completed"].resolution
             )
             assert entry[kind][BUSY]["unfairness"].keys() == {"mean", "standard_error"}
-    text = to_text(found)
-    assert text.count(BUSY) == len(found.members)
-    assert "number  scenario" in text
-    assert to_latex(found).count(r"\begin{tabular}") == 2
+    said = statistics_text(found, 200)
+    assert said.count(BUSY) >= len(found.kept)
+    assert "an objective is the worst of them" in said
     assert f"completed_validated@{BUSY}" in to_csv(found).splitlines()[0]
-    assert "<summary>In each scenario</summary>" in page(found)
-    assert "an objective is the worst of them" in page(found)
 
 
 def test_a_search_of_one_case_says_nothing_of_scenarios(scenario):
     found = front(search(scenario, vary=VARY, work=toy, budget=10).archive)
     assert not {"scenarios", "constraints"} & {*to_dict(found), *to_dict(found)["front"][0]}
-    assert "scenario" not in to_text(found)
     assert found.archive.evaluations[0].cases == {}

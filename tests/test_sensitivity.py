@@ -11,12 +11,13 @@ from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.importance import study_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
+from gridtune.optimize.report.numbers import path_label
+from gridtune.optimize.report.pictures.sensitivity import draw_sensitivity
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Space
-from gridtune.optimize.visualization.sensitivity import draw_sensitivity
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.workers.pool import Pool
@@ -263,7 +264,8 @@ def test_pictures_show_every_parameter_of_every_objective(method):
     found = analysed(LINEAR, linear, method=method, samples=4, names=("unfairness", "completed"))
     drawing = draw_sensitivity(found)
     shown = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
-    assert shown == [effect.path.rpartition(".")[2] for effect in found.rankings[0].effects]
+    paths = [effect.path for effect in found.rankings[0].effects]
+    assert shown == [path_label(path, paths) for path in paths]
     assert len(shown) == 4
     assert "7 at every point" in drawing.axes[1].texts[0].get_text().replace("\n", " ")
     widths = [bar.get_width() for bar in drawing.axes[0].patches]

@@ -6,18 +6,14 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gridtune.optimize.commands.front import front_text
 from gridtune.optimize.commands.search import settings_of
 from gridtune.optimize.front.against_today import (
-    NOTHING,
     between,
     gains,
     in_words,
-    settings_changed,
     worth_it,
 )
 from gridtune.optimize.front.changes import Change
-from gridtune.optimize.front.export import summary, to_dict, to_frame
 from gridtune.optimize.front.front import front
 from gridtune.optimize.front.recommendations import recommend
 from gridtune.optimize.replication.paired import Difference
@@ -85,18 +81,6 @@ def test_where_another_scenario_stands_elsewhere_today_is_no_point_of_the_space(
     assert any("stands elsewhere than the first scenario" in note for note in result.notes)
 
 
-def test_points_that_gave_the_same_are_counted_and_today_is_when_it_fell():
-    study = archive(
-        (UNFAIR, COMPLETED),
-        (0.3, 100), (0.2, 110), (0.2, 110), (0.1, 90),
-        fresh=[((0.3, 0.3), (100, 100)), *[((0.2, 0.2), (110, 110))] * 2, ((0.1, 0.1), (90, 90))],
-    )  # fmt: skip
-    said = summary(front(replace(study, today=0)))
-    assert said[0] == "4 evaluations (0 failed), of which 4 points were run again on fresh seeds."
-    assert "On fresh seeds 2 of 3 stay non-dominated." in said
-    assert "Others gave the same in every run, and are not shown: 1 point as number 1." in said
-
-
 @pytest.mark.parametrize("name", ["deadline/search", "deadline/trace"])
 def test_a_policy_that_is_set_to_the_kind_that_is_there_keeps_what_is_not_searched(name):
     scenario = load(name)
@@ -117,7 +101,6 @@ def test_a_small_space_is_listed_beside_a_setting_outside_of_it(scenario):
 def test_work_that_knows_nothing_of_the_scenario_has_no_today(scenario):
     archive = search(scenario, budget=6, vary=VARY, work=toy).archive
     assert archive.today is None
-    assert "today" not in to_dict(front(archive))
 
 
 def test_a_study_from_before_is_resumed_without_it(scenario, tmp_path):
@@ -176,12 +159,6 @@ def test_differences_are_paired_so_that_what_streams_do_to_all_cancels():
     assert one.difference.mean == pytest.approx(-3, abs=1.2)
     assert one.difference.low < -3 < one.difference.high < 0 < other.difference.low
     assert one.difference.standard_error < 0.6, "the streams alone have 1.6"
-    row = to_frame(found).set_index("number").loc[1]
-    assert row["unfairness_difference"] == one.difference.mean
-    assert row["unfairness_difference_low"] == one.difference.low
-    entry = next(e for e in to_dict(found)["front"] if e["number"] == 1)
-    assert entry["difference"]["completed"]["mean"] == other.difference.mean
-    assert to_dict(found)["today"]["number"] == 0
 
 
 def test_nothing_is_recommended_that_is_not_better_than_today_beyond_noise():
@@ -189,7 +166,6 @@ def test_nothing_is_recommended_that_is_not_better_than_today_beyond_noise():
     for seed in range(16):
         found = front(with_today(*(noise(20 * seed + k) for k in range(15))), resamples=10)
         wrong += bool(recommend(found))
-    assert bool(recommend(found)) == (NOTHING not in summary(found)), "said exactly where it is so"
     assert wrong <= 2, "a fortieth in the long run"
     found = front(with_today(noise(0), noise(1), noise(2, better=4.0)))
     assert {item.member.evaluation.number for item in recommend(found)} == {2}
@@ -205,17 +181,6 @@ def test_where_a_rule_chooses_todays_setting_it_is_to_be_kept():
     assert {name: item.member.evaluation.number for name, item in advice.items()} == {
         "lexicographic": 1, "compromise": 0, "best unfairness": 1, "best completed": 2,
     }  # fmt: skip
-    assert "\ncompromise: point 0\n  keep today's setting\n" in front_text(found, "table")
-
-
-def test_the_table_says_what_to_change_and_what_that_gains_and_costs():
-    study = with_today(noise(0), noise(1, better=4.0), present={"client.n_submit": 7})
-    found = front(study)
-    (changed,) = settings_changed(found, study.evaluations[1])
-    assert str(changed) == "client.n_submit from 7 to 1"
-    text = front_text(found, "table")
-    assert "lexicographic, compromise, best unfairness, best completed: point 1\n" in text
-    assert "  change client.n_submit from 7 to 1\n  gains: unfairness lower by" in text
 
 
 def test_today_is_a_member_only_if_nothing_beats_it():

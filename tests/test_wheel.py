@@ -174,7 +174,7 @@ def test_a_wheel_holds_the_package_whole_and_nothing_beside_it(wheel):
     ours = {name for name in names if ".dist-info/" not in name}
     assert all(name.startswith("gridtune/") for name in ours)
     assert "gridtune/py.typed" in ours
-    assert {f"gridtune/optimize/visualization/page.{kind}" for kind in ("html", "js")} <= set(ours)
+    assert {f"gridtune/optimize/report/page.{kind}" for kind in ("html", "js")} <= set(ours)
     assert "gridtune/scenarios/shipped/diet/day-regular.toml" in ours
     if (ROOT / ".git").exists():
         assert kept() <= ours

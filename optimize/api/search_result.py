@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from gridtune.optimize.api.explained import Explained
 from gridtune.optimize.explanation.explain import explain, find_point
-from gridtune.optimize.front.export import summary, to_csv, to_dict
 from gridtune.optimize.front.front import Front, front
-from gridtune.optimize.front.tables import advice_frame, evaluations_frame, front_frame
 from gridtune.optimize.progress import progress_of
-from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.records.evaluations import Archive, Failed, Value
+from gridtune.optimize.report.answer import answer
+from gridtune.optimize.report.export import to_csv, to_dict
+from gridtune.optimize.report.frame import Row, frame, rows
+from gridtune.optimize.report.recommended import BASELINE_NAMES, recommended
+from gridtune.optimize.report.tables import listed
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.scenarios.api.experiment import Scenario
@@ -23,6 +26,7 @@ from gridtune.scenarios.execution.prepare import log, prepare, workers
 from gridtune.scenarios.results.files import write_json
 from gridtune.scenarios.results.frames import as_html
 from gridtune.scenarios.results.locks import own_folder
+from gridtune.scenarios.results.text import WIDTH
 from gridtune.scenarios.whole_files import replace
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
@@ -73,54 +77,56 @@ class Study:
 
     @cached_property
     def evaluations(self) -> pd.DataFrame:
-        """A row for each evaluated point, by `number`.
+        """A row for each configuration, by `number`; first baseline, recommendations and front.
 
-        Columns: the values that were set, by path (missing where a parameter does not exist at the point);
-        each objective and `OBJECTIVE_se`, its standard error, on the seeds of the search; the same on fresh
-        seeds, `OBJECTIVE_validated` and `OBJECTIVE_validated_se`, where there are any; the means of all other
-        metrics; `replications` and `fresh_replications`; `feasible`, whether it keeps the constraints;
-        `on_front`; and `failure`, why it could not be evaluated. Units are those of the metrics.
+        Columns: `name` (`baseline`, the letter of a recommendation, or the number) and `state` (`baseline`,
+        `front`, `dominated`, `infeasible` or `failed`); of each objective the expected mean, as every report
+        shows it, its `_difference` to the baseline with the 95 % interval (`_difference_low` and
+        `_difference_high`), the plain mean of its runs in the search (`_search` and `_search_se`) and on
+        validation seeds (`_validated` and `_validated_se`); `probability_non_dominated`; how many runs stand
+        behind it (`replications`, `validation_replications`); `failure`, why it could not be evaluated; its
+        parameters, by path (missing where one does not exist); the means of all other metrics in the search.
+        Units are those of the metrics.
 
         Example:
             >>> len(study.evaluations), study.evaluations["completed"].dtype
             (4, dtype('float64'))
         """
-        return evaluations_frame(self.details)
+        return frame(self.details)
 
     @cached_property
     def front(self) -> pd.DataFrame:
-        """A row for each member of the front, by `number`, the best first.
+        """The rows of `evaluations` that tables show: the baseline, recommendations, and the Pareto front.
 
-        Columns as those of `evaluations`, and `non_dominated` (on fresh seeds, if there are any) with its
-        probability, `probability_non_dominated`.
+        Of configurations that gave the same in every run there is one, and `equivalents` counts the others.
         """
-        return front_frame(self.details)
+        return frame(self.details, listed(self.details))
 
     @cached_property
     def recommendations(self) -> pd.DataFrame:
-        """A row for each recommended point, by `name`: its `number`, values, objectives and the `reason`."""
-        return advice_frame(self.details)
+        """The rows of `evaluations` that are recommended, by their `name`: `A`, `B`, …"""
+        some = [row for row in listed(self.details) if row.advice]
+        return frame(self.details, some).reset_index().set_index("name")
 
     @property
-    def summary(self) -> list[str]:
-        """What to know of the front, a sentence each."""
-        return summary(self.details)
+    def summary(self) -> str:
+        """What to change, what that gains and costs, as `gridtune search` prints it."""
+        return answer(self.details, WIDTH)
 
     def at(self, point: int | str) -> Scenario:
         """The scenario as a point of the search sets it, to be run or changed further.
 
         Args:
-            point: number of an evaluation, or name of a recommendation, e.g. `compromise`.
+            point: number of a configuration, letter of a recommendation, or `baseline`.
 
         Raises:
             ScenarioError: there is none.
 
         Example:
-            >>> study.at("compromise").run(seed=2)["completed"] > 0
+            >>> study.at("baseline").run(seed=2)["completed"] > 0
             True
         """
-        evaluation, _ = find_point(self.details, str(point))
-        return self.scenario.override(evaluation.values)
+        return self.scenario.override(chosen(self.details, str(point))[1])
 
     def plot(self, kind: str = "pairs", *, out: Path | str | None = None) -> Figure:
         """Draw the front.
@@ -136,7 +142,7 @@ class Study:
             >>> len(study.plot("history").axes) > 0
             True
         """
-        from gridtune.optimize.visualization import draw
+        from gridtune.optimize.report.pictures import draw
         from gridtune.scenarios.plots import save
 
         drawing = draw(self.details, kind)
@@ -145,7 +151,7 @@ class Study:
         return drawing
 
     def save(self, out: Path | str) -> Path:
-        """Write the front to a folder in every form (JSON, CSV, a page, pictures), and return the folder.
+        """Write the front to a folder as JSON, CSV, a page and an overview picture, and return the folder.
 
         Raises:
             ScenarioError: a file cannot be written, or the folder is somebody else's.
@@ -154,13 +160,13 @@ class Study:
         write_json(folder / "front.json", to_dict(found))
         replace(folder / "front.csv", lambda path: path.write_text(to_csv(found), encoding="utf-8"))
         if found.members:
-            from gridtune.optimize.visualization import PLOTS, save
+            from gridtune.optimize.report.pictures import OVERVIEW, PAGE, save
 
             # Pictures go to files: no display is needed, and none must be looked for.
             os.environ.setdefault("MPLBACKEND", "Agg")
-            for name, kind in (("front.html", "pairs"), *((f"{kind}.png", kind) for kind in PLOTS)):
+            for name in (PAGE, OVERVIEW):
                 try:
-                    save(found, folder / name, kind)
+                    save(found, folder / name)
                 except ScenarioError:
                     raise
                 except Exception as error:  # a picture is not worth the results of a search
@@ -224,4 +230,25 @@ class Study:
         return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.kept)} for {names})"
 
     def _repr_html_(self) -> str:
-        return as_html(self.archive.heading, self.summary, self.front)
+        return as_html(self.archive.heading, self.summary.splitlines(), self.front)
+
+
+def chosen(front: Front, name: str, *, full: bool = False) -> tuple[Row, dict[str, Value]]:
+    """A configuration of a study, and what it sets.
+
+    Args:
+        front: of the study.
+        name: letter of a recommendation, `baseline`, or a number.
+        full: whether to take the configuration that a recommendation was made from.
+
+    Raises:
+        ScenarioError: there is none; says which there are.
+    """
+    known = {row.number: row for row in rows(front)}
+    advice = recommended(front, name)
+    if advice is not None and not full:
+        return known[advice.number], dict(advice.values)
+    if advice is not None:
+        return known[advice.origin], known[advice.origin].values
+    found, _ = find_point(front, "today" if name.strip().lower() in BASELINE_NAMES else name)
+    return known[found.number], dict(found.values)

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import json
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
-from gridtune.optimize.front.against_today import todays
-from gridtune.optimize.front.changes import IDLE
-from gridtune.optimize.front.comparison import Row, compared, compared_fronts
-from gridtune.optimize.front.terminal import GAP, laid_out, titled, wrapped
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.report.comparison import Row, compared, compared_fronts
+from gridtune.optimize.report.numbers import amount, metric_label
+from gridtune.optimize.report.recommended import baseline, validated
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.amounts import human, human_difference
+from gridtune.scenarios.results.amounts import counted, human_difference
+from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
-OTHER_CASES = "A and B were searched in other cases"
-OWN_RUNS = "Values are means of each point's own runs, not what `front` expects by all runs of a search."
-NAME = 16  # columns that names need at least, above which a table is turned on its side
+OTHER_CASES = "The two were searched in other scenarios"
+OWN_RUNS = "Values are plain means of each configuration's own runs."
+IDLE = {"events"}  # metrics that say nothing about a policy
+MOST = 18  # changes that are listed unless all are asked for
 KINDS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
 
@@ -89,65 +90,89 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
     }
 
 
-def compare_text(made: Mapping[str, Any], width: int) -> str:
-    """The comparison as a table and what it rests on, in lines of at most `width` columns."""
-    table = laid_out(_folded(compare_rows(made), width), width)
-    return f"{table}\n" + "".join(f"{line}\n" for line in wrapped([basis(made)], width))
+def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) -> str:
+    """What changes from one to the other, as a table, significant changes first.
+
+    Args:
+        made: what `run_compare` gave.
+        width: columns of the terminal.
+        every: whether to list what is equal, and all of what is not, too.
+    """
+    names = _names(made["a"], made["b"])
+    changed = sorted((row for row in made["rows"] if row["difference"]), key=_rank)
+    equal = len(made["rows"]) - len(changed)
+    rows = list(made["rows"]) if every else changed[:MOST]
+    sure = sum(_told(row) is not None for row in changed)
+    head = (
+        f"{names[0]} and {names[1]}: {sure} of {counted(len(made['rows']), 'quantity', 'quantities')} differ"
+    )
+    lines = wrapped([f"{head} significantly (95 %)." if sure else f"{head} significantly."], width)
+    if not rows:
+        return "\n".join([*lines, "Nothing changes."]) + "\n"
+    table = text_table(["", *names, "difference", ""], [_cells(row) for row in rows], width)
+    left = len(changed) - len(rows)
+    rest = [f"{left} more changes"] if left > 0 and not every else []
+    rest += [f"{equal} equal"] if equal and not every else []
+    more = [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
+    return "\n".join([*lines, "", table, *wrapped([basis(made, names), *more], width)]) + "\n"
 
 
-def basis(made: Mapping[str, Any]) -> str:
-    """What the comparison rests on, in words."""
+def _names(a: str, b: str) -> tuple[str, str]:
+    """The ends of two paths, as long as it takes to tell them apart."""
+    parts = [one.rstrip("/").split("/") for one in (a, b)]
+    for count in range(1, max(map(len, parts)) + 1):
+        first, second = ("/".join(one[-count:]) for one in parts)
+        if first != second:
+            return first, second
+    return a, b
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[bool, float]:
+    """What differs significantly comes first, then what differs most."""
+    size = max(abs(row["a"] or 0.0), abs(row["b"] or 0.0))
+    return _told(row) is None, -abs(row["difference"]) / size if size else 0.0
+
+
+def basis(made: Mapping[str, Any], names: tuple[str, str]) -> str:
+    """What the comparison rests on, in a sentence or two."""
+    way = f"{names[1]} minus {names[0]}"
     uncertain = any("±" in _difference(row) for row in made["rows"])
+    interval = "; ±: half of the 95 % interval" if uncertain else ""
     if made["paired"]:
-        text = "Differences are B minus A over common streams"
-        interval = "; behind ± stands half the 95 % interval"
+        text = f"Differences are {way} on common random numbers{interval}."
     else:
-        text = f"{made['unpaired_because']}: differences are B minus A of two samples"
-        interval = "; behind ± stands half of Welch's 95 % interval"
-    text += f"{interval}." if uncertain else "."
+        text = f"{made['unpaired_because']}: differences are {way} of two samples{interval}."
     return f"{text} {OWN_RUNS}" if made["kind"] == "studies" else text
 
 
-def compare_rows(made: Mapping[str, Any]) -> list[list[str]]:
-    """Rows of the table below their titles."""
-    verdicts = {None: "", True: "better", False: "worse"}
-    rows = [
-        [
-            titled(row["name"].replace("_", " "), row["unit"]),
-            *("-" if row[side] is None else human(row[side], row["unit"]) for side in ("a", "b")),
-            _difference(row),
-            verdicts[_told(row)],
-        ]
-        for row in made["rows"]
-    ]
-    return [["", "A", "B", "B - A", "B is"], *rows]
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    metric = _metric(row)
+    name = f"{row['name'].rpartition(' ')[0]} {metric_label(metric)}".strip()
+    sides = ["-" if row[side] is None else amount(row[side], metric) for side in ("a", "b")]
+    told = _told(row)
+    verdict = "" if not row["difference"] or row["better"] is None else "not significant"
+    if told is not None:
+        verdict = Styled("better", "green") if told else Styled("worse", "red")
+    return [name, *sides, _difference(row), verdict]
+
+
+def _metric(row: Mapping[str, Any]) -> Objective:
+    return Objective(row["name"].rpartition(" ")[2], "minimize", row["unit"])
 
 
 def _difference(row: Mapping[str, Any]) -> str:
-    """B minus A, and half its interval where there is one."""
+    """The difference, and half its interval where there is one."""
     gap, low, high = row["difference"], row["low"], row["high"]
     if gap is None:
         return "-"
-    if low is not None and high is not None:
-        return human_difference(gap, (high - low) / 2, row["unit"])
-    return f"{'+' if gap > 0 else ''}{human(gap, row['unit'])}" if gap else "="
-
-
-def _folded(rows: Sequence[Sequence[str]], width: int) -> list[Sequence[str]]:
-    """Rows whose names go on in lines of their own, where these would make the table too wide."""
-    others = [max(map(len, column)) for column in list(zip(*rows, strict=True))[1:]]
-    room = width - sum(others) - len(GAP) * len(others)
-    if room < NAME:
-        return list(rows)
-    made: list[Sequence[str]] = []
-    for name, *cells in rows:
-        first, *more = textwrap.wrap(name, room, subsequent_indent="  ") or [""]
-        made += [[first, *cells], *([line, *("" for _ in cells)] for line in more)]
-    return made
+    percent = label(_metric(row).name).percent
+    size, unit = (100, " points") if percent else (1, "")
+    half = (high - low) / 2 * size if low is not None and high is not None else None
+    return human_difference(gap * size, half, row["unit"]) + (unit if gap else "")
 
 
 def _told(row: Mapping[str, Any]) -> bool | None:
-    """Whether B is better beyond noise, or worse; None if that is not told."""
+    """Whether the second is significantly better, or worse; None if it is neither."""
     if row["better"] is None or row["low"] is None or row["low"] <= 0 <= row["high"]:
         return None
     return bool(row["better"])
@@ -205,11 +230,11 @@ def _drawing(resolved: Mapping[str, Any]) -> frozenset[str]:
 def _apart(a: Origin, b: Origin) -> str:
     """Why replications of the same number have no streams in common; "" if they have."""
     if a.seed != b.seed:
-        return "A and B share no streams (another seed)"
+        return "The two share no random numbers (another seed)"
     if a.drawing is not None and b.drawing is not None:
-        return "" if a.drawing & b.drawing else "A and B share no streams (no workload in common)"
+        return "" if a.drawing & b.drawing else "The two share no random numbers (no workload in common)"
     if a.scenario != b.scenario:
-        return "Whether A and B share streams is not known (scenarios of other names)"
+        return "Whether the two share random numbers is not known (scenarios of other names)"
     return ""
 
 
@@ -224,19 +249,19 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
     apart = _studies_apart(a, b)
     common = not apart
     rows = compared_fronts(a.details, b.details, common=common)
-    today = [todays(one.details) for one in (a, b)]
+    today = [baseline(one.details) for one in (a, b)]
     for objective in a.archive.objectives:
         known = [((one.validated or one.objectives)[objective.name].values if one else None) for one in today]
         if known[0] is not None and known[1] is not None:
-            name = f"today's {objective.name}"
+            name = f"baseline {objective.name}"
             rows.append(compared(objective, known[0], known[1], common=common, name=name))
     return apart, rows
 
 
 def _studies_apart(a: Study, b: Study) -> str:
     """Why the runs of two studies have no streams in common, case by case; "" if they have."""
-    if a.details.validated != b.details.validated:
-        return "A and B share no streams (only one has run its front on fresh seeds)"
+    if validated(a.details) != validated(b.details):
+        return "The two share no random numbers (only one has validated its front)"
     cases = [_origins(one) for one in (a, b)]
     if len(cases[0]) != len(cases[1]):
         return OTHER_CASES

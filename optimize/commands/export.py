@@ -1,4 +1,4 @@
-"""What `gridtune front --export` does: a point of a search as a scenario to run, or what to change."""
+"""What `gridtune front --export` does: a configuration as a scenario to run, or what to change."""
 
 from __future__ import annotations
 
@@ -8,42 +8,54 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
+from gridtune.optimize.analysis.recommendation import ParameterChange
 
-from gridtune.optimize.api.search_result import Study
-from gridtune.optimize.explanation.explain import find_point
-from gridtune.optimize.front.against_today import gains, settings_changed, todays, told_changes
-from gridtune.optimize.front.number_format import cell, estimated, spoken, with_unit
-from gridtune.optimize.front.terminal import terminal_width, wrapped
-from gridtune.optimize.records.evaluations import Evaluation
+from gridtune.optimize.api.search_result import Study, chosen
+from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.report.answer import harm_text
+from gridtune.optimize.report.frame import Row
+from gridtune.optimize.report.numbers import (
+    SAME,
+    amount,
+    change,
+    metric_label,
+    relative,
+    settings,
+    with_half,
+)
+from gridtune.optimize.report.recommended import changed_values
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.results.files import version_of
+from gridtune.scenarios.results.text import terminal_width, text_table, wrapped
+
+TITLE = 14  # letters in a line of a column's title
 
 
-def exported(study: Study, name: str) -> str:
-    """A point as a scenario document that runs by itself, with its provenance as comments.
+def exported(study: Study, name: str, *, full: bool = False) -> str:
+    """A configuration as a scenario document that runs by itself, with its provenance as comments.
 
-    With the same seed and as many replications it gives the values that the search saw, to the last bit.
     Traces that lie beside the searched scenario are named in full, as the document may be kept elsewhere.
 
     Args:
-        study: that has the point.
-        name: of a recommendation, `today`, or the point's number.
+        study: that has it.
+        name: letter of a recommendation, `baseline`, or a number.
+        full: whether to give the configuration that a recommendation was made from, with all its changes.
 
     Raises:
-        ScenarioError: there is no such point.
+        ScenarioError: there is no such configuration.
     """
-    evaluation, advice = find_point(study.details, name)
-    scenario = study.scenario.override(evaluation.values)
+    row, values = chosen(study.details, name, full=full)
+    scenario = study.scenario.override(values)
     document = _located(copy.deepcopy(scenario.document), scenario.base)
-    called = ", ".join(item.name.replace("_", " ") for item in advice)
+    seed = study.settings.seed
+    title = f" ({row.advice.letter}, {row.advice.title})" if row.advice else ""
+    replications = row.evaluation.replications if row.evaluation else 1
     lines = [
-        f"Point {evaluation.number}{f' ({called})' if called else ''} of the study {study.name}",
-        f"of the scenario {study.settings.scenario.name}, searched by gridtune with seed "
-        f"{study.settings.seed} ({study.settings.sampler}, {len(study.archive.evaluations)} evaluations)",
-        *_changes(study, evaluation),
-        *_outcome(study, evaluation),
-        f"The search ran it as `gridtune run` does with --seed {study.settings.seed} --replications "
-        f"{evaluation.replications}.",
+        f"Configuration {row.number}{title} of the study {study.name}",
+        f"of the scenario {study.settings.scenario.name}, searched by gridtune with seed {seed} "
+        f"({study.settings.sampler}, {len(study.archive.evaluations)} configurations)",
+        *_provenance(row, values),
+        f"The search ran it as `gridtune run` does with --seed {seed} --replications {replications}.",
         *_plugins(scenario.plugins, scenario.base),
         f"Written by gridtune {version_of('gridtune') or 'from its sources'}",
     ]
@@ -51,44 +63,89 @@ def exported(study: Study, name: str) -> str:
     return f"{comments}\n{tomli_w.dumps(document)}"
 
 
-def differences(study: Study, name: str) -> str:
-    """In words what to change in the scenario as it stands to get a point, a line for each parameter.
+def differences(study: Study, name: str, *, full: bool = False) -> str:
+    """What to change in the baseline to get a configuration, the most effective change first.
 
     Args:
-        study, name: see `exported`.
+        study, name, full: see `exported`.
 
     Raises:
-        ScenarioError: there is no such point.
+        ScenarioError: there is no such configuration.
     """
-    evaluation, _ = find_point(study.details, name)
-    changed = settings_changed(study.details, evaluation)
-    if not changed:
-        return "nothing to change\n"
-    scenario = study.scenario.override(evaluation.values)
-    lines = []
-    for one in changed:
+    row, values = chosen(study.details, name, full=full)
+    changes = _parameter_changes(row, values)
+    if not changes:
+        return "Nothing to change: this is the baseline.\n"
+    objectives = study.details.objectives if row.differences else ()
+    rows = [[_told(one), *(_alone(row, one, metric) for metric in objectives)] for one in changes]
+    if objectives:
+        rows.append(["all together", *(_together(row, metric) for metric in objectives)])
+    width = terminal_width()
+    table = text_table(["change", *(metric_label(one, TITLE) for one in objectives)], rows, width)
+    lines = wrapped(_notes(study, row, values, changes), width)
+    return "\n".join([table, *lines]) + "\n"
+
+
+def _parameter_changes(row: Row, values: Mapping[str, Value]) -> list[ParameterChange]:
+    """What a configuration changes: of a recommendation as it was found, else in the order of the space."""
+    if row.advice is not None:
+        return list(row.advice.changes)
+    changed = changed_values(row.front, values).items()
+    return [ParameterChange(path, before, after) for path, (before, after) in changed if after is not None]
+
+
+def _told(one: ParameterChange) -> str:
+    before, after = settings(one.before, one.after)
+    return f"{one.path}  {after if one.before is None else f'{before} -> {after}'}"
+
+
+def _alone(row: Row, one: ParameterChange, metric: Objective) -> str:
+    """What a change alone does; nothing where nobody ran that."""
+    gap = one.alone.get(metric.name)
+    return "" if gap is None else relative(gap, _baseline(row, metric), metric) if gap else SAME
+
+
+def _together(row: Row, metric: Objective) -> str:
+    gap = row.differences.get(metric.name)
+    return "" if gap is None else change(gap, _baseline(row, metric), metric)
+
+
+def _baseline(row: Row, metric: Objective) -> float:
+    return row.mean(metric) - row.differences[metric.name].mean
+
+
+def _notes(
+    study: Study, row: Row, values: Mapping[str, Value], changes: list[ParameterChange]
+) -> Iterator[str]:
+    """What the numbers are, what is left out, what gets worse, and what each parameter is."""
+    if row.differences:
+        yield f"{SAME} no significant difference from the baseline (95 %)"
+    if any(one.alone for one in changes):
+        yield "Each line: what this change alone does to the baseline."
+    if row.advice is not None:
+        if row.advice.without_effect:
+            yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
+        yield from (f"Also: {harm_text(one)}" for one in row.advice.harms)
+    scenario = study.scenario.override(dict(values))
+    for one in changes:
         about = meaning(scenario, one.path)
-        unit = f" {about.unit}" if about.unit else ""
-        before = "" if one.before is None else f" from {cell(one.before)}{unit}"
-        text = f": {about.text}" if about.text else ""
-        lines.append(f"{one.path}{before} to {cell(one.after)}{unit}{text}")
-    lines += told_changes(gains(study.details, evaluation))
-    return "\n".join(wrapped(lines, terminal_width())) + "\n"
+        unit = f" [{about.unit}]" if about.unit else ""
+        if about.text:
+            yield f"{one.path}{unit}: {about.text}"
 
 
-def _changes(study: Study, evaluation: Evaluation) -> Iterator[str]:
-    if todays(study.details) is None:
-        return
-    changed = settings_changed(study.details, evaluation)
-    yield f"changes: {'; '.join(map(str, changed)) or 'none, it is the scenario as it stands'}"
-    yield from told_changes(gains(study.details, evaluation))
-
-
-def _outcome(study: Study, evaluation: Evaluation) -> Iterator[str]:
-    seeds = "on fresh seeds" if evaluation.validated else "as searched, which flatters it"
-    known = evaluation.validated or evaluation.objectives
-    values = (f"{spoken(o)} {with_unit(estimated(known[o.name]), o)}" for o in study.archive.objectives)
-    yield f"{seeds}: {', '.join(values)}"
+def _provenance(row: Row, values: Mapping[str, Value]) -> Iterator[str]:
+    """What a configuration changes, and what it gives."""
+    for one in _parameter_changes(row, values):
+        yield f"change: {_told(one)}"
+    for metric in row.front.objectives:
+        gap = row.differences.get(metric.name)
+        value = with_half(row.mean(metric), gap.half if gap else None, metric)
+        of = f" (baseline {amount(_baseline(row, metric), metric)})" if gap else ""
+        yield f"{metric_label(metric)}: {value}{of}"
+    one = row.evaluation
+    if one is not None and one.validated is None and row.advice is None:
+        yield "Not validated: these values rest on search runs alone."
 
 
 def _plugins(plugins: Mapping[str, str], base: Path) -> Iterator[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from gridtune.optimize import api
 from gridtune.optimize.budget import POINTS
+from gridtune.optimize.commands.front import printed
 from gridtune.optimize.commands.sensitivity import is_study
-from gridtune.optimize.front.front import Front
+from gridtune.optimize.report.answer import Place, answer
+from gridtune.optimize.report.pictures import PAGE
 from gridtune.optimize.samplers import samplers
 from gridtune.optimize.search_space.cases import other_scenario, seeds_of
 from gridtune.optimize.search_space.space import Point, Space, check_not_set
@@ -17,6 +20,7 @@ from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.size import tell_size
+from gridtune.scenarios.results.text import terminal_width
 
 
 def run_search(
@@ -28,9 +32,10 @@ def run_search(
     start_from: Sequence[str],
     vary: Sequence[str],
     jobs: int,
+    format: str,
     **asked: Any,
-) -> Front:
-    """Search a scenario as the command line asks for it.
+) -> str:
+    """Search a scenario as the command line asks for it, and say what was found.
 
     Args:
         scenario: what to search.
@@ -39,6 +44,7 @@ def run_search(
         seeds: of workloads, parted by commas.
         start_from: scenarios and studies whose settings are evaluated after today's.
         vary, jobs, asked: see `optimize.api.search.search`.
+        format: `table` for the answer in words, or `json`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is computed or written.
@@ -51,6 +57,7 @@ def run_search(
     most = asked["max_replications"] or asked["replications"] or 1
     points = asked["budget"] or (0 if asked["runs"] else POINTS)
     tell_size(scenario, asked["runs"] or points * most * (1 + len(further)), jobs)
+    began = time.monotonic()
     made = api.search(
         scenario,
         others=further,
@@ -61,7 +68,11 @@ def run_search(
         progress=True,
         **asked,
     )
-    return made.details
+    if format != "table":
+        return printed(made.details, format)
+    out, storage = asked["out"], asked["storage"]
+    place = Place(str(storage or out or ""), out / PAGE if out and made.details.members else None)
+    return answer(made.details, terminal_width(), place=place, seconds=time.monotonic() - began)
 
 
 def settings_of(subject: str, space: Space) -> list[Point]:

@@ -140,7 +140,7 @@ def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:
         pictures.append(folder / "sensitivity.png")
     if pictures:
         os.environ.setdefault("MPLBACKEND", "Agg")
-        from gridtune.optimize.visualization.sensitivity import draw_sensitivity
+        from gridtune.optimize.report.pictures.sensitivity import draw_sensitivity
         from gridtune.scenarios.plots import save
 
         for picture in pictures:

@@ -9,10 +9,10 @@ from gridtune.optimize.explanation.explain import Explanation, Setting
 from gridtune.optimize.explanation.neighbours import Neighbour
 from gridtune.optimize.front.against_today import in_words, todays_chance, told_changes
 from gridtune.optimize.front.number_format import cell, estimated, spoken
-from gridtune.optimize.front.terminal import terminal_width, wrapped
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.paired import INTERVAL
 from gridtune.scenarios.results.amounts import counted
+from gridtune.scenarios.results.text import terminal_width, wrapped
 
 
 def told(found: Explanation) -> str:

@@ -8,24 +8,24 @@ TIMES = ((86400.0, "d", 48 * 3600.0), (3600.0, "h", 5400.0), (60.0, "min", 120.0
 LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things, in words."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number of things, in words; the plural has an s unless it is given."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def human(value: float, unit: str = "") -> str:
     """A value as people say it: three digits, times in d, h, min or s, counts as counts, millions as M."""
     if not isfinite(value):
         return str(value)
+    size, tail = scale_of(value, unit)
+    return f"{_digits(value / size)}{tail}"
+
+
+def scale_of(value: float, unit: str = "") -> tuple[float, str]:
+    """What to divide a value by for people, and what stands behind the number then: ` h`, `M`, nothing."""
     if unit == "s":
-        for size, name, least in TIMES:
-            if abs(value) >= least:
-                return f"{_digits(value / size)} {name}"
-        return f"{_digits(value)} s"
-    for size, letter in LARGE:
-        if abs(value) >= size:
-            return f"{_digits(value / size)}{letter}"
-    return _digits(value)
+        return next(((size, f" {name}") for size, name, least in TIMES if abs(value) >= least), (1.0, " s"))
+    return next(((size, letter) for size, letter in LARGE if abs(value) >= size), (1.0, ""))
 
 
 def human_metric(name: str, value: float, unit: str = "") -> str:

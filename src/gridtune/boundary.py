@@ -17,8 +17,9 @@ from contextvars import copy_context
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
+
+from gridtune import help_panels
 
 REFUSED = 2
 CRASHED = 3
@@ -74,7 +75,7 @@ class _Notes(logging.Handler):
         print(f"gridtune: {record.getMessage()}", file=sys.stderr)
 
 
-class Group(TyperGroup):
+class Group(help_panels.Group):
     """A group of commands each of which has the options that all have."""
 
     def __init__(self, *args: Any, **options: Any) -> None:

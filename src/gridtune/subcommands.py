@@ -7,6 +7,7 @@ import sys
 import typer
 
 from gridtune import boundary, options
+from gridtune.help_panels import Command
 from gridtune.options import Format
 
 scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
@@ -25,7 +26,7 @@ def scenarios(context: typer.Context, format: options.Output = Format.table) -> 
         list_scenarios(format)
 
 
-@scenarios_app.command("list")
+@scenarios_app.command("list", cls=Command)
 def list_scenarios(format: options.Output = Format.table) -> None:
     """List the shipped scenarios.
 
@@ -37,7 +38,7 @@ def list_scenarios(format: options.Output = Format.table) -> None:
     print(to_json(scenario_rows()) if format is Format.json else "\n".join(scenario_lines()))
 
 
-@scenarios_app.command("show")
+@scenarios_app.command("show", cls=Command)
 def show_scenario(name: options.ShippedScenario) -> None:
     """Print the TOML of a shipped scenario.
 
@@ -48,7 +49,7 @@ def show_scenario(name: options.ShippedScenario) -> None:
     sys.stdout.write(shipped_text(name))
 
 
-@trace_app.command("convert")
+@trace_app.command("convert", cls=Command)
 def trace_convert(file: options.Trace, out: options.SwfFile) -> None:
     """Write a trace of any format in SWF, which other tools read.
 
@@ -61,7 +62,7 @@ def trace_convert(file: options.Trace, out: options.SwfFile) -> None:
         print(line)
 
 
-@trace_app.command("info")
+@trace_app.command("info", cls=Command)
 def trace_info(file: options.Trace, format: options.Output = Format.table) -> None:
     """Say what is in a trace and what is wrong with it.
 

@@ -115,9 +115,9 @@ def called(
             os.environ["TMPDIR"] = str(beside)
             tempfile.tempdir = None
             if not draw:
-                from gridtune.optimize import visualization
+                from gridtune.optimize.report import pictures
 
-                visualization.save = lambda *_: None
+                pictures.save = lambda *_: None
             faulthandler.dump_traceback_later(WAITING - 5, file=log.open("a"))
             before()
             code = command([word.format(folder) for word in words], os.devnull, log)

@@ -71,8 +71,8 @@ def watched(clock: Clock, draw: bool) -> None:
     from gridtune.optimize.evaluator import Evaluator
     from gridtune.optimize.held_out import HeldOut
 
-    from gridtune.optimize import visualization
     from gridtune.optimize.api import search_result
+    from gridtune.optimize.report import pictures
     from gridtune.optimize.samplers import samplers
 
     def during(owner: Any, name: str, phase: str) -> None:
@@ -94,7 +94,7 @@ def watched(clock: Clock, draw: bool) -> None:
     during(HeldOut, "validate", "validation")
     during(search_result.Study, "save", "pictures")
     if not draw:
-        visualization.save = lambda *_: None
+        pictures.save = lambda *_: None
 
 
 def started(words: Sequence[str], clock: Clock, log: Path, *, draw: bool = True) -> int:

@@ -1,12 +1,12 @@
-"""A user's preference over the points of a front: weights, limits, or one objective after the other.
+"""A user's preference over the configurations on a front: weights, limits, or one objective after the other.
 
 A preference is a list of parts, parted by commas:
 
 - `unfairness<=0.3` (also `>=`): a limit, in the unit of the objective; any number of them, with either of
 - `unhappy_users=2,completed=1`: weights. The least weighted sum of losses wins; a loss is the distance from
   the best value of the front, as a share of the front's span in that objective.
-- `unhappy_users~0.5,unfairness`: one after the other. Of the points within the tolerance (in the unit of the
-  objective; none means equal) of the best in the first, the best in the second, and so on.
+- `unhappy_users~0.5,unfairness`: one after the other. Of the configurations within the tolerance (in the
+  unit of the objective; none means equal) of the best in the first, the best in the second, and so on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from math import isfinite
 
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.compare import shares
 from gridtune.scenarios.errors import ScenarioError
 
 PART = re.compile(r"^(?P<name>[^\s<>=~]+)\s*(?:(?P<sign><=|>=|=|~)\s*(?P<number>\S+))?$")
@@ -96,11 +95,12 @@ class Preference:
         """By the weighted sum of losses; limits alone weigh all objectives equally."""
         import numpy as np
 
-        every = front.costs(front.kept)
         if not left:
             return []
+        every = np.array([[_cost(front, member, one) for one in front.objectives] for member in front.kept])
         weights = np.array([self.weights.get(o.name, 0.0 if self.weights else 1.0) for o in front.objectives])
-        losses = shares(every, every) @ (weights / weights.max())
+        best, span = every.min(axis=0), np.ptp(every, axis=0)
+        losses = (every - best) / np.where(span > 0, span, 1.0) @ (weights / weights.max())
         score = {member.evaluation.number: loss for member, loss in zip(front.kept, losses, strict=True)}
         return sorted(left, key=lambda member: score[member.evaluation.number])
 
@@ -114,12 +114,18 @@ class Preference:
         while rest:
             race = rest
             for objective, tolerance in steps:
-                column = front.costs(race, [objective])[:, 0].tolist()
+                column = [_cost(front, member, objective) for member in race]
                 best = min(column)
                 race = [m for m, cost in zip(race, column, strict=True) if cost - best <= tolerance]
             ranked.append(race[0])
             rest.remove(race[0])
         return ranked
+
+
+def _cost(front: Front, member: Member, objective: Objective) -> float:
+    """What is expected of a member, to be minimised."""
+    value = front.value(member.evaluation.number, objective)
+    return value if objective.direction == "minimize" else -value
 
 
 def _number(part: str, text: str) -> float:

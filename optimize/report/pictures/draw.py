@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.visualization.hypervolume import draw_history
-from gridtune.optimize.visualization.pairs import draw_pairs
-from gridtune.optimize.visualization.parallel import draw_parallel
-from gridtune.optimize.visualization.parameters import draw_parameters
+from gridtune.optimize.report.pictures.history import draw_history
+from gridtune.optimize.report.pictures.pairs import draw_pairs
+from gridtune.optimize.report.pictures.parallel import draw_parallel
+from gridtune.optimize.report.pictures.parameters import draw_parameters
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import PlotError
 from gridtune.scenarios.results.files import writable_folder
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLOTS: dict[str, tuple[Callable[[Front], Figure], str]] = {
-    "pairs": (draw_pairs, "every pair of objectives: the front with its errors, on all searched points"),
-    "parallel": (draw_parallel, "parameters and objectives of the front as parallel coordinates"),
-    "parameters": (draw_parameters, "every objective against every parameter"),
-    "history": (draw_history, "hypervolume over the evaluations of the search"),
+    "pairs": (draw_pairs, "every pair of objectives: the front, the baseline and what is recommended"),
+    "parallel": (draw_parallel, "parameters and objectives of the front, a line for each configuration"),
+    "parameters": (draw_parameters, "every objective against the parameters that matter most"),
+    "history": (draw_history, "how the hypervolume grew over the search"),
 }
+PAGE, OVERVIEW = "front.html", "pairs.png"  # what a search leaves in its folder
 
 
 def draw(front: Front, kind: str = "pairs") -> Figure:
@@ -40,18 +41,18 @@ def draw(front: Front, kind: str = "pairs") -> Figure:
     if kind not in PLOTS:
         raise PlotError(f"{kind}: no such picture of a front; there are {', '.join(PLOTS)}")
     if not front.members:
-        raise PlotError(f"{front.archive.study}: no point has finite objectives, so there is nothing to draw")
+        raise PlotError(f"{front.archive.study}: its front is empty, so there is nothing to draw")
     with style.style():
         return PLOTS[kind][0](front)
 
 
-def save(front: Front, path: Path | str, kind: str = "pairs") -> None:
-    """Draw a front into a file: png, svg, pdf, or a self-contained html page.
+def save(front: Front, path: Path | str) -> None:
+    """Draw a front into a file: png, svg, pdf, or the page (html), which needs nothing else.
 
     Args:
         front: what to draw.
-        path: of the file; its suffix decides.
-        kind: one of `PLOTS`; an html page holds all of them and needs none.
+        path: of the file. Its suffix says the format; the kind is that of `PLOTS` with which its name begins,
+            `pairs` for other names.
 
     Raises:
         PlotError: see `draw`, or another suffix; found before anything is drawn.
@@ -59,9 +60,10 @@ def save(front: Front, path: Path | str, kind: str = "pairs") -> None:
     """
     path = Path(path)
     if style.picture_format(path, also=("html",)) != "html":
+        kind = next((kind for kind in PLOTS if path.stem.startswith(kind)), "pairs")
         style.save(draw(front, kind), path)
         return
-    from gridtune.optimize.visualization.page import page
+    from gridtune.optimize.report.page import page
 
     text = page(front)
     writable_folder(path.parent)

@@ -10,20 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.front.front import Front, Member, hypervolume
+from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.replication.paired import (
-    INTERVAL,
-    difference,
-    unpaired_difference,
-)
 
 if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
+ROUNDING = 1e-12  # of the values: differences below are none
+INTERVAL = 0.95
 RESAMPLES = 400  # of streams, behind the interval of a difference of hypervolumes
 
 
@@ -80,20 +76,41 @@ def compared(
         common: whether replications of the same number ran under the same streams.
         name: of the row; that of the metric if left out.
     """
-    gap = difference(second, first, metric.resolution) if common else unpaired_difference(second, first)
-    means = sum(first) / len(first), sum(second) / len(second)
+    import numpy as np
+
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if common:  # over the replications that both have
-        pairs = min(len(first), len(second))
-        means = sum(first[:pairs]) / pairs, sum(second[:pairs]) / pairs
-    better = None if not gap.mean else (gap.mean > 0) == (metric.direction == "maximize")
-    return Row(name or metric.name, metric.unit, *means, gap.low, gap.high, common, better)
+        pairs = min(len(a), len(b))
+        a, b = a[:pairs], b[:pairs]
+        least = max(ROUNDING * np.abs([a, b]).max(), metric.resolution * (1 - 1e-9))
+        b = np.where(np.abs(b - a) <= least, a, b)
+    low, high = _mean_interval(a, b, common=common)
+    gap = float(b.mean() - a.mean())
+    better = None if not gap else (gap > 0) == (metric.direction == "maximize")
+    return Row(name or metric.name, metric.unit, float(a.mean()), float(b.mean()), low, high, common, better)
+
+
+def _mean_interval(a: Array, b: Array, *, common: bool) -> tuple[float | None, float | None]:
+    """Of the difference of means: of a paired t-test, or of Welch's; none of single values."""
+    import numpy as np
+    from scipy.stats import ttest_ind, ttest_rel
+
+    if min(len(a), len(b)) < 2:
+        return None, None
+    spread = [np.ptp(b - a)] if common else [np.ptp(a), np.ptp(b)]
+    if not any(one > ROUNDING * max(np.abs(a).max(), np.abs(b).max()) for one in spread):
+        gap = float(b.mean() - a.mean())
+        return gap, gap
+    found = ttest_rel(b, a) if common else ttest_ind(b, a, equal_var=False)
+    interval = found.confidence_interval(INTERVAL)
+    return float(interval.low), float(interval.high)
 
 
 def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     """The fronts of two studies with the same objectives: hypervolume, and the best of each objective.
 
-    Values are means on the streams that both have, where they have any in common, so that equal points are
-    equal; what each front says of its own points (`optimize.front.worth`) is on streams of its own.
+    Values are means on the streams that both have, where they have any in common, so that equal
+    configurations are equal; what each front says of its own configurations is on streams of its own.
     Both hypervolumes have the reference point of the first. Their interval is that of Student's t with the
     bootstrap's error over the streams on which the members were compared, the same for both where they are
     common: of few streams percentiles are too narrow.
@@ -106,12 +123,12 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     if common:  # the streams that all members of both have
         count = min(part.shape[2] for part in runs)
         runs = [part[:, :, :count] for part in runs]
-    first, second = (hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
+    first, second = (_hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
     low, high = _interval(runs, a.objectives, a.reference, common=common)
     better = None if first == second else second > first
     rows = [
         Row("hypervolume", "", first, second, low, high, common, better),
-        Row("points on the front", "", float(len(a.kept)), float(len(b.kept))),
+        Row("configurations on the front", "", float(len(a.kept)), float(len(b.kept))),
     ]
     for objective in a.objectives:
         best = [_best(front, objective) for front in (a, b)]
@@ -121,8 +138,8 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
 
 
 def _best(front: Front, objective: Objective) -> Member:
-    costs: list[float] = front.costs(front.kept, [objective])[:, 0].tolist()
-    return front.kept[costs.index(min(costs))]
+    sign = 1 if objective.direction == "minimize" else -1
+    return min(front.kept, key=lambda member: sign * front.value(member.evaluation.number, objective))
 
 
 def _values(front: Front) -> Array:
@@ -131,7 +148,20 @@ def _values(front: Front) -> Array:
 
     count = min(len(e.values) for member in front.kept for e in member.estimates.values())
     rows = [[member.estimates[o.name].values[:count] for o in front.objectives] for member in front.kept]
-    return np.asarray(np.array(rows, dtype=float) * signs(front.objectives)[:, None])
+    return np.asarray(np.array(rows, dtype=float) * _signs(front.objectives)[:, None])
+
+
+def _signs(objectives: Sequence[Objective]) -> Array:
+    import numpy as np
+
+    return np.array([1.0 if one.direction == "minimize" else -1.0 for one in objectives])
+
+
+def _hypervolume(rows: Array, objectives: Sequence[Objective], reference: Sequence[float]) -> float:
+    import moocore
+    import numpy as np
+
+    return float(moocore.hypervolume(rows, ref=np.array(reference) * _signs(objectives)))
 
 
 def _interval(
@@ -150,12 +180,12 @@ def _interval(
         if common:
             streams = [streams[0], streams[0]]
         first, second = (
-            hypervolume(part[:, :, chosen].mean(axis=2), objectives, reference)
+            _hypervolume(part[:, :, chosen].mean(axis=2), objectives, reference)
             for part, chosen in zip(values, streams, strict=True)
         )
         gaps.append(second - first)
     count = min(counts)
     error = float(np.std(gaps)) * (count / (count - 1)) ** 0.5  # the bootstrap's is of count - 1 streams
     half = error * float(stdtrit(count - 1, (1 + INTERVAL) / 2))
-    first, second = (hypervolume(part.mean(axis=2), objectives, reference) for part in values)
+    first, second = (_hypervolume(part.mean(axis=2), objectives, reference) for part in values)
     return second - first - half, second - first + half

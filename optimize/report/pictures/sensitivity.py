@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.importance.sensitivity import METHODS, Method, Ranking, Sensitivity
-from gridtune.optimize.visualization.points import objective_label, short_path
+from gridtune.optimize.report.numbers import metric_label, path_label
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
 
@@ -55,7 +54,7 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
 def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes.set_title(objective_label(ranking.objective))
+    axes.set_title(metric_label(ranking.objective))
     if not ranking.effects:
         axes.set_axis_off()
         axes.text(0.5, 0.5, _wrapped(ranking.reason), ha="center", va="center", transform=axes.transAxes)
@@ -91,7 +90,7 @@ def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
         if not effect.active:
             axes.annotate("never active", (0, k), (4, 0), textcoords="offset points", va="center", fontsize=8)
     paths = [effect.path for effect in effects]
-    axes.set_yticks(range(len(effects)), [_label(path, paths) for path in paths])
+    axes.set_yticks(range(len(effects)), [path_label(path, paths, LABEL) for path in paths])
     axes.set_ylim(len(effects) - 0.4, -0.6)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.grid(axis="y", visible=False)
@@ -126,19 +125,6 @@ def _bars(ranking: Ranking, method: Method, name: str) -> list[list[float]]:
 def _note(sensitivity: Sensitivity) -> str:
     title = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()
     return f"{title}: {sensitivity.basis()}"
-
-
-def _label(path: str, paths: Sequence[str]) -> str:
-    """What tells a path from the others, broken at dots where it is long."""
-    lines = [""]
-    for part in short_path(path, paths).replace("\n", "").split("."):
-        piece = f".{part}" if lines != [""] else part
-        if lines[-1] and len(lines[-1]) + len(piece) > LABEL:
-            lines[-1] += "."
-            lines.append(part)
-        else:
-            lines[-1] += piece
-    return "\n".join(lines)
 
 
 def _wrapped(text: str) -> str:

@@ -1,0 +1,101 @@
+"""Metrics as people write them: `slowdown_geometric` is "slowdown (geometric mean)"."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Label(NamedTuple):
+    """A metric as people write it.
+
+    Attributes:
+        name: what is measured.
+        detail: which statistic of it, or of what it is a share; empty where the name says all.
+        percent: whether its values, shares from 0 to 1, are shown as percentages.
+    """
+
+    name: str
+    detail: str = ""
+    percent: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.detail})" if self.detail else self.name
+
+
+OF_JOBS = "share of jobs"
+CAPACITY = "share of capacity"
+LABELS = {
+    "unhappy_fraction": Label("unhappy users", "share of users", True),
+    "failed_fraction": Label("failed jobs", "share of mandatory jobs", True),
+    "unfairness": Label("unfairness", "max - min"),
+    "unfairness_jain": Label("unfairness", "1 - Jain index"),
+    "unfairness_spread": Label("unfairness", "90 % - 10 %"),
+    "lost_fraction": Label("lost work", "share of work", True),
+    "owed_lost_fraction": Label("lost mandatory work", "share of work", True),
+    "cut_off_fraction": Label("work cut off at the end", "share of work", True),
+    "never_submitted": Label("jobs never submitted"),
+    "completed": Label("completed jobs"),
+    "slowdown_unfairness": Label("slowdown", "max - min of users"),
+    "slowdown_jain": Label("slowdown unfairness", "1 - Jain index"),
+    "slowdown_spread": Label("slowdown of users", "90 % - 10 %"),
+    "slowdown_excess": Label("slowdown of users", "mean - 1"),
+    "slowdown_mean_log": Label("slowdown", "log10 of the mean"),
+    "slowdown_worst_log": Label("slowdown", "log10 of the worst user"),
+    "utilisation": Label("utilisation", CAPACITY, True),
+    "goodput": Label("goodput", CAPACITY, True),
+    "killed": Label("killed executions"),
+    "meta_completed": Label("completed meta-tasks"),
+    "local_wait_mean": Label("wait in a site's queue", "mean"),
+    "global_wait_mean": Label("wait for a site", "mean"),
+    "background_completed": Label("completed local jobs"),
+    "service_load": Label("load of the busiest service", "share of time", True),
+    "exceeded_predictions": Label("jobs longer than predicted", OF_JOBS, True),
+    "missed": Label("missed tasks"),
+    "missed_fraction": Label("missed tasks", "share of tasks", True),
+    "missed_high_priority": Label("missed tasks of high priority"),
+    "missed_low_priority": Label("missed tasks of low priority"),
+    "rejected": Label("rejected tasks"),
+    "executed": Label("tasks done in time"),
+    "sdj_rejection": Label("rejected short deadline jobs", OF_JOBS, True),
+    "sdj_failed": Label("failed short deadline jobs", OF_JOBS, True),
+    "batch_slowdown": Label("slowdown of batch jobs", "mean"),
+    "batch_slowdown_worst": Label("slowdown of batch jobs", "largest"),
+    "batch_response_ratio": Label("response over run time of batch jobs", "mean"),
+    "best_effort_work": Label("completed best-effort work"),
+    "premium_slowdown": Label("slowdown of premium jobs", "mean"),
+    "campaign_unfairness": Label("unfairness among campaigns"),
+    "slow_reconstructions": Label("slow reconstructions", "share of reconstructions", True),
+    "efficiency": Label("efficiency of workers", "share of time held", True),
+    "turnaround_median": Label("turnaround time", "median"),
+    "excess_loss": Label("mandatory work lost beyond the baseline's"),
+}
+STEMS = {"waiting": "waiting time", "response": "response time", "execution": "execution time"}
+STATISTICS = {
+    "mean": "mean", "geometric": "geometric mean", "p50": "median", "p95": "95th percentile",
+    "p99": "99th percentile", "max": "maximum", "worst": "worst user",
+}  # fmt: skip
+WORDS = {"meta": "of meta-tasks", "background": "of local jobs"}  # at the head of a name, told at its end
+
+
+def label(name: str) -> Label:
+    """A metric as people write it; of a class or size of jobs (behind a dot) with its name.
+
+    Args:
+        name: of the metric, entered in the registry or not; the last resort is its own words.
+    """
+    stem, dot, kind = name.partition(".")
+    found = LABELS.get(stem) or _composed(stem)
+    return found._replace(name=f"{found.name} of {kind} jobs") if dot else found
+
+
+def _composed(name: str) -> Label:
+    """From the parts of a name: `meta_waiting_p95` is "waiting time of meta-tasks (95th percentile)"."""
+    words = name.split("_")
+    statistic = STATISTICS.get(words[-1], "") if len(words) > 1 else ""
+    if statistic:
+        words.pop()
+    of = WORDS.get(words[0], "") if len(words) > 1 else ""
+    if of:
+        words = [*words[1:], of]
+    words[0] = STEMS.get(words[0], words[0]) if statistic else words[0]
+    return Label(" ".join(words), statistic)

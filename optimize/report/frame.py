@@ -1,0 +1,370 @@
+"""The one data frame of a study: a row for each configuration, from which every report is made.
+
+`HEAD`, `_of_objective` and `TAIL` hold its columns: a new one is one entry there. Where a column has a title,
+tables of text and LaTeX show it, too; CSV, the Python API and pictures have all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.analysis.recommendation import Recommendation
+
+from gridtune.optimize.front.against_today import gains
+from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
+from gridtune.optimize.replication.paired import Difference
+from gridtune.optimize.report.numbers import amount, metric_label, path_label, setting, with_half
+from gridtune.optimize.report.recommended import baseline, baseline_values, recommendations
+from gridtune.optimize.search_space.constraints import feasible, tightest
+from gridtune.scenarios.results.frames import columns_of_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BASELINE, ON_FRONT, DOMINATED, INFEASIBLE, FAILED = "baseline", "front", "dominated", "infeasible", "failed"
+TITLE = 16  # letters in a line of a title
+STATES = (BASELINE, ON_FRONT, DOMINATED, INFEASIBLE, FAILED)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A configuration of a study, with all that a report says of it.
+
+    Attributes:
+        front: of the study.
+        entry: the evaluation, or how it failed.
+        member: the same on the shortlist of the front; None if it is not there.
+        advice: the recommendation that it is; None if it is none.
+    """
+
+    front: Front
+    entry: Evaluation | Failed
+    member: Member | None = None
+    advice: Recommendation | None = None
+
+    @property
+    def number(self) -> int:
+        """Of the configuration."""
+        return self.entry.number
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """What is known of it; None if it failed."""
+        return self.entry if isinstance(self.entry, Evaluation) else None
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it is the scenario's own configuration."""
+        standing = baseline(self.front)
+        return standing is not None and standing.number == self.number
+
+    @property
+    def state(self) -> str:
+        """One of `STATES`; the baseline is on the front or not, too, see `on_front`."""
+        if isinstance(self.entry, Failed):
+            return FAILED
+        if self.is_baseline:
+            return BASELINE
+        if self.on_front:
+            return ON_FRONT
+        keeps = self.member.feasible if self.member else feasible(self.entry, self.front.archive.constraints)
+        return DOMINATED if keeps else INFEASIBLE
+
+    @property
+    def on_front(self) -> bool:
+        """Whether it is on the Pareto front, or equals in every run a configuration that is."""
+        if self.member is not None:
+            return self.member.non_dominated
+        return any(self.number in member.equivalents for member in self.front.kept)
+
+    @property
+    def name(self) -> str:
+        """What people call it: `baseline`, the letter of a recommendation, or its number."""
+        return BASELINE if self.is_baseline else self.advice.letter if self.advice else str(self.number)
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """Its parameters by path; of the baseline what the scenario has."""
+        return {**baseline_values(self.front), **self.entry.values} if self.is_baseline else self.entry.values
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Plain means of its objectives: on validation seeds if it was validated, else in the search."""
+        one = self.evaluation
+        return {} if one is None else one.validated or one.objectives
+
+    @cached_property
+    def differences(self) -> dict[str, Difference]:
+        """What each objective changes by against the baseline, by name; empty where nobody knows."""
+        if self.advice is not None:
+            return dict(self.advice.objectives)
+        if self.evaluation is None:
+            return {}
+        return {one.metric.name: one.difference for one in gains(self.front, self.evaluation)}
+
+    def mean(self, objective: Objective) -> float:
+        """What is expected of an objective: the one value that every report shows."""
+        return estimated_mean(self.front, self.entry, objective, self.advice)
+
+    def better(self, objective: Objective) -> bool | None:
+        """Whether it is better than the baseline in an objective; None without a difference."""
+        gap = self.differences.get(objective.name)
+        return None if gap is None or not gap.mean else (gap.mean > 0) == (objective.direction == "maximize")
+
+    def tightest(self, constraint: Constraint) -> Any:
+        """What is nearest to the bound, of all cases."""
+        one = self.evaluation
+        assert one is not None
+        cases = self.member.cases if self.member else one.validated_cases or one.cases
+        return tightest(constraint, cases)
+
+
+def estimated_mean(
+    front: Front, entry: Evaluation | Failed, objective: Objective, advice: Recommendation | None = None
+) -> float:
+    """What is expected of a configuration in an objective, in its unit.
+
+    A recommendation differs from the baseline by what its confirmation says.
+    """
+    standing = baseline(front)
+    if advice is not None and standing is not None:
+        return estimated_mean(front, standing, objective) + advice.objectives[objective.name].mean
+    try:
+        return front.value(entry.number, objective)
+    except KeyError:  # the model does not know it
+        found = (getattr(entry, "validated", None) or entry.objectives).get(objective.name)
+        return nan if found is None else found.mean
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the frame.
+
+    Attributes:
+        name: in CSV and the Python API.
+        value: of a row.
+        title: in tables of text; empty where they do not show it.
+        text: of a row, in tables of text; made of the value if left out.
+        number: whether it holds numbers, which are aligned at the right.
+    """
+
+    name: str
+    value: Callable[[Row], Any]
+    title: str = ""
+    text: Callable[[Row], str] | None = None
+    number: bool = True
+
+    def cell(self, row: Row) -> str:
+        """A row's text."""
+        return self.text(row) if self.text else setting(self.value(row))
+
+
+def _chance(row: Row) -> float | None:
+    return row.member.probability_non_dominated if row.member else None
+
+
+def _p(row: Row) -> str:
+    found = _chance(row)
+    return "-" if found is None else f"{found:.2f}"
+
+
+def _runs(row: Row) -> str:
+    one = row.evaluation
+    return "0" if one is None else str(one.fresh_replications or f"{one.replications} search")
+
+
+def _count(attribute: str) -> Callable[[Row], int]:
+    return lambda row: getattr(row.evaluation, attribute) if row.evaluation else 0
+
+
+HEAD = (
+    Column("name", lambda row: row.name, "no.", lambda row: row.name, number=False),
+    Column("state", lambda row: row.state),
+    Column("on_front", lambda row: row.on_front),
+)
+TAIL = (
+    Column("probability_non_dominated", _chance, "P", _p),
+    Column("replications", _count("replications")),
+    Column("validation_replications", _count("fresh_replications"), "runs", _runs),
+    Column("equivalents", lambda row: len(row.member.equivalents) if row.member else 0),
+    Column("feasible", lambda row: row.state not in (INFEASIBLE, FAILED)),
+    Column("failure", lambda row: row.entry.reason if isinstance(row.entry, Failed) else ""),
+)
+
+
+def _of_objective(one: Objective) -> list[Column]:
+    """The columns of an objective: expected mean, difference to the baseline, plain means of its runs."""
+
+    def gap(part: str) -> Callable[[Row], float | None]:
+        return lambda row: getattr(row.differences.get(one.name), part, None)
+
+    def plain(source: str, part: str) -> Callable[[Row], float | None]:
+        return lambda row: getattr((getattr(row.entry, source, None) or {}).get(one.name), part, None)
+
+    def text(row: Row) -> str:
+        found = row.differences.get(one.name)
+        estimate = row.estimates.get(one.name)
+        half = (
+            found.half if found else estimate.standard_error if estimate and not baseline(row.front) else None
+        )
+        return with_half(row.mean(one), half, one)
+
+    return [
+        Column(one.name, lambda row: row.mean(one), metric_label(one, TITLE), text),
+        Column(f"{one.name}_difference", gap("mean")),
+        Column(f"{one.name}_difference_low", gap("low")),
+        Column(f"{one.name}_difference_high", gap("high")),
+        Column(f"{one.name}_search", plain("objectives", "mean")),
+        Column(f"{one.name}_search_se", plain("objectives", "standard_error")),
+        Column(f"{one.name}_validated", plain("validated", "mean")),
+        Column(f"{one.name}_validated_se", plain("validated", "standard_error")),
+    ]
+
+
+def _of_constraint(one: Constraint, several: bool) -> list[Column]:
+    """The columns of a constraint: what is nearest to the bound, and in which case."""
+    metric = Objective(one.metric, "minimize" if one.upper else "maximize", one.unit)
+
+    def text(row: Row) -> str:
+        known = row.tightest(one)
+        broken = " broken" if one.excess(known.value.mean) > 0 else ""
+        return f"{with_half(known.value.mean, known.value.standard_error, metric)}{known.whose}{broken}"
+
+    title = f"{metric_label(metric, TITLE)}\n{one.relation} {amount(one.bound, metric)}"
+    made = [
+        Column(str(one), lambda row: row.tightest(one).value.mean if row.evaluation else None, title, text),
+        Column(f"{one}_se", lambda row: row.tightest(one).value.standard_error if row.evaluation else None),
+    ]
+    case = Column(f"{one}_scenario", lambda row: row.tightest(one).case if row.evaluation else None)
+    return [*made, case] if several else made
+
+
+def _of_case(metric: str, case: str) -> list[Column]:
+    """The plain means of a metric in one of several scenarios."""
+
+    def plain(source: str, part: str) -> Callable[[Row], float | None]:
+        return lambda row: getattr(
+            ((getattr(row.entry, source, None) or {}).get(case) or {}).get(metric), part, None
+        )
+
+    return [
+        Column(f"{metric}{suffix}{error}@{case}", plain(source, part))
+        for suffix, source in (("_search", "cases"), ("_validated", "validated_cases"))
+        for error, part in (("", "mean"), ("_se", "standard_error"))
+    ]
+
+
+def columns(front: Front) -> list[Column]:
+    """The columns of a front's frame, apart from its parameters and further metrics."""
+    archive = front.archive
+    own = [column for one in front.objectives for column in _of_objective(one)]
+    bound = [column for one in archive.constraints for column in _of_constraint(one, len(archive.cases) > 1)]
+    constrained = (one.metric for one in archive.constraints)
+    measured = dict.fromkeys([*(one.name for one in front.objectives), *constrained])
+    apart = [column for case in archive.cases for name in measured for column in _of_case(name, case)]
+    return [*HEAD, *own, *bound, *TAIL, *apart]
+
+
+def rows(front: Front, states: Iterable[str] = STATES) -> list[Row]:
+    """The configurations in these states: baseline, recommendations, then by the first objective.
+
+    Args:
+        front: whose.
+        states: of `STATES`; recommended configurations are there in any state but `FAILED`.
+    """
+    wanted = set(states)
+    members = {member.evaluation.number: member for member in front.members}
+    advice = {one.number: one for one in reversed(recommendations(front))}
+    entries: list[Evaluation | Failed] = [*front.archive.evaluations, *front.archive.failed]
+    made = [Row(front, one, members.get(one.number), advice.get(one.number)) for one in entries]
+    chosen = [row for row in made if row.state in wanted or row.advice]
+    order = {state: rank for rank, state in enumerate(STATES)}
+
+    def rank(row: Row) -> tuple[Any, ...]:
+        at = [row.mean(one) * (1 if one.direction == "minimize" else -1) for one in front.objectives]
+        letter = row.advice.letter if row.advice else "~"
+        return (row.state != BASELINE, letter, order[row.state], *at, row.number)
+
+    return sorted(chosen, key=rank)
+
+
+def parameters(some: Iterable[Row]) -> list[str]:
+    """Paths that any of these rows sets, in order of appearance."""
+    return list(dict.fromkeys(path for row in some for path in row.entry.values))
+
+
+def varying(some: Sequence[Row]) -> list[str]:
+    """Of these paths those that differ between the rows."""
+    held = [row.values for row in some]
+    return [
+        path
+        for path in parameters(some)
+        if len({(type(values.get(path)), values.get(path)) for values in held}) > 1
+    ]
+
+
+def frame(
+    front: Front, some: Sequence[Row] | None = None, *, brief: bool = False, metrics: bool = True
+) -> pd.DataFrame:
+    """The frame, a row for each configuration by `number`.
+
+    Args:
+        front: of what study.
+        some: which configurations; all if left out.
+        brief: whether names, states, expected means and parameters are enough, as for pictures.
+        metrics: whether to add the means of all other metrics.
+    """
+    import pandas as pd
+
+    some = rows(front) if some is None else some
+    fixed = {one.name for one in (*HEAD, *TAIL)}
+    wanted = {one.name for one in (*HEAD, *front.objectives)}
+    made = dict[str, Any]()
+    for one in columns(front):
+        if not brief or one.name in wanted:
+            values = [one.value(row) for row in some]
+            numbers = one.name not in fixed and not one.name.endswith("_scenario")
+            if one.name in fixed or any(value is not None for value in values):
+                made[one.name] = pd.Series(values, dtype=float) if numbers else values
+    made |= columns_of_values([row.values for row in some], parameters(some))
+    known = [row.evaluation for row in some if row.evaluation and metrics and not brief]
+    for name in dict.fromkeys(name for one in known for name in one.metrics):
+        if name not in made:
+            made[name] = [row.evaluation.metrics.get(name, nan) if row.evaluation else nan for row in some]
+    table = pd.DataFrame(made)
+    table.index = pd.Index([row.number for row in some], name="number", dtype="int64")
+    table["state"] = pd.Categorical(table["state"], STATES)
+    if not brief:
+        table["probability_non_dominated"] = table["probability_non_dominated"].astype(float)
+    return table
+
+
+def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]], list[int]]:
+    """The frame as texts: titles, rows, and the places of columns that are no numbers.
+
+    Of the parameters only those that differ between the rows have a column. Nothing is said of a constraint
+    that nobody asked for (lost work) while all rows keep it.
+    """
+    shown = [one for one in columns(front) if one.title and not _idle(one, front, some)]
+    paths = varying(some)
+    titles = [*(one.title for one in shown), *(path_label(path, paths, TITLE) for path in paths)]
+    cells = [
+        [*(one.cell(row) for one in shown), *(setting(row.values.get(path)) for path in paths)]
+        for row in some
+    ]
+    left = [at for at, one in enumerate(shown) if not one.number] + [*range(len(shown), len(titles))]
+    return titles, cells, left
+
+
+def _idle(column: Column, front: Front, some: Sequence[Row]) -> bool:
+    guards = {str(one): one for one in front.archive.constraints if one.metric == "excess_loss"}
+    guard = guards.get(column.name)
+    known = any(row.member and row.member.probability_non_dominated is not None for row in some)
+    if column.name == "probability_non_dominated":
+        return not known
+    return guard is not None and all(row.state != INFEASIBLE for row in some)

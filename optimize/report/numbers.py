@@ -1,0 +1,132 @@
+"""Values of metrics and parameters as people read them: three digits, their unit, percentages for shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import floor, isfinite, log10
+from textwrap import fill
+
+from gridtune.model.metrics.labels import label
+from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.replication.paired import Difference
+from gridtune.scenarios.results.amounts import human, human_difference, scale_of
+
+SAME = "="  # no significant difference
+UNKNOWN = "?"  # one run, so that noise cannot be estimated
+MANY = 3.0  # times as much, from which a change is told as a factor
+
+
+def plain(value: float) -> str:
+    """A number to four significant digits, whole numbers and thousands in full."""
+    if not isfinite(value):
+        return str(value)
+    if abs(value) < 1e15 and (value == round(value) or abs(value) >= 1000):
+        return str(round(value))
+    return f"{value:.4g}"
+
+
+def setting(value: Value | None) -> str:
+    """The value of a parameter, numbers to three digits; `-` where the parameter does not exist."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return human(value) if isinstance(value, int | float) else value
+
+
+def settings(before: Value | None, after: Value | None) -> tuple[str, str]:
+    """Two values of a parameter, in full where three digits show no difference."""
+    shown = setting(before), setting(after)
+    return shown if shown[0] != shown[1] else (str(before), str(after))
+
+
+def metric_label(metric: Objective, width: int = 0) -> str:
+    """A metric as people write it, with its unit unless its name or values say it.
+
+    Args:
+        metric: which.
+        width: letters after which a line is broken; 0 for one line.
+    """
+    known = label(metric.name)
+    unit = metric.unit if metric.unit not in ("", "s", *known.name.split()) else ""
+    detail = ", ".join(filter(None, (known.detail, unit)))
+    text = f"{known.name} ({detail})" if detail else known.name
+    return fill(text, width, break_long_words=False) if width else text
+
+
+def path_label(path: str, paths: Sequence[str], width: int = 0) -> str:
+    """A parameter's last name where that says what it is; else its whole path.
+
+    `availability_epsilon` says it; `sdj` and `kind` do not, nor what two paths end in.
+
+    Args:
+        path: of the parameter.
+        paths: that it must be told from.
+        width: letters after which a line is broken at a dot; 0 for one line.
+    """
+    last = path.rpartition(".")[2]
+    if "_" in last and sum(other.rpartition(".")[2] == last for other in paths) == 1:
+        return last
+    lines = [""]
+    for part in re.findall(r"[^.]+\.?", path):
+        if width and lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def amount(value: float, metric: Objective) -> str:
+    """A value of a metric: `76.8 %`, `14 s`, `1.35`."""
+    if label(metric.name).percent and isfinite(value):
+        return f"{100 * value:.3g} %"
+    return human(value, metric.unit)
+
+
+def with_half(value: float, half: float | None, metric: Objective) -> str:
+    """A value and half of its interval, to the second digit of that: `1.35 ± 0.02`."""
+    if not half or not isfinite(half) or not isfinite(value):
+        return amount(value, metric)
+    percent = label(metric.name).percent
+    size, tail = (0.01, " %") if percent else scale_of(max(abs(value), half), metric.unit)
+    places = min(max(1 - floor(log10(half / size)), 0), 9)
+    return f"{value / size:.{places}f} ± {half / size:.{places}f}{tail}"
+
+
+def change(gap: Difference, baseline: float, metric: Objective) -> str:
+    """What changes against the baseline: in per cent of it, shares in points; `SAME` if not significant.
+
+    Args:
+        gap: the paired difference.
+        baseline: the baseline's value.
+        metric: which.
+    """
+    if gap.verdict == "equal" or (gap.low is not None and gap.high is not None and gap.low <= 0 <= gap.high):
+        return SAME
+    sure = "" if gap.low is not None else f" {UNKNOWN}"
+    return relative(gap.mean, baseline, metric) + sure
+
+
+def relative(difference: float, baseline: float, metric: Objective) -> str:
+    """A difference in per cent of the baseline's value, in points for shares, else in the metric's unit."""
+    if label(metric.name).percent:
+        return f"{_signed(100 * difference)} points"
+    if baseline <= 0:
+        return human_difference(difference, None, metric.unit)
+    if difference / baseline >= MANY - 1:
+        return f"x {1 + difference / baseline:.2g}"
+    return f"{_signed(100 * difference / baseline)} %"
+
+
+def _signed(percent: float) -> str:
+    """To whole per cents from ten on, else to two digits."""
+    return f"{percent:+.0f}" if abs(percent) >= 10 else f"{percent:+.2g}"
+
+
+def duration(seconds: float) -> str:
+    """A wall-clock time as people say it: `45 s`, `3 min 13 s`, `2 h 5 min`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,143 @@
+"""A front as one HTML page that needs nothing else: no network, no library, no evaluation of texts."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.report.answer import comparison_rows, harm_text, heading
+from gridtune.optimize.report.frame import BASELINE, DOMINATED, INFEASIBLE, Row, rows, texts
+from gridtune.optimize.report.numbers import SAME, metric_label, settings
+from gridtune.optimize.report.pictures.axes import (
+    Axis,
+    configurations,
+    objective_axis,
+    parameter_axis,
+    varied,
+)
+from gridtune.optimize.report.recommended import change_groups, changed_values, recommendations, why_none
+from gridtune.optimize.report.tables import listed, statistics
+from gridtune.scenarios.results.text import Styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LISTED = 500  # rows of the table of the front at most
+PARAMETERS = 12  # axes of parameters in the parallel coordinates at most
+
+
+def page(front: Front) -> str:
+    """The page of a front: the answer, pictures that one can point at, the front as a table, statistics.
+
+    Its security policy forbids it to load anything or to evaluate texts.
+
+    Args:
+        front: what to show; without members the page says so and has no picture.
+    """
+    import jinja2
+    from markupsafe import Markup
+
+    room = files("gridtune.optimize.report")
+    source, script = ((room / name).read_text(encoding="utf-8") for name in ("page.html", "page.js"))
+    template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(source)
+    some = listed(front)[:LISTED]
+    titles, cells, left = texts(front, some) if some else ([], [], [])
+    return template.render(
+        title=front.archive.heading,
+        facts=heading(front).partition(": ")[2],
+        objectives=[metric_label(one) for one in front.objectives],
+        answer=_answer(front),
+        same=SAME,
+        advice=[_advice(front, row) for row in some if row.advice],
+        why_none="" if recommendations(front) else why_none(front),
+        titles=titles,
+        left=left,
+        rows=[(_look(row), row_cells) for row, row_cells in zip(some, cells, strict=True)],
+        statistics=list(statistics(front)),
+        data=Markup(_json(_data(front)) if front.members else ""),
+        script=Markup(script),
+    )
+
+
+def _look(row: Row) -> str:
+    return "chosen" if row.advice else row.state
+
+
+def _answer(front: Front) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """The rows of the answer: name, title, and the text and style of each cell."""
+    return [
+        (name, title, [(str(text), text.style if isinstance(text, Styled) else "") for text in row])
+        for name, title, row in comparison_rows(front, rows(front, [BASELINE]))
+    ]
+
+
+def _advice(front: Front, row: Row) -> dict[str, Any]:
+    """What a recommendation changes and harms."""
+    one = row.advice
+    assert one is not None
+    return {
+        "letter": one.letter,
+        "title": one.title,
+        "groups": [
+            {
+                "main": group.main,
+                "changes": [(each.path, *_settings(each.before, each.after)) for each in group.changes],
+            }
+            for group in change_groups(one.changes)
+        ],
+        "harms": [harm_text(harm) for harm in one.harms],
+        "without": list(one.without_effect),
+    }
+
+
+def _settings(before: Any, after: Any) -> tuple[str, str]:
+    return ("", settings(None, after)[1]) if before is None else settings(before, after)
+
+
+def _data(front: Front) -> dict[str, Any]:
+    """What the pictures draw: columns of all configurations, in the order of the frame."""
+    table = configurations(front)
+    paths = varied(table, front)
+    kept = table["on_front"] | table["name"].str.isalpha()
+    differ = [path for path in paths if table.loc[kept, path].astype(object).nunique(dropna=False) > 1]
+    objectives = [objective_axis(table, one) for one in front.objectives]
+    axes = [parameter_axis(table, path, paths) for path in reversed(differ[:PARAMETERS])]
+    state = table["state"].astype(str).replace({INFEASIBLE: DOMINATED})
+    return {
+        "names": table["name"].tolist(),
+        "states": state.tolist(),
+        "kept": kept.astype(int).tolist(),
+        "objectives": [_axis(one, one.at) for one in objectives],
+        "parameters": [_axis(one, one.shares(one.at)) for one in axes],
+        "settings": _hover(front, table),
+    }
+
+
+def _axis(axis: Axis, at: Any) -> dict[str, Any]:
+    return {
+        "label": axis.label.replace("\n", "") + (" (log)" if axis.log else ""),
+        "at": [_short(one) for one in at.tolist()],
+        "down": axis.falling,
+        "ticks": [[_short(place), text] for place, text in axis.ticks],
+    }
+
+
+def _hover(front: Front, table: pd.DataFrame) -> list[str]:
+    """What each configuration changes, a line each."""
+    known = {one.number: one for one in front.archive.evaluations}
+    made = []
+    for number in table.index:
+        changed = changed_values(front, known[int(number)].values)
+        made.append("\n".join(f"{path} {settings(None, after)[1]}" for path, (_, after) in changed.items()))
+    return made
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.5g}") if value == value else None
+
+
+def _json(content: Any) -> str:
+    """JSON that may stand in a script: no `<` can end it."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

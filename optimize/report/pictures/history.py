@@ -1,0 +1,63 @@
+"""How the hypervolume grew over a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gridtune.model.metrics.labels import label
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.report.frame import INFEASIBLE
+from gridtune.optimize.report.numbers import amount
+from gridtune.optimize.report.pictures.axes import configurations
+from gridtune.scenarios.plots import style
+from gridtune.scenarios.plots.style import BLUE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def growth(front: Front) -> list[tuple[int, float]]:
+    """(Configurations so far, hypervolume of what is expected of these), at each growth and at the end.
+
+    Args:
+        front: whose reference point counts.
+    """
+    import moocore
+    import numpy as np
+
+    signs = np.array([1.0 if one.direction == "minimize" else -1.0 for one in front.objectives])
+    table = configurations(front).sort_index()
+    values = table[[one.name for one in front.objectives]].to_numpy(dtype=float) * signs
+    allowed = (table["state"] != INFEASIBLE).to_numpy()
+    corner, best = np.array(front.reference) * signs, np.empty((0, len(signs)))
+    steps = [(0, 0.0)]
+    for count, (row, may) in enumerate(zip(values, allowed, strict=True), start=1):
+        grown = np.vstack([best, row])
+        if may and moocore.is_nondominated(grown)[-1]:
+            best = moocore.filter_dominated(grown)
+            steps.append((count, float(moocore.hypervolume(best, ref=corner))))
+    return [*steps, (len(table), steps[-1][1])]
+
+
+def draw_history(front: Front) -> Figure:
+    """Hypervolume of what is expected of the configurations so far, as a share of the final one.
+
+    Args:
+        front: with at least one member.
+    """
+    steps = growth(front)
+    final = steps[-1][1] or 1.0
+    drawing = style.figure(6.8, 3.9)
+    axes = drawing.add_subplot()
+    counts, volumes = zip(*steps, strict=True)
+    axes.step(counts, [100 * volume / final for volume in volumes], where="post", color=BLUE, linewidth=1.8)
+    axes.set_xlim(0, max(counts[-1], 1))
+    axes.set_ylim(0, 102)
+    axes.set_xlabel("configurations")
+    axes.set_ylabel("hypervolume (% of the final one)")
+    at = ", ".join(
+        f"{label(one.name)} {amount(value, one)}"
+        for one, value in zip(front.objectives, front.reference, strict=True)
+    )
+    style.title(drawing, f"{front.archive.heading}: progress of the search", f"Reference point: {at}")
+    return drawing

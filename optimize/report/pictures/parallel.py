@@ -1,0 +1,124 @@
+"""Parallel coordinates: what the configurations on a front set, and what they get for it."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.report.frame import BASELINE
+from gridtune.optimize.report.pictures.axes import (
+    LEGEND,
+    LETTERED,
+    Axis,
+    configurations,
+    named,
+    note,
+    objective_axis,
+    parameter_axis,
+    varied,
+)
+from gridtune.optimize.report.recommended import recommendations
+from gridtune.scenarios.plots import style
+from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from gridtune.optimize.report.pictures.axes import Array
+
+LINES = 60  # that an eye can follow
+PARAMETERS = 9  # that fit a page beside the objectives
+WIDE = 14  # letters in a line of a label
+DASHES = ("-", "--", ":", "-.")
+PALE = "#F1F4F8"
+
+
+def draw_parallel(front: Front) -> Figure:
+    """A line per configuration across the parameters that differ, the most important last, and objectives.
+
+    On the axes of objectives up is better. A parameter that does not exist is a gap. Of the front at most 60
+    configurations are drawn, evenly spaced along the first objective; baseline and recommendations always.
+
+    Args:
+        front: with at least one member.
+    """
+    table = configurations(front)
+    special = table["name"].str.isalpha()
+    kept = table[table["on_front"] & ~special].sort_values(front.objectives[0].name)
+    step = max(1, -(-len(kept) // LINES))
+    table = table.loc[[*kept.index[::step], *table.index[special]]]
+    every = varied(table, front)
+    columns = [parameter_axis(table, path, every) for path in reversed(every[:PARAMETERS])]
+    columns += [objective_axis(table, one) for one in front.objectives]
+    drawing = style.figure(min(max(6.5, 1.1 * len(columns) + 1.0), 11.0), 4.8)
+    axes = drawing.add_subplot()
+    axes.axvspan(len(columns) - len(front.objectives) - 0.5, len(columns) - 0.6, color=PALE, zorder=0)
+    for at, name in enumerate(table["name"]):
+        heights = [float(_height(one, table.index.to_numpy(dtype=float))[at]) for one in columns]
+        look: dict[str, Any] = {"color": BLUE, "linewidth": 0.9, "alpha": 0.45, "markersize": 3, "zorder": 3}
+        if name.isalpha():
+            colour = DARK if name == BASELINE else ORANGE
+            look |= {"color": colour, "linewidth": 2.2, "alpha": 1.0, "zorder": 5}
+            look["linestyle"] = "-" if name == BASELINE else _dashes(name)
+        axes.plot(range(len(columns)), heights, marker="o", **look)
+        if name.isalpha() and name != BASELINE:
+            axes.scatter([len(columns) - 1], heights[-1:], **LETTERED)
+            place = len(columns) - 1, heights[-1]
+            axes.annotate(name, place, ha="center", va="center_baseline", size=7.5, weight="bold", zorder=8)
+    _scales(axes, columns, len(front.objectives))
+    _legend(axes, front)
+    left = f"; {PARAMETERS} of {len(every)} parameters that differ" if len(every) > PARAMETERS else ""
+    style.title(drawing, f"{front.archive.heading}: parameters and objectives", note(front) + left)
+    return drawing
+
+
+def _dashes(letter: str) -> str:
+    """What tells the lines of recommendations apart."""
+    return DASHES[(ord(letter[0]) - ord("A")) % len(DASHES)]
+
+
+def _height(axis: Axis, numbers: Array) -> Array:
+    """Heights in [0, 1]; those of one category lie a little apart."""
+    shares: Array = axis.shares(axis.at)
+    if not axis.categories:
+        return shares
+    spread = 0.1 / max(len(axis.categories), 2)
+    return shares + spread * (2 * ((numbers * 0.618034) % 1) - 1)
+
+
+def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
+    """An upright scale for every column, its values beside it."""
+    for k, axis in enumerate(columns):
+        axes.plot([k, k], [-0.05, 1.05], color="#777777", linewidth=1.0, zorder=2)
+        for height, text in axis.ticks:
+            box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
+            axes.text(k + 0.06, height, text, size=7.5, va="center", ha="left", bbox=box, zorder=6)
+    names = [
+        fill(one.label, WIDE)
+        if k >= len(columns) - objectives
+        else one.label + ("\n(log)" if one.log else "")
+        for k, one in enumerate(columns)
+    ]
+    axes.set_xticks(range(len(columns)), names, size=7.5)
+    axes.set_yticks([])
+    axes.text(len(columns) - 0.62, 1.1, "objectives: up is better", ha="right", size=8, color="#555555")
+    axes.set_xlim(-0.3, len(columns) - 0.4)
+    axes.set_ylim(-0.09, 1.16)
+    axes.grid(False)
+    axes.tick_params(axis="x", length=0)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(False)
+
+
+def _legend(axes: Axes, front: Front) -> None:
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], color=BLUE, linewidth=1, label="Pareto front")]
+    lines.append(Line2D([], [], color=DARK, linewidth=2.2, label=LEGEND[BASELINE]))
+    lines += [
+        Line2D([], [], color=ORANGE, linewidth=2.2, linestyle=_dashes(one.letter), label=named(one))
+        for one in recommendations(front)
+    ]
+    axes.figure.legend(handles=lines, loc="outside lower center", ncols=3)  # type: ignore[union-attr,call-arg]

@@ -1,0 +1,128 @@
+"""The recommendations of a search as the report tells them, and why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gridtune.optimize.analysis.recommendation import ParameterChange, Recommendation
+
+from gridtune.optimize.front.against_today import gains
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.records.evaluations import Evaluation, Value
+from gridtune.optimize.search_space.constraints import excesses, violation
+
+BASELINE_NAMES = ("baseline", "today")  # by which commands know it
+MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
+
+
+def baseline(front: Front) -> Evaluation | None:
+    """The evaluation of the scenario's own configuration; None if the study has none."""
+    number = front.archive.today
+    return next((one for one in front.archive.evaluations if one.number == number), None)
+
+
+def baseline_values(front: Front) -> Mapping[str, Value]:
+    """The scenario's own values of what is searched, by path."""
+    return front.archive.present
+
+
+def validated(front: Front) -> bool:
+    """Whether any configuration on the front ran on validation seeds."""
+    return any(one.evaluation.validated is not None for one in front.kept)
+
+
+def infeasible(front: Front) -> list[Evaluation]:
+    """Configurations that break a constraint in the search, the nearest to keeping all of them first."""
+    constraints = front.archive.constraints
+    broken = [(violation(excesses(constraints, one.cases)), one) for one in front.archive.evaluations]
+    return [one for amount, one in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
+
+
+def recommendations(front: Front) -> tuple[Recommendation, ...]:
+    """What the search recommends, in the order of its letters."""
+    return tuple(getattr(front.archive, "recommendations", ()))
+
+
+def recommended(front: Front, name: str) -> Recommendation | None:
+    """The recommendation of a letter, `a` or `A`; None if there is none."""
+    return next((one for one in recommendations(front) if one.letter == name.strip().upper()), None)
+
+
+def changed_values(front: Front, values: Mapping[str, Value]) -> dict[str, tuple[Value | None, Value | None]]:
+    """What a configuration sets otherwise than the baseline, by path: before and after."""
+    before = baseline_values(front)
+    return {
+        path: (before.get(path), value)
+        for path, value in values.items()
+        if path not in before or (before[path], type(before[path]) is bool) != (value, type(value) is bool)
+    }
+
+
+def why_none(front: Front) -> str:
+    """Why nothing is recommended, and what to do: one or two sentences."""
+    archive = front.archive
+    if not archive.evaluations:
+        return "No configuration could be evaluated. `gridtune validate` names faults of a scenario."
+    if not front.kept and archive.constraints:
+        rules = ", ".join(map(str, archive.constraints))
+        return f"No configuration keeps the constraints ({rules}). Relax one or search longer."
+    if not front.kept:
+        return "No configuration has finite values of all objectives. Choose other objectives."
+    if baseline(front) is None:
+        return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
+    runs = [one.replications + one.fresh_replications for one in archive.evaluations]
+    if max(runs) == 1:
+        return (
+            "Every configuration was run once, so noise cannot be estimated. "
+            "Rerun with `--replications 2` or more to get recommendations."
+        )
+    if any(change.told and change.better for one in front.kept for change in gains(front, one.evaluation)):
+        return (
+            "Some configurations are significantly better than the baseline, but the search ended before it "
+            "confirmed a recommendation. The same command with `--resume` confirms it."
+        )
+    return (
+        "No configuration is significantly better than the baseline. Keep the baseline, or search longer: "
+        "the same command with `--resume` and a larger `--budget`."
+    )
+
+
+@dataclass(frozen=True)
+class ChangeGroup:
+    """Changes that belong together: a choice and the parameters of what is chosen.
+
+    Attributes:
+        path: of the first.
+        changes: all of them.
+    """
+
+    path: str
+    changes: tuple[ParameterChange, ...]
+
+    @property
+    def main(self) -> bool:
+        """Whether one of them carries most of the recommendation's effect."""
+        return any(one.share is not None and one.share >= MOST_OF_IT for one in self.changes)
+
+
+def change_groups(changes: Iterable[ParameterChange]) -> list[ChangeGroup]:
+    """Changes in their order, the parameters of what is chosen behind the choice.
+
+    `harvester.controller.reference` belongs to `harvester.controller`, and `middleware.latency` to
+    `middleware.kind`.
+    """
+    changes = list(changes)
+    owners = {
+        one.path.removesuffix(".kind"): one.path
+        for one in changes
+        if isinstance(one.after, str) and "." in one.path
+    }
+    found: dict[str, list[ParameterChange]] = {}
+    for one in changes:
+        parent = one.path.rpartition(".")[0]
+        found.setdefault(owners.get(parent, one.path), []).append(one)
+    return [
+        ChangeGroup(path, tuple(sorted(some, key=lambda one: one.path != path)))
+        for path, some in found.items()
+    ]

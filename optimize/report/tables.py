@@ -1,0 +1,164 @@
+"""The front as text: a row for each configuration; on request what is dominated, and the statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gridtune.model.metrics.labels import label
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.records.evaluations import Constraint, Objective
+from gridtune.optimize.report.answer import changes_text, excluded, heading
+from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
+from gridtune.optimize.report.numbers import amount, metric_label, plain, setting, with_half
+from gridtune.optimize.report.recommended import baseline, infeasible, recommendations, validated, why_none
+from gridtune.optimize.search_space.constraints import tightest
+from gridtune.scenarios.results.amounts import counted
+from gridtune.scenarios.results.text import text_table, wrapped
+
+NEAREST = 3  # configurations that are named where none keeps the constraints
+
+
+def listed(front: Front, *, every: bool = False) -> list[Row]:
+    """The configurations that a table shows: baseline, recommendations, front; what equals another does not.
+
+    Args:
+        front: of which study.
+        every: whether also dominated, infeasible and failed ones.
+    """
+    found = rows(front, STATES if every else (BASELINE, ON_FRONT))
+    return [row for row in found if every or row.member or row.advice or row.is_baseline]
+
+
+def front_text(front: Front, some: Sequence[Row], width: int) -> str:
+    """The front, what its signs mean, and what each recommendation changes.
+
+    Args:
+        front: what to show.
+        some: its rows to list.
+        width: columns of the terminal.
+    """
+    if not some:
+        return "\n".join(wrapped([heading(front), why_none(front)], width)) + "\n"
+    titles, cells, left = texts(front, some)
+    lines = wrapped([heading(front)], width)
+    table = text_table(titles, cells, width, left=left)
+    notes = wrapped([*_notes(front, some, titles), *excluded(front), *_nearest(front)], width)
+    advice = [line for one in recommendations(front) for line in changes_text(one, width)]
+    if not recommendations(front):
+        notes += ["", *wrapped([why_none(front)], width)]
+    parts = [*lines, "", table.rstrip("\n"), "", *notes, *([""] if advice else []), *advice]
+    return "\n".join(parts) + "\n"
+
+
+def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator[str]:
+    """What the columns mean, and what is not listed."""
+    if not front.certain and baseline(front) is not None:
+        yield "±: half of the 95 % interval of the difference to the baseline"
+    elif not front.certain:
+        yield "±: standard error"
+    if "P" in titles:
+        yield "P: probability that no other configuration dominates it"
+    if any(row.evaluation and not row.evaluation.fresh_replications for row in some) and validated(front):
+        yield "runs: on validation seeds; `search`: only in the search"
+    same = sum(len(member.equivalents) for member in front.kept)
+    if same:
+        yield f"{counted(same, 'more configuration')} gave the same in every run."
+
+
+def _nearest(front: Front) -> Iterator[str]:
+    """Where no configuration keeps the constraints: which come nearest."""
+    if front.kept:
+        return
+    for one in infeasible(front)[:NEAREST]:
+        broken = ", ".join(
+            f"{label(rule.metric)} {_amount(rule, tightest(rule, one.cases).value.mean)}"
+            for rule in front.archive.constraints
+        )
+        values = ", ".join(f"{path} {setting(value)}" for path, value in one.values.items())
+        yield f"Nearest: no. {one.number} with {broken} ({values or 'the baseline'})."
+
+
+def _amount(rule: Constraint, value: float) -> str:
+    return amount(value, Objective(rule.metric, "minimize", rule.unit))
+
+
+def statistics_text(front: Front, width: int) -> str:
+    """What stands behind a front: hypervolume, optimism, tests, constraints, scenarios."""
+    text = "\n".join(wrapped([heading(front), *statistics(front)], width)) + "\n"
+    if not front.archive.cases or not front.members:
+        return text
+    metrics = _measured(front)
+    cells = [
+        [row.name, case, *(_in_case(row, case, one) for one in metrics)]
+        for row in listed(front)
+        if row.evaluation and row.evaluation.cases
+        for case in front.archive.cases
+    ]
+    titles = ["no.", "scenario", *(metric_label(one, TITLE) for one in metrics)]
+    return f"{text}\n{text_table(titles, cells, width, keep=2, left=(0, 1))}"
+
+
+def statistics(front: Front) -> Iterator[str]:
+    """The same in sentences."""
+    archive = front.archive
+    at = ", ".join(
+        f"{label(one.name)} {amount(value, one)}"
+        for one, value in zip(front.objectives, front.reference, strict=True)
+    )
+    yield f"Hypervolume: {plain(front.hypervolume)} (reference point: {at})."
+    if validated(front) and front.hypervolume:
+        believed = front.hypervolume_searched, front.hypervolume_levelled
+        over, alone = (100 * (volume / front.hypervolume - 1) for volume in believed)
+        yield (
+            f"The search {'over' if over >= 0 else 'under'}estimated the hypervolume by {abs(over):.0f} % "
+            f"({alone:+.0f} % after removing the shift common to all configurations)."
+        )
+    again = counted(sum(one.validated is not None for one in archive.evaluations), "configuration")
+    yield f"{again} ran on validation seeds, {len(archive.evaluations)} in the search."
+    for one in front.objectives:
+        p = differs(front, one)
+        if p is not None:
+            does = "differs" if p < 0.05 else "does not differ"
+            name = str(label(one.name)).capitalize()
+            yield f"{name} {does} significantly between the configurations on the front (p = {p:.2g})."
+    if archive.cases:
+        summed = {"mean": "the mean", "worst": "the worst"}.get(archive.robust, archive.robust)
+        yield f"Each configuration ran in {len(archive.cases)} scenarios; an objective is {summed} of them."
+    for rule in archive.constraints:
+        broken = sum(
+            rule.excess(tightest(rule, one.cases).value.mean) > 0 for one in archive.evaluations if one.cases
+        )
+        bound = f"{label(rule.metric)} {rule.relation} {_amount(rule, rule.bound)}"
+        yield f"Constraint: {bound}; {counted(broken, 'configuration')} outside."
+
+
+def differs(front: Front, objective: Objective) -> float | None:
+    """p of Friedman's test that all configurations on the front are equal in an objective.
+
+    Returns:
+        None for less than three configurations or two common replications, or where all values are equal.
+
+    Source: M. Friedman, The Use of Ranks to Avoid the Assumption of Normality, JASA 32, 1937.
+    """
+    from scipy.stats import friedmanchisquare
+
+    values = [member.estimates[objective.name].values for member in front.kept]
+    count = min(map(len, values), default=0)
+    if len(values) < 3 or count < 2 or all(len(set(run)) == 1 for run in zip(*values, strict=False)):
+        return None
+    return float(friedmanchisquare(*(one[:count] for one in values)).pvalue)
+
+
+def _measured(front: Front) -> list[Objective]:
+    """What is known in each scenario: the objectives, and what is constrained."""
+    bound = [
+        Objective(one.metric, "minimize" if one.upper else "maximize", one.unit)
+        for one in front.archive.constraints
+    ]
+    return list({one.name: one for one in (*bound, *front.objectives)}.values())
+
+
+def _in_case(row: Row, case: str, metric: Objective) -> str:
+    assert row.evaluation is not None
+    found = (row.evaluation.validated_cases or row.evaluation.cases)[case].get(metric.name)
+    return "-" if found is None else with_half(found.mean, found.standard_error, metric)

@@ -1,0 +1,303 @@
+"""One data frame of a study: the answer, tables, JSON, CSV and LaTeX say the same of it."""
+
+import json
+import re
+from dataclasses import replace
+from io import StringIO
+
+import pandas as pd
+import pytest
+from gridtune.optimize.analysis.recommendation import Harm, ParameterChange
+
+from gridtune.model.metrics.labels import label
+from gridtune.model.metrics.registry import METRICS
+from gridtune.optimize.front.front import front
+from gridtune.optimize.records.evaluations import (
+    EXCESS_LOSS,
+    Archive,
+    Constraint,
+    Estimate,
+    Failed,
+    Objective,
+)
+from gridtune.optimize.replication.paired import Difference
+from gridtune.optimize.report import frame as frames
+from gridtune.optimize.report.answer import Place, answer, changes_text, harm_text
+from gridtune.optimize.report.export import to_csv, to_dict, to_latex
+from gridtune.optimize.report.frame import Column, frame, rows, texts
+from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
+from gridtune.optimize.report.recommended import baseline, change_groups, recommendations, why_none
+from gridtune.optimize.report.tables import differs, front_text, listed, statistics_text
+from gridtune.scenarios.results.text import text_table, wrapped
+from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, search, with_baseline
+
+GOODPUT = Objective("goodput", "maximize")
+WAIT = Objective("waiting_mean", "minimize", "s")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return advised(front(with_baseline(search(40))))
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("slowdown_geometric", "slowdown (geometric mean)"),
+        ("unfairness_jain", "unfairness (1 - Jain index)"),
+        ("goodput", "goodput (share of capacity)"),
+        ("waiting_p95.sdj", "waiting time of sdj jobs (95th percentile)"),
+        ("meta_response_mean", "response time of meta-tasks (mean)"),
+        ("my_own", "my own"),
+    ],
+)
+def test_metrics_are_labelled_as_people_write_them(name, written):
+    assert str(label(name)) == written
+
+
+def test_no_two_metrics_of_a_run_have_one_label():
+    every = [str(label(name)) for name in METRICS if "." not in name]
+    assert len(set(every)) == len(every)
+
+
+def test_shares_are_percentages_and_times_have_their_unit():
+    assert (amount(0.768, GOODPUT), amount(14.0, WAIT), amount(7200.0, WAIT)) == ("76.8 %", "14 s", "2 h")
+    assert with_half(0.768, 0.0213, GOODPUT) == "76.8 ± 2.1 %"
+    assert with_half(7200.0, 360.0, WAIT) == "2.00 ± 0.10 h"
+    assert with_half(1.35, None, UNFAIR) == "1.35"
+    assert metric_label(COMPLETED) == "completed jobs"
+    assert metric_label(Objective("energy", "minimize", "kWh")) == "energy (kWh)"
+
+
+def test_a_change_is_told_in_per_cent_of_the_baseline_or_in_points():
+    def gap(mean, half=0.01):
+        return Difference(mean, half / 2, mean - half, mean + half, 0.99, 5)
+
+    assert change(gap(-0.27), 1.63, UNFAIR) == "-17 %"
+    assert change(gap(-0.021), 0.79, GOODPUT) == "-2.1 points"
+    assert change(gap(0.005), 1.63, UNFAIR) == "="
+    assert change(Difference(-0.27, None, None, None, None, 1), 1.63, UNFAIR) == "-17 % ?"
+    assert relative(4.0, 1.0, UNFAIR) == "x 5"
+    assert relative(3.0, 0.0, COMPLETED).startswith("+3")
+
+
+def test_an_ambiguous_name_carries_its_whole_path():
+    paths = ["site.a.vres.sdj", "middleware.poll_period", "site.b.window", "site.a.window", "x.a_b", "y.a_b"]
+    assert [path_label(one, paths) for one in paths] == [
+        "site.a.vres.sdj", "poll_period", "site.b.window", "site.a.window", "x.a_b", "y.a_b",
+    ]  # fmt: skip
+    assert path_label("site.orsay.vres.sdj", [], 12) == "site.orsay.\nvres.sdj"
+
+
+def test_a_table_never_breaks_a_cell_but_goes_on_below():
+    titles, cells = ["no.", *"abc"], [["1", "x" * 20, "y" * 20, "z" * 20], ["22", "x", "y", "z"]]
+    lines = text_table(titles, cells, 50).splitlines()
+    assert max(map(len, lines)) <= 50
+    assert sum(line.startswith("no.") for line in lines) == 2
+    assert sum("z" * 20 in line for line in lines) == sum("y" * 20 in line for line in lines) == 1
+    assert len(text_table(titles, cells, 80).splitlines()) == 3
+
+
+def test_the_answer_fits_24_lines_of_80_columns(found):
+    said = answer(found, 80, place=Place("results/x"), seconds=193.4)
+    lines = said.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert all(line == line.rstrip() for line in lines)
+    assert "40 configurations" in lines[0] or "42 configurations" in lines[0]
+    assert "3 min 13 s" in lines[0]
+    assert "gridtune front results/x --export A > a.toml" in said
+    assert "waiting time of optional jobs (mean) 3.8 times as much" in said
+    for one in recommendations(found):
+        assert any(line.startswith(f"{one.letter} ") for line in lines)
+        assert all(path.path in said for path in one.changes[:1])
+
+
+def test_the_answer_fits_with_four_objectives_and_many_changes(found):
+    extra = tuple(ParameterChange(f"site.orsay.queue.parameter_{k}", k, k + 1) for k in range(9))
+    some = [
+        replace(one, letter=letter, changes=one.changes + extra, harms=3 * one.harms)
+        for one, letter in zip([*recommendations(found), recommendations(found)[0]], "ABCD", strict=True)
+    ]
+    many = replace(found)
+    object.__setattr__(many, "archive", replace(found.archive))
+    object.__setattr__(many.archive, "recommendations", tuple(some))
+    said = answer(many, 80, place=Place("results/x"), seconds=1.0)
+    assert len(said.splitlines()) <= 24
+    assert max(map(len, said.splitlines())) <= 80
+    assert "more change" in said
+    assert said.count("also:") == 2, "harm is never left out"
+
+
+def test_every_report_shows_one_value_of_a_quantity(found):
+    table = frame(found)
+    made = to_dict(found)
+    printed = pd.read_csv(StringIO(to_csv(found)), index_col="number")
+    _, cells, _ = texts(found, listed(found))
+    page_rows = {row[0]: row for row in cells}
+    for row in listed(found):
+        for at, objective in enumerate(found.objectives, start=1):
+            value = row.mean(objective)
+            assert table.loc[row.number, objective.name] == pytest.approx(value)
+            assert printed.loc[row.number, objective.name] == pytest.approx(value)
+            half = row.differences[objective.name].half if row.differences else None
+            assert page_rows[row.name][at] == with_half(value, half, objective)
+    by_number = {one["number"]: one for one in made["front"]}
+    for number, one in by_number.items():
+        for name, value in one["estimated"].items():
+            assert value == pytest.approx(table.loc[number, name], abs=0.01)
+    said = answer(found, 200)
+    standing = baseline(found)
+    for objective in found.objectives:
+        assert amount(found.value(standing.number, objective), objective) in said
+
+
+def test_a_recommendation_differs_from_the_baseline_by_what_its_confirmation_says(found):
+    (first,) = [row for row in rows(found) if row.name == "A"]
+    standing = next(row for row in rows(found) if row.is_baseline)
+    for objective in found.objectives:
+        gap = first.advice.objectives[objective.name].mean
+        assert first.mean(objective) - standing.mean(objective) == pytest.approx(gap)
+
+
+def test_a_new_column_is_one_entry(found, monkeypatch):
+    new = Column("changed", lambda row: len(row.values), "changed values")
+    monkeypatch.setattr(frames, "TAIL", (*frames.TAIL, new))
+    assert "changed" in frame(found)
+    assert "changed" in to_csv(found).splitlines()[0]
+    assert "changed values" in to_latex(found)
+    assert "changed values" in " ".join(front_text(found, listed(found), 300).split())
+
+
+def test_the_frame_has_every_configuration_once_and_knows_its_state(found):
+    table = frame(found)
+    archive_of = found.archive
+    assert sorted(table.index) == [*range(40), 40, 41]
+    assert table["state"].value_counts()[["baseline", "failed"]].tolist() == [1, 2]
+    assert set(table.index[table["on_front"]]) >= {one.evaluation.number for one in found.kept}
+    assert table.index[0] == archive_of.today
+    assert table["name"].tolist()[1:4] == ["A", "B", "C"]
+    assert table.loc[40, "failure"] == "broke"
+    assert table["completed"].dtype == float
+
+
+def test_the_front_has_a_row_for_each_configuration_and_more_on_request(found):
+    some = listed(found)
+    said = front_text(found, some, 80)
+    assert max(map(len, said.splitlines())) <= 80
+    numbers = {row.number for row in some}
+    assert numbers >= {one.evaluation.number for one in found.kept} | {found.archive.today}
+    assert len(listed(found, every=True)) == 42 > len(some)
+    assert to_csv(found).count("\n") == len(some) + 1
+
+
+def test_statistics_stand_behind_a_flag(found):
+    said = statistics_text(found, 80)
+    assert "Hypervolume" in said
+    assert "Hypervolume" not in front_text(found, listed(found), 80)
+    assert re.search(r"(over|under)estimated the hypervolume by \d+ %", " ".join(said.split()))
+
+
+def test_friedmans_test_says_whether_an_objective_differs():
+    same = archive((UNFAIR, COMPLETED), *[((0.1, 0.2, 0.3), (k, k, k + 1)) for k in (1, 2, 3)])
+    assert differs(replace(front(same, resamples=0)), UNFAIR) is None
+    assert differs(front(archive((UNFAIR,), ((0.1, 0.2),)), resamples=0), UNFAIR) is None
+    points = [((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)]
+    assert differs(front(archive((UNFAIR, COMPLETED), *points), resamples=0), UNFAIR) < 0.05
+
+
+def test_latex_escapes_and_stands_in_a_tabular(found):
+    text = to_latex(found)
+    assert text.startswith(r"\begin{tabular}")
+    assert r"$\pm$" in text
+    assert not re.search(r"(?<!\\)[_%#]", text)
+
+
+def test_json_keeps_its_shape(found):
+    made = json.loads(json.dumps(to_dict(found)))
+    assert {"study", "objectives", "evaluations", "hypervolume", "front", "recommendations"} <= made.keys()
+    assert made["baseline"]["number"] == 0
+    for one in made["front"]:
+        assert one["non_dominated"] is True
+        assert {"values", "objectives", "validated", "probability_non_dominated"} <= one.keys()
+        assert {"mean", "standard_error"} == one["objectives"]["completed"].keys()
+    first = made["recommendations"][0]
+    assert (first["name"], first["number"]) == ("A", recommendations(found)[0].number)
+    assert first["changes"][0].keys() >= {"path", "before", "after"}
+
+
+def plain(*points, **facts):
+    return front(archive((UNFAIR, COMPLETED), *points, **facts), resamples=0)
+
+
+def test_the_reason_is_told_where_nothing_is_recommended():
+    once = plain((0.5, 10.0), (0.4, 12.0), today=0)
+    assert "--replications 2" in why_none(once)
+    same = plain(((0.5, 0.5), (10.0, 10.0)), ((0.6, 0.6), (9.0, 9.0)), today=0)
+    assert why_none(same).startswith("No configuration is significantly better")
+    better = plain(((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0)), today=0)
+    assert "--resume" in why_none(better)
+    assert "significantly better than the baseline, but" in why_none(better)
+    assert "no baseline" in why_none(plain((0.5, 10.0)))
+    none = front(Archive("s", "s", THREE, (), (Failed(0, {}, "broke"),)))
+    assert "gridtune validate" in why_none(none)
+    bound = (Constraint("completed", ">=", 50.0, "jobs"),)
+    broken = archive((UNFAIR, COMPLETED), (0.5, 10.0), today=0)
+    cases = tuple(replace(one, cases={"": one.objectives}) for one in broken.evaluations)
+    assert "completed>=50" in why_none(front(replace(broken, evaluations=cases, constraints=bound)))
+    for one in (once, same, better, none):
+        lines = answer(one, 80, place=Place("results/x")).splitlines()
+        assert len(lines) <= 24
+        assert max(map(len, lines)) <= 80
+    assert "--out DIR" in answer(once, 80)
+
+
+def test_lost_work_is_introduced_only_where_it_excludes_something():
+    guard = (Constraint(EXCESS_LOSS, "<=", 0.0),)
+    base = archive((UNFAIR, COMPLETED), ((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.1), (30.0, 30.0)), today=0)
+
+    def lost(*amounts):
+        points = [
+            replace(one, cases={"": {**one.objectives, EXCESS_LOSS: Estimate(x, 0.0, (x, x))}})
+            for one, x in zip(base.evaluations, amounts, strict=True)
+        ]  # fmt: skip
+        return front(replace(base, evaluations=tuple(points), constraints=guard), resamples=0)
+
+    assert "1 configuration loses more mandatory work" in answer(lost(0.0, 1.0), 80)
+    assert "mandatory work" not in answer(lost(0.0, 0.0), 80)
+    assert "mandatory work" not in front_text(lost(0.0, 0.0), listed(lost(0.0, 0.0)), 80)
+
+
+def test_changes_of_what_is_chosen_stand_behind_the_choice():
+    changes = [
+        ParameterChange("a.sdj", 0.3, 0.6, {}, 0.7),
+        ParameterChange("h.controller.reference", 32, 28),
+        ParameterChange("middleware.epsilon", None, 0.09),
+        ParameterChange("h.controller", "pi", "p"),
+        ParameterChange("middleware.kind", "push", "pull"),
+    ]
+    groups = change_groups(changes)
+    assert [one.path for one in groups] == ["a.sdj", "h.controller", "middleware.kind"]
+    assert [one.main for one in groups] == [True, False, False]
+    assert [one.path for one in groups[1].changes] == ["h.controller", "h.controller.reference"]
+
+
+def test_a_recommendation_tells_its_changes_in_a_line_each(found):
+    first = recommendations(found)[0]
+    lines = changes_text(first, 80, titled=True)
+    assert len(lines) == len(change_groups(first.changes)) + 1
+    assert lines[0].startswith("  A  ")
+    more = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(5))
+    short = changes_text(replace(first, changes=more), 80, 3, titled=True)
+    assert len(short) == 3
+    assert f"4 more changes: --export-diff {first.letter}" in short[1]
+
+
+def test_harm_is_told_in_words():
+    assert harm_text(Harm("best_effort_work", "s", 100.0, 70.0, -40, -20)).endswith("30 % lower")
+    assert harm_text(Harm("goodput", "", 0.5, 0.4, -0.2, -0.05)).endswith("10 points lower")
+    assert "instead of" in harm_text(Harm("lost_jobs", "jobs", 0.0, 3.0, 1.0, 5.0))
+
+
+def test_sentences_break_at_the_width():
+    assert wrapped(["  a bb ccc"], 6) == ["  a bb", "    ccc"]
