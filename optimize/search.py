@@ -28,7 +28,8 @@ from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.search_space.today import starting_points, today_of
-from gridtune.optimize.studies.places import JOURNAL, shown
+from gridtune.optimize.studies.databases import shown
+from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import stored_settings
 from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.optimize.validation import Validation

@@ -4,7 +4,7 @@ import tomllib
 from dataclasses import replace
 
 import pytest
-from gridtune.optimize.analysis.recommendation import ParameterChange
+from gridtune.optimize.records.recommendation import ParameterChange
 
 from gridtune.optimize.api import open_study
 from gridtune.optimize.api.search_result import Study

@@ -7,7 +7,7 @@ from io import StringIO
 
 import pandas as pd
 import pytest
-from gridtune.optimize.analysis.recommendation import Harm, ParameterChange
+from gridtune.optimize.records.recommendation import Harm, ParameterChange
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from gridtune.optimize.analysis.recommendation import ParameterChange
+from gridtune.optimize.records.recommendation import ParameterChange
 
 from gridtune.optimize.api.search_result import Study, chosen
 from gridtune.optimize.records.evaluations import Objective, Value

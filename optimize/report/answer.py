@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridtune.optimize.analysis.recommendation import Harm, ParameterChange, Recommendation
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front

@@ -12,7 +12,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.analysis.recommendation import Recommendation
+from gridtune.optimize.records.recommendation import Recommendation
 
 from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.front import Front, Member

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gridtune.optimize.analysis.recommendation import ParameterChange, Recommendation
+from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 
 from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.front import Front

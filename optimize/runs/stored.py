@@ -9,7 +9,7 @@ from gridtune.optimize.records.evaluations import Archive, Failed
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, RunTable
 from gridtune.optimize.runs.trials import ENDED, UNITS, archive_of, stored_recommendations
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.studies.places import shown
+from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.reading import FAILURE, read_study
 from gridtune.scenarios.errors import ScenarioError
 

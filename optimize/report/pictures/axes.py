@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.analysis.recommendation import Recommendation
+from gridtune.optimize.records.recommendation import Recommendation
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
