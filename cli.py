@@ -166,7 +166,6 @@ def search(
     converged: options.Converged = False,
     sampler: options.Sampler = "auto",
     replications: options.FirstReplications = None,
-    max_replications: options.MostReplications = None,
     jobs: options.AllJobs = None,
     dask: options.Dask = None,
     seed: options.Seed = 1,
@@ -179,6 +178,7 @@ def search(
     seeds: options.Seeds = None,
     robust: options.Robust = None,
     allow_loss: options.AllowLoss = None,
+    allow_starvation: options.AllowStarvation = None,
     start_from: options.StartFrom = None,
     vary: options.Vary = None,
     set: options.Set = None,
@@ -203,10 +203,11 @@ def search(
     said = run_search(
         _scenario(scenario, set),
         budget=budget, runs=runs, time=time, converged=converged,
-        sampler=sampler, replications=replications, max_replications=max_replications,
+        sampler=sampler, replications=replications,
         jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
         objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
-        assignments=set or [], seeds=seeds, robust=robust, allow_loss=allow_loss,
+        assignments=set or [], seeds=seeds, robust=robust,
+        allow_loss=allow_loss, allow_starvation=allow_starvation,
         start_from=start_from or [], out=out, dask=dask, format=format,
     )  # fmt: skip
     sys.stdout.write(said)
@@ -223,8 +224,7 @@ def front(
     export_diff: options.ExportDiff = None,
     full: options.Full = False,
     prefer: options.Prefer = None,
-    salvage: options.Salvage = False,
-    mend: options.Mend = None,
+    skip_broken: options.SkipBroken = False,
 ) -> None:
     """Show the Pareto front of a search, or export a configuration.
 
@@ -235,7 +235,7 @@ def front(
     from gridtune.optimize.commands.front import FrontRequest, show_front
 
     request = FrontRequest(format, all, statistics, prefer, export, export_diff, full, plot)
-    sys.stdout.write(show_front(study, request, salvage=salvage, mend=mend))
+    sys.stdout.write(show_front(study, request, skip_broken=skip_broken))
 
 
 @app.command(cls=Command, rich_help_panel=LOOK)
@@ -309,18 +309,11 @@ def explain(
 ) -> None:
     """Say what a configuration gains and costs, and why.
 
-    POINT `kinds` tests whether the kind of system that all points of the front have is the better one.
-
     Example: gridtune explain results/egee-week A
     """
     from gridtune.optimize.api import open_study
-    from gridtune.optimize.commands.kinds import KINDS, kinds_text
     from gridtune.scenarios.results.json_text import to_json
 
-    if point == KINDS:
-        json = format is Format.json
-        sys.stdout.write(kinds_text(study, replications=replications, jobs=jobs, dask=dask, json=json))
-        return
     made = open_study(study).explain(
         point, replications=replications, jobs=jobs, dask=dask, ablate=ablate, progress=True
     )

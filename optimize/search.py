@@ -210,7 +210,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
 def _guards(
     scenario: Scenario, config: SearchConfig, spec: SearchSpec, simulated: bool
 ) -> tuple[Constraint, ...]:
-    """What no configuration may do to jobs, unless it was allowed; other work than simulating knows no jobs."""
+    """What no configuration may do to jobs unless it is allowed; other work than simulating has none."""
     may_lose = spec.allow_loss if config.allow_loss is None else config.allow_loss
     may_starve = spec.allow_starvation if config.allow_starvation is None else config.allow_starvation
     if not simulated:

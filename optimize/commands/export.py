@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from gridtune.optimize.records.recommendation import ParameterChange
 
 from gridtune.optimize.api.search_result import Study, chosen
 from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.report.answer import harm_text
 from gridtune.optimize.report.frame import Row
 from gridtune.optimize.report.numbers import (

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
-
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, Objective
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.numbers import (
     MANY,

@@ -133,10 +133,6 @@ FirstReplications = Annotated[
     int | None,
     _count("Runs of each configuration at first; the scenario's number, or 1.", limits.REPLICATIONS),
 ]
-MostReplications = Annotated[
-    int | None,
-    _count("Runs of a configuration that may be on the front; no more if left out.", limits.REPLICATIONS),
-]
 DesignReplications = Annotated[int | None, _count("Runs of each configuration; 1.", limits.REPLICATIONS)]
 FreshReplications = Annotated[
     int | None, _count("Runs of each configuration on validation seeds.", limits.REPLICATIONS)
@@ -175,14 +171,14 @@ AllowLoss = Annotated[
     bool | None,
     _what("--allow-loss/--no-loss", help="Configurations may lose more mandatory work than the baseline."),
 ]
+AllowStarvation = Annotated[
+    bool | None,
+    _what("--allow-starvation/--no-starvation", help="Somebody may wait much longer than in the baseline."),
+]
 Storage = Annotated[str | None, _keep(metavar="URL", help="Optuna storage; a journal file by default.")]
 StudyName = Annotated[str | None, _keep(help="Name of the study.")]
+SkipBroken = Annotated[bool, _keep("--skip-broken", help="Pass over broken lines of the table of runs.")]
 Resume = Annotated[bool, _keep("--resume", help="Go on with an interrupted search.")]
-Salvage = Annotated[bool, _keep("--salvage", help="Take what is whole of a damaged study.")]
-Mend = Annotated[
-    Path | None,
-    _keep(metavar="FILE", help="Write that to a new journal, with which `search --resume` goes on."),
-]
 
 # What is analysed, and how.
 Method = Annotated[str | None, _how(help="morris (default) or sobol; scenarios only.")]

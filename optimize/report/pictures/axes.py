@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.records.recommendation import Recommendation
-
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, FAILED, INFEASIBLE, ON_FRONT, frame
 from gridtune.optimize.report.numbers import metric_label, path_label
 from gridtune.optimize.report.recommended import recommendations
