@@ -18,6 +18,7 @@ import typer
 from gridtune import boundary, options, subcommands
 from gridtune.help_panels import EVIDENCE, LOOK, RUN, SEARCH, Command
 from gridtune.options import Format, FrontFormat, TableFormat
+from gridtune.plain_text import escaped
 from gridtune.threads import single_threaded
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def trust(files: options.Plugins = None, forget: options.Forget = False) -> None
     from gridtune.scenarios.document.trust import changed_trust
 
     for line in changed_trust(files or [], forget):
-        print(line)
+        print(escaped(line))
 
 
 @app.command(cls=Command, rich_help_panel=RUN)
@@ -342,7 +343,7 @@ def plot(
         )
     else:
         draw(runs[:-1], runs[-1], out, window)
-        print(out)
+        print(escaped(str(out)))
 
 
 @app.command(cls=Command, rich_help_panel=RUN)
