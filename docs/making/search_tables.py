@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from math import floor, log10, sqrt
 from statistics import fmean, median, stdev
@@ -205,8 +205,9 @@ def chances_table(data: dict[str, Any]) -> str:
     if not data:
         return ""
     rows = [row for row in data["fronts"] if row["sampler"] != "random"]
+    seeds = " | ".join(f"seed {row['seed']}" for row in rows)
     lines = [
-        f"| parameter | category | {' | '.join(f'seed {row["seed"]}' for row in rows)} |",
+        f"| parameter | category | {seeds} |",
         f"|---|---|{'---:|' * len(rows)}",
     ]
     for path in ("middleware.kind", "harvester.controller", "client.dispatch"):
@@ -239,7 +240,7 @@ def _volume(every: list[list[float]]) -> Callable[[list[list[float]]], float]:
 
 
 def _distinct(configurations: list[dict[str, list[float]]], names: list[str]) -> int:
-    """How many configurations, taken in turn, differ significantly in two objectives from all taken before."""
+    """How many, taken in turn, differ significantly in two objectives from all taken before."""
     taken: list[dict[str, list[float]]] = []
     for runs in configurations:
         if all(sum(_differs(runs[name], other[name]) for name in names) >= 2 for other in taken):

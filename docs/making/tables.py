@@ -45,7 +45,7 @@ def signal_table(rows: dict[str, Any]) -> str:
 
 
 def federations_table(rows: dict[str, Any]) -> str:
-    """Signal over noise of the objectives of the federations: of all points, the allowed ones, their front."""
+    """Signal over noise of the federations' objectives: all points, the allowed ones, their front."""
     lines = [_line("scenario", "objective", "random", "lose no more", "front"), "|---|---|---:|---:|---:|"]
     for name in ("federation/small", "federation/lcg-week"):
         row = rows[name]

@@ -1,4 +1,4 @@
-"""An analytic stand-in for a federation: the search space of scenarios/federation.toml, exact truths, noise as once measured.
+"""An analytic stand-in for a federation: the space of `scenarios/federation.toml`, exact truths, noise.
 
 All streams move all points together (the workload's luck), and each point has luck of its own beside it, more
 of it where pilots are used. Because the truth is known, statements of a search can be counted right or wrong.

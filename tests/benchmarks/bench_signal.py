@@ -102,7 +102,10 @@ def non_dominated(points: Sequence[Runs], objectives: Sequence[str]) -> list[Run
     """The points whose means over the streams no other one's dominate."""
     signs = [1.0 if METRICS[name].direction == "minimize" else -1.0 for name in objectives]
     costs = [
-        [sign * fmean(runs[k][name] for k in range(STREAMS)) for sign, name in zip(signs, objectives, strict=True)]
+        [
+            sign * fmean(runs[k][name] for k in range(STREAMS))
+            for sign, name in zip(signs, objectives, strict=True)
+        ]
         for runs in points
     ]
     keep = moocore.is_nondominated(costs, keep_weakly=True) if costs else []

@@ -91,7 +91,11 @@ def searched(scenario: str, seed: int, sampler: str, runs: int, jobs: int, work:
 
 
 def replicated(
-    scenario: Scenario, configurations: Sequence[Configuration], objectives: Sequence[str], fresh: int, pool: Pool
+    scenario: Scenario,
+    configurations: Sequence[Configuration],
+    objectives: Sequence[str],
+    fresh: int,
+    pool: Pool,
 ) -> list[dict[str, list[float]]]:
     """Objectives of configurations by replication, all under the same ones.
 
