@@ -66,7 +66,6 @@ SIZES: dict[str, dict[str, Any]] = {
         "horizon": 7200.0, "platform.sites": 40, "workload.sdj.count": 250, "workload.batch.count": 250,
     },
     "egee/search": {},
-    "federation/deteriorating": {},
     "federation/lcg-week": {"horizon": 43200.0},
     "federation/small": {},
     "grid/kth": {"workload.kth.last": 60},
