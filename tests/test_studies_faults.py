@@ -20,6 +20,7 @@ from optuna.storages.journal import JournalFileBackend
 
 from databases import postgresql_database
 from gridtune.optimize.studies import databases, journals, tables
+from gridtune.optimize.studies import study as study_module
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import study_place
 from gridtune.optimize.studies.reading import read_study, stored_settings
@@ -65,6 +66,9 @@ BREAKS = {
     "without metrics": lambda line: line.replace(b'"metrics"', b'"metric"'),
     "with text as a number": lambda line: line.replace(b'"completed":', b'"completed":"many","c":'),
     "a list": lambda line: b"[" + line.strip() + b"]\n",
+    "with a number that is too large": lambda line: line.replace(
+        b'"completed":', b'"completed":1' + b"0" * 400 + b',"c":'
+    ),
     "nested without end": lambda line: b"[" * 100_000 + b"\n",
 }
 
@@ -639,3 +643,18 @@ def test_the_room_uses_public_names_only():
     for path in files:
         for number, line in enumerate(path.read_text().splitlines(), start=1):
             assert not private.search(own.sub("self", line)), f"{path.name}:{number}: {line.strip()}"
+
+
+def test_of_two_who_begin_one_study_the_slower_is_refused(where, monkeypatch):  # noqa: F811
+    """Both see that there is none; the other has finished before this one may write."""
+    opening = study_module._opened
+
+    def slower(*arguments):
+        monkeypatch.undo()
+        with opened(where) as other:
+            other.append(runs(1))
+        return opening(*arguments)
+
+    monkeypatch.setattr(study_module, "_opened", slower)
+    assert f"the study {NAME} exists; --resume continues it" in refused(opened, where)
+    assert read_study(where).runs == tuple(runs(1))

@@ -17,22 +17,11 @@ from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
 from optuna.storages import RDBStorage
-from sqlalchemy import (
-    URL,
-    Column,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    create_engine,
-    func,
-    select,
-)
+from sqlalchemy import URL, Column, Integer, MetaData, String, Table, Text, create_engine, func, select
 from sqlalchemy import inspect as inspected
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.pool import NullPool, StaticPool
 
 from gridtune.optimize.studies.places import is_url, kind_of
 from gridtune.scenarios.errors import ScenarioError
@@ -52,10 +41,7 @@ PAUSE = 0.2  # s between attempts
 LETTING_GO = 5  # s that a PostgreSQL server may take to see that a search has died
 HALF_MADE = ("already exists", "duplicate key", "UNIQUE constraint")  # signs of a race to make tables
 POSTGRESQL = ("psycopg", "psycopg2")  # drivers, the preferred one first
-AHEAD = (
-    18,
-    2,
-)  # the byte of an SQLite file that says how it is written, and its value with a write-ahead log
+WRITTEN, AHEAD = 18, 2  # byte of an SQLite file that says how it is written; its value with a log ahead
 
 T = TypeVar("T")
 
@@ -180,7 +166,7 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
     elif url.get_backend_name() != "postgresql":
         yield
     else:
-        engine = create_engine(url, **_engine(url))
+        engine = create_engine(url, poolclass=NullPool, **_engine(url))
         with closing(engine.connect()) as connection:
             end = time.monotonic() + LETTING_GO
             while not connection.scalar(select(func.pg_try_advisory_lock(key))):
@@ -190,7 +176,6 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
                 time.sleep(PAUSE)
             connection.commit()
             yield
-        engine.dispose()
 
 
 def _engine(url: URL) -> dict[str, Any]:
@@ -216,7 +201,7 @@ def _copy(file: Path) -> dict[str, Any]:
     address = f"file:{quote(os.path.abspath(file))}?mode=ro"
     memory = sqlite3.connect(":memory:", check_same_thread=False)
     with file.open("rb") as opened:
-        ahead = opened.read(AHEAD[0] + 1)[AHEAD[0]] == AHEAD[1]
+        ahead = opened.read(WRITTEN + 1)[WRITTEN] == AHEAD
     try:
         if ahead:  # SQLite would write beside it to read it
             raise sqlite3.OperationalError

@@ -18,7 +18,7 @@ from gridtune.optimize.studies import databases, journals
 from gridtune.optimize.studies.databases import reason, shown
 from gridtune.optimize.studies.places import is_url, journal_in, kind_of, study_place, table_beside
 from gridtune.optimize.studies.runs import Run, runs_of
-from gridtune.optimize.studies.tables import DatabaseTable, FileTable, MemoryTable, RunTable
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
 from gridtune.scenarios.errors import ScenarioError
 
 SETTINGS = "gridtune"  # the study's attribute that holds the settings of the search
@@ -164,6 +164,11 @@ def place_of(where: str | Path) -> URL | Path:
     return path
 
 
+def is_server(place: URL | Path) -> bool:
+    """Whether a place is a database on a server."""
+    return isinstance(place, URL) and databases.file_of(place) is None
+
+
 @contextmanager
 def looking(
     place: URL | Path, called: str, *, skip_broken: bool = False
@@ -179,12 +184,11 @@ def looking(
         ScenarioError: it cannot be read.
     """
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    server = isinstance(place, URL) and databases.file_of(place) is None
-    with one_line(called, "reached" if server else "read"):
+    with one_line(called, "reached" if is_server(place) else "read"):
         if isinstance(place, URL):
             storage = databases.open_for_reading(place)
             if storage is None:
-                yield None, MemoryTable(), ()
+                yield None, RunTable(), ()
                 return
             try:
                 yield storage, DatabaseTable(storage.engine, called), ()

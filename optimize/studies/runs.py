@@ -64,27 +64,24 @@ def line_of(study: str, run: Run) -> str:
     return json.dumps(row, separators=(",", ":"), allow_nan=False)
 
 
-def parsed(text: str | bytes) -> dict[str, Any] | None:
-    """A line as what it says; None if no search wrote it as it stands."""
+def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
+    """The study of a line, and its run, `begun` or `resumed`; None if no search wrote it as it stands."""
     try:
         row = json.loads(text)
-    except (ValueError, RecursionError):
+        if type(row["study"]) is not str:
+            return None
+        for mark in (BEGUN, RESUMED):
+            if mark in row:
+                return row["study"], mark
+        failure = str(row.get("failure", ""))
+        metrics = {} if failure else {name: _number(value) for name, value in row["metrics"].items()}
+        run = Run(row["configuration"], row["case"], row["replication"], row["validation"], metrics, failure)
+        values = run.values.values()
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
-    if not isinstance(row, dict) or not isinstance(row.get("study"), str):
-        return None
-    if BEGUN in row or RESUMED in row:
-        return row
-    known = (
-        isinstance(row.get("configuration"), dict)
-        and all(isinstance(value, Value) for value in row["configuration"].values())
-        and isinstance(row.get("case"), str)
-        and type(row.get("replication")) is int
-        and type(row.get("validation")) is bool
-    )
-    if "failure" in row:
-        return row if known and isinstance(row["failure"], str) else None
-    metrics = row.get("metrics")
-    return row if known and isinstance(metrics, dict) and all(map(_is_metric, metrics.values())) else None
+    types = type(run.case), type(run.replication), type(run.validation)
+    good = types == (str, int, bool) and all(isinstance(value, Value) for value in values)
+    return (row["study"], run) if good else None
 
 
 def runs_of(
@@ -108,14 +105,12 @@ def runs_of(
             if not skip_broken:
                 raise ScenarioError(broken(place))
             notes.append(f"note: {place} is broken and was passed over")
-        elif row["study"] != study:
-            continue
-        elif BEGUN in row:
-            found = {}  # what stands before belonged to a study of that name that was deleted
-        elif RESUMED not in row:
-            run = _run_of(row)
-            found = {} if found is None else found
-            found.setdefault(identity(run), run)
+        elif row[0] == study:
+            if row[1] == BEGUN:
+                found = {}  # what stands before belonged to a study of that name that was deleted
+            elif isinstance(row[1], Run):
+                found = {} if found is None else found
+                found.setdefault(identity(row[1]), row[1])
     return (None if found is None else tuple(found.values())), tuple(notes)
 
 
@@ -124,23 +119,14 @@ def broken(place: str) -> str:
     return f"{place} is broken; delete it, or pass it over with --skip-broken"
 
 
-def _run_of(row: Mapping[str, Any]) -> Run:
-    metrics = {name: float(value) for name, value in row.get("metrics", {}).items()}
-    return Run(
-        row["configuration"],
-        row["case"],
-        row["replication"],
-        row["validation"],
-        metrics,
-        row.get("failure", ""),
-    )
-
-
 def _stored(value: float) -> float | str:
     if isfinite(value):
         return value
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
-def _is_metric(value: object) -> bool:
-    return type(value) in (int, float) or (isinstance(value, str) and value in NOT_FINITE)
+def _number(stored: float | str) -> float:
+    """The number that `_stored` was given."""
+    if type(stored) in (int, float) or stored in NOT_FINITE:
+        return float(stored)
+    raise ValueError("no number")

@@ -29,6 +29,7 @@ from gridtune.optimize.studies.reading import (
     NUMBER,
     SETTINGS,
     Standing,
+    is_server,
     looking,
     one_line,
     place_of,
@@ -36,7 +37,7 @@ from gridtune.optimize.studies.reading import (
     trials_of,
 )
 from gridtune.optimize.studies.runs import BEGUN, RESUMED, Run, Value, line_of
-from gridtune.optimize.studies.tables import DatabaseTable, FileTable, MemoryTable, RunTable
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.locks import Hold
 
@@ -58,7 +59,6 @@ class OpenStudy:
         trials: one for each configuration, by its number in the search.
         attributes: of the study, without the settings.
         study: as Optuna has it.
-        notes: lines of the table that were passed over.
     """
 
     def __init__(
@@ -73,7 +73,6 @@ class OpenStudy:
         self.name = study.study_name
         self.study = study
         self.rows = found.runs
-        self.notes = found.notes
         self.trials = trials_of(study)
         self.attributes = {key: value for key, value in study.user_attrs.items() if key != SETTINGS}
         self._objectives = study.metric_names or []
@@ -225,16 +224,21 @@ def open_study(
     check_name(name)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     storage: BaseStorage = InMemoryStorage()
-    table: RunTable = MemoryTable()
+    table = RunTable()
     with ExitStack() as stack:
-        if where is None:
-            called, found = "memory", Standing(None)
-        else:
+        called, found = "memory", Standing(None)
+        if where is not None:
             called, place = shown(where), place_of(where)
-            _look(place, called, name, resume)
+            with looking(place, called) as (existing, known, _):
+                _let_resume(called, name, standing(place, name, existing, known), resume)
+                if existing is not None and not known.exists and not is_server(place):
+                    raise ScenarioError(
+                        f"{called}: this version of `gridtune search` has not made it; name a new one"
+                    )
             with one_line(called, "written"):
                 storage, table = _opened(place, called, name, stack)
                 found = standing(place, name, storage, table)
+            _let_resume(called, name, found, resume)  # another search may have been faster
         with one_line(called, "written"):
             study = found.study or _made(storage, table, name, settings, objectives)
             if found.study is not None:
@@ -244,15 +248,8 @@ def open_study(
         return OpenStudy(called, study, table, found, distributions, stack.pop_all())
 
 
-def _look(place: URL | Path, called: str, name: str, resume: bool) -> None:
-    """See whether a study can be written there, before anything is."""
-    with looking(place, called) as (storage, table, _):
-        found = standing(place, name, storage, table)
-        server = isinstance(place, URL) and databases.file_of(place) is None
-        if storage is not None and not table.exists and not server:
-            raise ScenarioError(
-                f"{called}: this version of `gridtune search` has not made it; name a new one"
-            )
+def _let_resume(called: str, name: str, found: Standing, resume: bool) -> None:
+    """Let nobody go on with a study by accident."""
     if found.study is not None and not resume:
         raise ScenarioError(
             f"{called}: the study {name} exists; --resume continues it, --study names another"

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 from sqlalchemy import Engine, insert, select
 from sqlalchemy import inspect as inspected
@@ -18,44 +17,34 @@ from gridtune.optimize.studies.runs import parsed
 from gridtune.scenarios.errors import ScenarioError
 
 
-class RunTable(Protocol):
-    """Where rows are kept, each a line of JSON without its end."""
+class RunTable:
+    """Where rows are kept, each a line of JSON without its end; this one in memory."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
 
     @property
     def exists(self) -> bool:
         """Whether a search has begun it."""
+        return True
 
     def lines(self, study: str) -> Iterator[tuple[str, str | bytes]]:
         """All rows, of this study at least, with the place of each."""
+        return ((f"row {number}", line) for number, line in enumerate(self._lines, start=1))
 
     def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows of a study; what is written when this returns survives a kill of the process."""
+        """Add rows of a study; when this returns, they survive a kill of the process.
+
+        Raises:
+            Exception: that of the file system or database which does not take them.
+        """
+        self._lines += lines
 
     def close(self) -> None:
         """Give it up."""
 
 
-class MemoryTable:
-    """Rows in memory."""
-
-    exists = True
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-
-    def lines(self, study: str) -> Iterator[tuple[str, str | bytes]]:
-        """All rows."""
-        return ((f"row {number}", line) for number, line in enumerate(self._lines, start=1))
-
-    def append(self, study: str, lines: Sequence[str]) -> None:
-        """Add rows."""
-        self._lines += lines
-
-    def close(self) -> None:
-        """Nothing to do."""
-
-
-class FileTable:
+class FileTable(RunTable):
     """Rows as lines of a file.
 
     Args:
@@ -88,10 +77,9 @@ class FileTable:
         if self._file is None:
             self._file = self._opened()
         for line in lines:
-            text = line.encode() + b"\n"
             end = os.fstat(self._file).st_size
             try:
-                view = memoryview(text)
+                view = memoryview(line.encode() + b"\n")
                 while view:
                     view = view[os.write(self._file, view) :]
             except BaseException:
@@ -117,17 +105,17 @@ class FileTable:
         return os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
 
-class DatabaseTable:
+class DatabaseTable(RunTable):
     """Rows in the table `gridtune_runs` of a database.
 
     Args:
         engine: of the database, which a study's storage has made.
-        shown: how the database is called in messages.
+        called: the database in messages.
     """
 
-    def __init__(self, engine: Engine, shown: str) -> None:
+    def __init__(self, engine: Engine, called: str) -> None:
         self._engine = engine
-        self._shown = shown
+        self._called = called
 
     @property
     def exists(self) -> bool:
@@ -142,7 +130,7 @@ class DatabaseTable:
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
         for number, line in rows:
-            yield f"{self._shown}: row {number} of {RUNS.name}", str(line)
+            yield f"{self._called}: row {number} of {RUNS.name}", str(line)
 
     def append(self, study: str, lines: Sequence[str]) -> None:
         """Add rows in one transaction.
