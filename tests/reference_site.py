@@ -178,10 +178,10 @@ class Reference:
         return chosen
 
     def preempt(self):
-        """Have lower jobs make way; whether any job has started."""
+        """Have lower jobs make way; whether any has, so that the scheduler is asked again."""
         present = self.queue + self.running
         lowest = min((task.level for task in present), default=inf)
-        self.look, started = inf, False
+        self.look, again = inf, False
         for task in sorted([one for one in self.queue if one.level > lowest], key=lambda one: -one.level):
             victims = self.victims(task)
             if victims is None:
@@ -191,8 +191,8 @@ class Reference:
             for one in victims:
                 self.stop(one)
             self.begin(task)
-            started = True
-        return started
+            again = again or bool(victims)
+        return again
 
     def victims(self, task):
         """As few jobs as need be, the lowest first; None if there are not enough."""

@@ -91,18 +91,18 @@ class QosPreemption:
         self.settle()
         cluster, level = self.site.cluster, self.level
         claimed = {job.id for job, _ in self._claims}
-        order = list(cluster.in_order())
-        others = [*order, *running_jobs(self.site)]
-        if self._suspensions is not None:
-            others += self._suspensions.jobs
-        lowest = min(map(level, others), default=inf)
-        waiting = [job for job in order if level(job) > lowest and job.id not in claimed]
+        order = [(job, level(job)) for job in cluster.in_order()]
+        others = [
+            *running_jobs(self.site),
+            *(self._suspensions.jobs if self._suspensions is not None else ()),
+        ]
+        lowest = min([*(own for _, own in order), *map(level, others)], default=inf) if order else inf
+        waiting = [job for job, own in order if own > lowest and job.id not in claimed]
         again = inf
         for job in sorted(waiting, key=level, reverse=True):
             if not self._make_way(job):
                 again = self._next_preemptable(job)
                 break
-            self.site.scheduler.call()  # what others wait for is another plan by now
         self._look_at(again)
 
     def settle(self) -> None:
