@@ -8,7 +8,7 @@ import pytest
 
 from gridtune.scenarios import load
 from tests.benchmarks.bench_signal import non_dominated
-from tests.benchmarks.four_parameters import OBJECTIVES, SWEEPS, optima, opposed
+from tests.benchmarks.four_parameters import OBJECTIVES, SWEEPS, opposed, optima
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
 FEDERATIONS = ("federation/small", "federation/lcg-week")

@@ -7,7 +7,6 @@ from io import StringIO
 
 import pandas as pd
 import pytest
-from gridtune.optimize.records.recommendation import Harm, ParameterChange
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
@@ -20,6 +19,7 @@ from gridtune.optimize.records.evaluations import (
     Failed,
     Objective,
 )
+from gridtune.optimize.records.recommendation import Harm, ParameterChange
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
 from gridtune.optimize.report.answer import Place, answer, changes_text, harm_text

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import isfinite
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from gridtune.model.metrics.labels import label
@@ -20,12 +22,14 @@ from gridtune.optimize.report.numbers import amount, metric_label
 from gridtune.optimize.report.recommended import baseline, validated
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import counted, human_difference
-from gridtune.scenarios.results.text import Styled, text_table, wrapped
+from gridtune.scenarios.results.text import GAP, Styled, text_table, wrapped
 
 OTHER_CASES = "The two were searched in other scenarios"
 OWN_RUNS = "Values are plain means of each configuration's own runs."
 IDLE = {"events"}  # metrics that say nothing about a policy
-MOST = 18  # changes that are listed unless all are asked for
+LINES = 24  # unless all changes are asked for
+SPARE = 3  # of them for the head of the table
+NAME = 20  # columns that names have at least
 KINDS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
 
@@ -100,21 +104,35 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
     """
     names = _names(made["a"], made["b"])
     changed = sorted((row for row in made["rows"] if row["difference"]), key=_rank)
-    equal = len(made["rows"]) - len(changed)
-    rows = list(made["rows"]) if every else changed[:MOST]
     sure = sum(_told(row) is not None for row in changed)
-    head = (
-        f"{names[0]} and {names[1]}: {sure} of {counted(len(made['rows']), 'quantity', 'quantities')} differ"
-    )
-    lines = wrapped([f"{head} significantly (95 %)." if sure else f"{head} significantly."], width)
-    if not rows:
-        return "\n".join([*lines, "Nothing changes."]) + "\n"
-    table = text_table(["", *names, "difference", ""], [_cells(row) for row in rows], width)
-    left = len(changed) - len(rows)
-    rest = [f"{left} more changes"] if left > 0 and not every else []
-    rest += [f"{equal} equal"] if equal and not every else []
-    more = [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
-    return "\n".join([*lines, "", table, *wrapped([basis(made, names), *more], width)]) + "\n"
+    total = counted(len(made["rows"]), "quantity", "quantities")
+    head = wrapped([f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."], width)
+    if not changed and not every:
+        return "\n".join([*head, "Nothing changes."]) + "\n"
+    titles = ["", *names, "difference", ""]
+    cells = _folded(titles, [_cells(row) for row in (made["rows"] if every else changed)], width)
+    foot = [basis(made, names)]
+    count = len(cells)
+    if not every:
+        room = (
+            LINES
+            - len(head)
+            - len(wrapped([*foot, "Not listed: 99 more changes and 99 equal (--all)."], width))
+        )
+        used = accumulate(row[0].count("\n") + 1 for row in cells)
+        count = sum(lines <= room - SPARE for lines in used)
+        rest = [f"{len(changed) - count} more changes"] * (count < len(changed))
+        rest += [f"{len(made['rows']) - len(changed)} equal"] * (len(changed) < len(made["rows"]))
+        foot += [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
+    table = text_table(titles, cells[:count], width)
+    return "\n".join([*head, "", table, *wrapped(foot, width)]) + "\n"
+
+
+def _folded(titles: Sequence[str], cells: list[list[str]], width: int) -> list[list[str]]:
+    """Rows whose names go on in lines of their own, where these would make the table too wide."""
+    others = [max(map(len, column)) + GAP for column in list(zip(titles, *cells, strict=True))[1:]]
+    room = max(width - sum(others), NAME)
+    return [[fill(row[0], room, subsequent_indent="  "), *row[1:]] for row in cells]
 
 
 def _names(a: str, b: str) -> tuple[str, str]:
@@ -137,7 +155,7 @@ def basis(made: Mapping[str, Any], names: tuple[str, str]) -> str:
     """What the comparison rests on, in a sentence or two."""
     way = f"{names[1]} minus {names[0]}"
     uncertain = any("±" in _difference(row) for row in made["rows"])
-    interval = "; ±: half of the 95 % interval" if uncertain else ""
+    interval = "; ±: half of the 95 % interval; without a verdict not significant" if uncertain else ""
     if made["paired"]:
         text = f"Differences are {way} on common random numbers{interval}."
     else:
@@ -150,9 +168,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     name = f"{row['name'].rpartition(' ')[0]} {metric_label(metric)}".strip()
     sides = ["-" if row[side] is None else amount(row[side], metric) for side in ("a", "b")]
     told = _told(row)
-    verdict = "" if not row["difference"] or row["better"] is None else "not significant"
-    if told is not None:
-        verdict = Styled("better", "green") if told else Styled("worse", "red")
+    verdict = "" if told is None else Styled("better", "green") if told else Styled("worse", "red")
     return [name, *sides, _difference(row), verdict]
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, Objective
-from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
-from gridtune.optimize.report.frame import BASELINE, Row, rows
+from gridtune.optimize.report.frame import BASELINE, Row, estimated_mean, rows
 from gridtune.optimize.report.numbers import (
     MANY,
     SAME,
@@ -142,7 +141,7 @@ def _cell(row: Row, objective: Objective, values: bool) -> str:
     gap, standing = row.differences.get(objective.name), baseline(row.front)
     if row.is_baseline or gap is None or standing is None:
         return value
-    of = Row(row.front, standing).mean(objective)
+    of = estimated_mean(row.front, standing, objective)
     told = change(gap, of, objective)
     text = told if told == SAME or not values else f"{value}  {told}"
     better = None if told == SAME else row.better(objective)

@@ -9,7 +9,7 @@ from typing import Any
 from gridtune.model.metrics.registry import resolution, rounded
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate, Evaluation
-from gridtune.optimize.report.frame import Row, frame, rows, texts
+from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts
 from gridtune.optimize.report.recommended import baseline, changed_values, infeasible, recommendations
 from gridtune.optimize.report.tables import NEAREST, differs, listed
 from gridtune.optimize.search_space.constraints import Cases, tightest
@@ -49,9 +49,9 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
             o.name: None if (p := differs(front, o)) is None else {"p": p} for o in front.objectives
         },
     }
-    standing = baseline(front)
-    if standing is not None:
-        made["baseline"] = {**_entry(Row(front, standing)), "in_space": bool(standing.values)}
+    for row in rows(front, [BASELINE]):
+        if row.is_baseline:
+            made["baseline"] = {**_entry(row), "in_space": bool(row.entry.values)}
     return made | _totals(front)
 
 

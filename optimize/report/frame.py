@@ -39,12 +39,14 @@ class Row:
         entry: the evaluation, or how it failed.
         member: the same on the shortlist of the front; None if it is not there.
         advice: the recommendation that it is; None if it is none.
+        on_front: whether it is on the Pareto front, or equals in every run a configuration that is.
     """
 
     front: Front
     entry: Evaluation | Failed
     member: Member | None = None
     advice: Recommendation | None = None
+    on_front: bool = False
 
     @property
     def number(self) -> int:
@@ -56,13 +58,13 @@ class Row:
         """What is known of it; None if it failed."""
         return self.entry if isinstance(self.entry, Evaluation) else None
 
-    @property
+    @cached_property
     def is_baseline(self) -> bool:
         """Whether it is the scenario's own configuration."""
         standing = baseline(self.front)
         return standing is not None and standing.number == self.number
 
-    @property
+    @cached_property
     def state(self) -> str:
         """One of `STATES`; the baseline is on the front or not, too, see `on_front`."""
         if isinstance(self.entry, Failed):
@@ -73,13 +75,6 @@ class Row:
             return ON_FRONT
         keeps = self.member.feasible if self.member else feasible(self.entry, self.front.archive.constraints)
         return DOMINATED if keeps else INFEASIBLE
-
-    @property
-    def on_front(self) -> bool:
-        """Whether it is on the Pareto front, or equals in every run a configuration that is."""
-        if self.member is not None:
-            return self.member.non_dominated
-        return any(self.number in member.equivalents for member in self.front.kept)
 
     @property
     def name(self) -> str:
@@ -280,7 +275,11 @@ def rows(front: Front, states: Iterable[str] = STATES) -> list[Row]:
     members = {member.evaluation.number: member for member in front.members}
     advice = {one.number: one for one in reversed(recommendations(front))}
     entries: list[Evaluation | Failed] = [*front.archive.evaluations, *front.archive.failed]
-    made = [Row(front, one, members.get(one.number), advice.get(one.number)) for one in entries]
+    kept = {number for one in front.kept for number in (one.evaluation.number, *one.equivalents)}
+    made = [
+        Row(front, one, members.get(one.number), advice.get(one.number), one.number in kept)
+        for one in entries
+    ]
     chosen = [row for row in made if row.state in wanted or row.advice]
     order = {state: rank for rank, state in enumerate(STATES)}
 

@@ -14,6 +14,7 @@ from gridtune.scenarios.results.amounts import human, human_difference, scale_of
 
 SAME = "="  # no significant difference
 UNKNOWN = "?"  # one run, so that noise cannot be estimated
+NO_BREAK = "\xa0"
 MANY = 3.0  # times as much, from which a change is told as a factor
 
 
@@ -52,7 +53,13 @@ def metric_label(metric: Objective, width: int = 0) -> str:
     unit = metric.unit if metric.unit not in ("", "s", *known.name.split()) else ""
     detail = ", ".join(filter(None, (known.detail, unit)))
     text = f"{known.name} ({detail})" if detail else known.name
-    return fill(text, width, break_long_words=False) if width else text
+    return folded(text, width) if width else text
+
+
+def folded(text: str, width: int) -> str:
+    """A text in lines of so many letters, none of which begins or ends with a minus."""
+    lines = fill(text.replace(" - ", f"{NO_BREAK}-{NO_BREAK}"), width, break_long_words=False)
+    return lines.replace(NO_BREAK, " ")
 
 
 def path_label(path: str, paths: Sequence[str], width: int = 0) -> str:

@@ -151,7 +151,7 @@
       const share = (v) => (high === low ? 0.5 : (one.down ? high - v : v - low) / (high - low));
       return { label: one.label, at: one.at.map(share), ticks: [...new Set([low, high])].map((v) => [share(v), text(v)]) };
     })];
-    const gap = Math.max(92, Math.min(170, (parallel.room.parentElement.clientWidth - 60) / scales.length));
+    const gap = Math.max(88, Math.min(170, (parallel.room.parentElement.clientWidth - 60) / scales.length));
     const [pen, top] = parallel.size(gap * scales.length + 34, 320);
     over[1] = top;
     scales.forEach((scale, k) => { scale.x = gap * (k + 0.5); });

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LISTED = 500  # rows of the table of the front at most
-PARAMETERS = 12  # axes of parameters in the parallel coordinates at most
+PARAMETERS = 9  # axes of parameters in the parallel coordinates at most
 
 
 def page(front: Front) -> str:

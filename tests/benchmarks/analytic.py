@@ -100,8 +100,7 @@ def truth(values: Mapping[str, object]) -> np.ndarray:
 @cache
 def scenario() -> Scenario:
     """Whose space is searched; its reference is the one with which stand-ins have been measured."""
-    file = Path(__file__).with_name("scenarios") / "stand-in.toml"
-    return load(str(file)).override({"harvester.controller.reference": 24.0})
+    return load(str(SCENARIO)).override({"harvester.controller.reference": 24.0})
 
 
 @cache

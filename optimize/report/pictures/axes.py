@@ -12,7 +12,7 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, FAILED, INFEASIBLE, ON_FRONT, frame
-from gridtune.optimize.report.numbers import metric_label, path_label
+from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label
 from gridtune.optimize.report.recommended import recommendations
 from gridtune.scenarios.plots.style import BLUE, DARK, GREY, ORANGE
 from gridtune.scenarios.results.amounts import counted, human, scale_of
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
 LOG_FROM = 30.0  # ratio of the largest to the least value above which an axis is logarithmic
-NO_BREAK = "\xa0"
 LINE = 18  # letters in a line of an axis's label
 WORDS = 4  # of an entry of a legend
 BINS = 4  # of a number, by which its effect is measured

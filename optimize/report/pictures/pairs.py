@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import combinations
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.frame import BASELINE
+from gridtune.optimize.report.numbers import folded
 from gridtune.optimize.report.pictures.axes import (
     Axis,
     configurations,
@@ -53,8 +53,8 @@ def draw_pairs(front: Front) -> Figure:
         cells[row - 1, column] = axes = drawing.add_subplot(grid[row - 1, column])
         draw_pair(axes, table, axes_of[column], axes_of[row], len(front.objectives) == 2)
         axes.label_outer()
-        axes.set_xlabel(fill(axes_of[column].label, WIDE) if row == count else "")
-        axes.set_ylabel(fill(axes_of[row].label, WIDE) if column == 0 else "")
+        axes.set_xlabel(folded(axes_of[column].label, WIDE) if row == count else "")
+        axes.set_ylabel(folded(axes_of[row].label, WIDE) if column == 0 else "")
     shown = [*handles(front, table), *_better(table)]
     if count == 1:
         cells[0, 0].legend(handles=shown, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.frame import BASELINE
+from gridtune.optimize.report.numbers import folded
 from gridtune.optimize.report.pictures.axes import (
     LEGEND,
     LETTERED,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LINES = 60  # that an eye can follow
 PARAMETERS = 9  # that fit a page beside the objectives
+LETTER = 0.13  # axes that a letter at the last axis takes
 WIDE = 14  # letters in a line of a label
 DASHES = ("-", "--", ":", "-.")
 PALE = "#F1F4F8"
@@ -44,12 +45,12 @@ def draw_parallel(front: Front) -> Figure:
     Args:
         front: with at least one member.
     """
-    table = configurations(front)
-    special = table["name"].str.isalpha()
-    kept = table[table["on_front"] & ~special].sort_values(front.objectives[0].name)
+    whole = configurations(front)
+    special = whole["name"].str.isalpha()
+    kept = whole[whole["on_front"] & ~special].sort_values(front.objectives[0].name)
     step = max(1, -(-len(kept) // LINES))
-    table = table.loc[[*kept.index[::step], *table.index[special]]]
-    every = varied(table, front)
+    table = whole.loc[[*kept.index[::step], *whole.index[special]]]
+    every = [path for path in varied(whole, front) if table[path].nunique(dropna=True) > 1]
     columns = [parameter_axis(table, path, every) for path in reversed(every[:PARAMETERS])]
     columns += [objective_axis(table, one) for one in front.objectives]
     drawing = style.figure(min(max(6.5, 1.1 * len(columns) + 1.0), 11.0), 4.8)
@@ -94,9 +95,10 @@ def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
         axes.plot([k, k], [-0.05, 1.05], color="#777777", linewidth=1.0, zorder=2)
         for height, text in axis.ticks:
             box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
-            axes.text(k + 0.06, height, text, size=7.5, va="center", ha="left", bbox=box, zorder=6)
+            beside = LETTER if k == len(columns) - 1 else 0.06
+            axes.text(k + beside, height, text, size=7.5, va="center", ha="left", bbox=box, zorder=6)
     names = [
-        fill(one.label, WIDE)
+        folded(one.label, WIDE)
         if k >= len(columns) - objectives
         else one.label + ("\n(log)" if one.log else "")
         for k, one in enumerate(columns)

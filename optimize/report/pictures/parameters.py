@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.front.front import Front
+from gridtune.optimize.report.numbers import folded
 from gridtune.optimize.report.pictures.axes import (
     Axis,
     configurations,
@@ -49,7 +49,7 @@ def draw_parameters(front: Front) -> Figure:
             axes = drawing.add_subplot(grid[k, column])
             scatter(axes, table, _spread(across, table.index.to_numpy(dtype=float)), up.at)
             axes.set_ylim(view(up.at, up.at[shown]))
-            axes.set_ylabel(fill(up.label, WIDE) if column == 0 else "")
+            axes.set_ylabel(folded(up.label, WIDE) if column == 0 else "")
             _scale(axes, across)
             axes.tick_params(labelleft=column == 0, labelbottom=k == len(rows) - 1)
             axes.set_xlabel(across.label if k == len(rows) - 1 else "")

@@ -1,0 +1,187 @@
+"""Pictures and the page of a front: what they show, that nothing is cut, and that they need nothing else."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from gridtune.optimize.front.front import front
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.report.page import page
+from gridtune.optimize.report.pictures import OVERVIEW, PAGE, PLOTS, draw, save
+from gridtune.optimize.report.pictures.axes import configurations, objective_axis, parameter_axis, varied
+from gridtune.optimize.report.pictures.history import growth
+from gridtune.optimize.report.pictures.pairs import view
+from gridtune.optimize.report.recommended import recommendations
+from gridtune.scenarios import ScenarioError
+from tests.chromium import document
+from tests.fronts import UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
+
+WAIT = Objective("waiting_mean", "minimize", "s")
+GOODPUT = Objective("goodput", "maximize")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return advised(front(with_baseline(search(40))))
+
+
+def texts(drawing):
+    return {text.get_text() for text in drawing.findobj(lambda one: hasattr(one, "get_text"))}
+
+
+def drawn(drawing):
+    drawing.canvas.draw()
+    return drawing.canvas.get_renderer()
+
+
+@pytest.mark.parametrize("kind", PLOTS)
+def test_every_picture_fits_a_page_and_cuts_no_text(found, kind):
+    drawing = draw(found, kind)
+    width, height = drawing.get_size_inches()
+    assert width <= 13
+    assert height <= 9
+    renderer = drawn(drawing)
+    whole = drawing.bbox
+    for axes in drawing.axes:
+        labels = [axes.xaxis.label, axes.yaxis.label, *axes.get_xticklabels()]
+        for one in labels:
+            if one.get_visible() and one.get_text() and axes.axison:
+                box = one.get_window_extent(renderer)
+                assert box.x0 >= whole.x0 - 2
+                assert box.x1 <= whole.x1 + 2, one.get_text()
+                assert box.y0 >= whole.y0 - 2
+
+
+@pytest.mark.parametrize("kind", ["pairs", "parallel", "parameters"])
+def test_recommendations_are_lettered_and_legends_have_four_words_at_most(found, kind):
+    drawing = draw(found, kind)
+    assert {one.letter for one in recommendations(found)} <= texts(drawing)
+    legends = [*drawing.legends, *(axes.get_legend() for axes in drawing.axes)]
+    entries = [text.get_text() for legend in legends if legend for text in legend.get_texts()]
+    assert {"Pareto front", "baseline"} <= set(entries)
+    assert all(len(entry.split()) <= 4 for entry in entries)
+
+
+def test_parameters_has_the_six_that_matter(found):
+    points = []
+    draw_ = np.random.default_rng(1)
+    for k in range(40):
+        values = {f"sed.parameter_{name}": float(draw_.random()) for name in range(9)}
+        unfair = 10 * values["sed.parameter_7"] + 5 * values["sed.parameter_3"] + 0.01 * draw_.random()
+        points.append(evaluation(k, (UNFAIR, UNHAPPY), (unfair, 1.0), values=values))
+    many = front(archive((UNFAIR, UNHAPPY), (1.0, 1.0)).__class__(
+        "s", "s", (UNFAIR, UNHAPPY), tuple(points)), resamples=0)  # fmt: skip
+    assert varied(configurations(many), many)[:2] == ["sed.parameter_7", "sed.parameter_3"]
+    drawing = draw(many, "parameters")
+    assert len(drawing.axes) == 6 * 2
+    assert len(draw(many, "parallel").axes[0].get_xticks()) <= 11
+
+
+def test_axes_are_in_the_units_that_people_read():
+    table = configurations(front(archive((WAIT, GOODPUT), (7200.0, 0.7), (36000.0, 0.8)), resamples=0))
+    wait, good = objective_axis(table, WAIT), objective_axis(table, GOODPUT)
+    assert sorted(wait.at) == [2.0, 10.0]
+    assert wait.label.replace("\xa0", " ") == "waiting time (mean, h) ↓"
+    assert sorted(good.at) == pytest.approx([70, 80])
+    assert good.label.replace("\xa0", " ") == "goodput (share of capacity, %) ↑"
+    assert good.shares(good.at).max() == 1.0
+    assert wait.shares(wait.at.min()) == 1.0, "less is better"
+
+
+def test_axes_of_parameters_know_categories_gaps_and_orders_of_magnitude(found):
+    table = configurations(found)
+    kinds = parameter_axis(table, "client.dispatch", [])
+    assert kinds.categories == ("ethic", "legacy")
+    assert set(parameter_axis(table, "sed.strict", []).categories) == {"false", "true"}
+    window = parameter_axis(table, "client.dispatch.window", [])
+    assert np.isnan(window.at).any()
+    assert parameter_axis(table, "client.spacing", []).log
+    assert not window.log
+
+
+def test_the_history_never_falls_and_no_part_is_above_the_whole(found):
+    volumes = [volume for _, volume in growth(found)]
+    assert volumes == sorted(volumes)
+    heights = draw(found, "history").axes[0].lines[0].get_ydata()
+    assert max(heights) == pytest.approx(100)
+
+
+def test_a_view_shows_the_front_and_its_surroundings_not_the_worst():
+    near, every = np.array([1.0, 2.0]), np.array([1.0, 2.0, 2.5, 1000.0])
+    low, high = view(every, near)
+    assert low < 1.0
+    assert 2.5 < high < 4.0
+
+
+def test_a_file_is_drawn_by_its_name_and_suffix(found, tmp_path):
+    for name in ("parallel.png", "mine.svg", PAGE, OVERVIEW):
+        save(found, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 5000
+    assert "1 - Jain" not in (tmp_path / "mine.svg").read_text()
+    with pytest.raises(ScenarioError, match=r"front\.gif"):
+        save(found, tmp_path / "front.gif")
+    with pytest.raises(ScenarioError, match="no such picture"):
+        draw(found, "pears")
+    with pytest.raises(ScenarioError, match="empty"):
+        draw(front(archive((UNFAIR,), (float("nan"),))))
+
+
+def content(text):
+    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
+
+
+def test_the_page_opens_with_the_answer_and_loads_nothing(found):
+    text = page(found)
+    assert "default-src 'none'" in text
+    assert not re.search(r'(src|href)="', text)
+    body = text[text.index("<body>") :]
+    assert body.index('class="answer"') < body.index('class="card"') < body.index('id="pairs"')
+    for one in recommendations(found):
+        assert f"--export {one.letter} &gt;" in body
+        assert all(f"<code>{change.path}</code>" in body for change in one.changes)
+    assert "3.8 times as much" in body
+    made = content(text)
+    assert len(made["names"]) == len(made["objectives"][0]["at"]) == 40
+    assert {"baseline", "front", "dominated"} >= set(made["states"])
+    parameters = [one["label"] for one in made["parameters"]]
+    assert "client.dispatch.window" in parameters
+
+
+def test_hostile_names_stay_text(found):
+    hostile = archive((UNFAIR, UNHAPPY), (1.0, 2.0), (2.0, 1.0))
+    object.__setattr__(hostile, "scenario", "</script><script>alert(1)</script>")
+    values = {"a.b": "</script><script>alert(2)</script>"}
+    object.__setattr__(hostile.evaluations[0], "values", values)
+    text = page(front(hostile, resamples=0))
+    assert "<script>alert" not in text
+
+
+def test_a_page_without_a_front_says_why():
+    text = page(front(archive((UNFAIR,), (float("nan"),))))
+    assert "No configuration has finite values" in text
+    assert 'id="data"' not in text
+
+
+@pytest.mark.parametrize("options", [(), ("--blink-settings=preferredColorScheme=0",)])
+def test_the_script_draws_in_a_browser_without_an_error(found, tmp_path, options):
+    save(found, tmp_path / PAGE)
+    shown = document(tmp_path / PAGE, *options)
+    for room in ("pairs", "lines"):
+        sizes = re.findall(rf'id="{room}">.*?<canvas[^>]*width="(\d+)" height="(\d+)"', shown)
+        assert sizes
+        assert all(int(side) > 100 for side in sizes[0])
+    assert shown.count("<canvas") == 4
+
+
+def test_a_page_of_thousands_is_small_and_quick(tmp_path):
+    import time
+
+    many = front(with_baseline(search(1500, replications=2, fresh=0)), resamples=0)
+    page(many)
+    began = time.process_time()
+    text = page(many)
+    assert time.process_time() - began < 2
+    assert len(text) < 600_000
+    assert len(content(text)["names"]) == 1500
