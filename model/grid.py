@@ -105,7 +105,7 @@ class Grid(mesa.Model):
         self.running = False
 
     def close(self) -> None:
-        """Let go of all agents, so that the grid can be freed; of both only the record can be used afterwards.
+        """Let go of all agents, so that the grid can be freed; only the record can be used afterwards.
 
         Agents forget all they know, and each other: what a run made is freed as soon as nobody wants its
         record any more, and need not be looked for by the garbage collector.
