@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-from gridtune.optimize.study.extra_runs import _concatenated
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, Objective
@@ -125,6 +124,3 @@ def test_what_only_some_runs_of_a_point_have_is_not_constrained():
     ]
     made = evaluated(0, {}, [[{name: Metric(x, "") for name, x in run.items()} for run in runs]], settings)
     assert made.cases["calm"].keys() == {"excess_loss", "excess_loss.a"}
-    first, then = made.cases["calm"], {"excess_loss": known(0.0), "excess_loss.b": known(0.0)}
-    assert _concatenated(first, then).keys() == {"excess_loss"}
-    assert _concatenated({}, then).keys() == then.keys()
