@@ -1,5 +1,6 @@
 """Sites whose nodes come and go against the slow reference, and what must not depend on unrelated things."""
 
+
 import pytest
 
 from tests.reference_site import Task, World
