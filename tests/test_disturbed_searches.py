@@ -26,6 +26,14 @@ def test_killed_searches_go_on(tmp_path):
     assert all(row["same"] for row in found)
 
 
+def test_killed_writers_of_studies_lose_no_run_that_has_ended(tmp_path):
+    rows = tmp_path / "kills.json"
+    benchmark("study_kills", "--rows", rows, "--count", 4, "--storages", "journal,sqlite")
+    found = json.loads(rows.read_text())
+    assert len(found) >= 2
+    assert not any(row["missing"] or row["faults"] or row["code"] for row in found)
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler, which makes calls fail")
 def test_searches_whose_disk_is_full_or_broken_go_on():
     said = benchmark("io_faults", "--cases", "journal", "--errors", "ENOSPC,EIO", "--every", 20)

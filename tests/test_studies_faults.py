@@ -57,6 +57,7 @@ def database(tmp_path):
 
 
 ALL = [run for number in range(3) for run in runs(number)]
+HUGE = b"1" + 400 * b"0"
 BREAKS = {
     "truncated": lambda line: line[: len(line) // 2] + b"\n",
     "none": lambda line: b"\0\0\0\0\n",

@@ -41,14 +41,19 @@ TWICE = 0.2  # of the searches are killed again when they are gone on with
 
 
 class Clock:
-    """What phase a process is in, and how often a phase has begun, as seen from another process."""
+    """What phase a process is in, and how often a phase has begun, as seen from another process.
 
-    def __init__(self) -> None:
+    Args:
+        phases: names of at most 63; the first is on at the beginning.
+    """
+
+    def __init__(self, phases: Sequence[str] = PHASES) -> None:
+        self.phases = phases
         self._shared = mmap.mmap(-1, 64)
 
     def enter(self, phase: str) -> None:
         """Begin a phase."""
-        at = PHASES.index(phase)
+        at = self.phases.index(phase)
         self._shared[0] = at
         self._shared[1 + at] = min(255, self._shared[1 + at] + 1)
 
@@ -59,11 +64,11 @@ class Clock:
     @property
     def phase(self) -> str:
         """The one that is on."""
-        return PHASES[self._shared[0]]
+        return self.phases[self._shared[0]]
 
     def count(self, phase: str) -> int:
         """How often a phase has begun."""
-        return int(self._shared[1 + PHASES.index(phase)])
+        return int(self._shared[1 + self.phases.index(phase)])
 
 
 def watched(clock: Clock, draw: bool) -> None:
