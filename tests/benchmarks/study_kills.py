@@ -3,11 +3,11 @@
     python -m tests.benchmarks.study_kills --rows docs/data/study_kills.json --minutes 10   # what is missing
 
 A process writes a study as a search does: runs to the table, configurations to Optuna, some attributes. It
-keeps the study in a journal, in SQLite or on PostgreSQL (the server that GRIDTUNE_TEST_POSTGRESQL names). It is
-killed (SIGKILL) at a random moment while it opens the study, adds runs, has Optuna write a configuration, or
-closes. A third is killed again while it goes on. Every run whose `append` had returned must be found after each
-kill, bit by bit. Whoever goes on at last must leave every run once and every configuration once, in a study
-that Optuna opens by itself. Beside `kills`, which does that to whole searches.
+keeps the study in a journal, in SQLite or on PostgreSQL (the server that GRIDTUNE_TEST_POSTGRESQL names). It
+is killed (SIGKILL) at a random moment while it opens the study, adds runs, has Optuna write a configuration,
+or closes. A third is killed again while it goes on. Every run whose `append` had returned must be found after
+each kill, bit by bit. Whoever goes on at last must leave every run once and every configuration once, in a
+study that Optuna opens by itself. Beside `kills`, which does that to whole searches.
 """
 
 from __future__ import annotations
