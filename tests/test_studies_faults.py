@@ -57,6 +57,7 @@ def database(tmp_path):
 
 
 ALL = [run for number in range(3) for run in runs(number)]
+HUGE = b"1" + 400 * b"0"
 BREAKS = {
     "truncated": lambda line: line[: len(line) // 2] + b"\n",
     "none": lambda line: b"\0\0\0\0\n",
@@ -444,19 +445,22 @@ def test_a_disk_that_is_full_for_optuna_loses_no_run(journal, monkeypatch):
     def full(self, logs):
         done.append(logs)
         if len(done) == 1:
+            waiting.wait(60)
             with open(journal, "ab") as file:
                 file.write(b'{"op_code":4,"wor')
             raise OSError(28, "No space left on device")
         append(self, logs)
 
-    study = opened(journal, resume=True)
+    study, waiting = opened(journal, resume=True), threading.Event()
     monkeypatch.setattr(JournalFileBackend, "append_logs", full)
-    message = refused(lambda: [fill(study, [number]) or time.sleep(0.05) for number in range(3, 20)])
+    fill(study, range(3, 8))
+    waiting.set()
+    message = refused(lambda: [fill(study, [number]) or time.sleep(0.05) for number in range(8, 20)])
     assert "cannot be written: No space left on device; what was written stays" in message
     assert "cannot be written" in refused(study.close)
     monkeypatch.undo()
     assert len(done) == 1
-    assert len(read_study(journal).runs) >= 8
+    assert len(read_study(journal).runs) >= 16
     with opened(journal, resume=True) as study:
         fill(study, range(10))
     assert list(read_study(journal).trials) == list(range(10))
