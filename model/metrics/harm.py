@@ -69,7 +69,7 @@ def _of_classes(
         late = float(np.quantile(theirs, LATE)) if len(theirs) else np.nan
         values[f"jobs.{dimension}-{name}"] = len(theirs)
         values[f"waited_p95.{dimension}-{name}"] = late
-        latest = np.fmax(latest, late)
+        latest = float(np.fmax(latest, late))
     return values | {f"waited_p95.worst-{dimension}": latest}
 
 
