@@ -18,6 +18,7 @@ import typer
 from gridtune import boundary, options, subcommands
 from gridtune.help_panels import EVIDENCE, LOOK, RUN, SEARCH, Command
 from gridtune.options import Format, FrontFormat, TableFormat
+from gridtune.plain_text import escaped
 from gridtune.threads import single_threaded
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def trust(files: options.Plugins = None, forget: options.Forget = False) -> None
     from gridtune.scenarios.document.trust import changed_trust
 
     for line in changed_trust(files or [], forget):
-        print(line)
+        print(escaped(line))
 
 
 @app.command(cls=Command, rich_help_panel=RUN)
@@ -109,7 +110,7 @@ def run(
     """
     from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.results.printing import print_classes, print_metrics
-    from gridtune.scenarios.simulation.classes import split
+    from gridtune.scenarios.simulation.classes import promises, split
 
     loaded = _scenario(scenario, set)
     found = loaded.run(
@@ -121,7 +122,8 @@ def run(
         return
     overall, classes = split(made)
     search = loaded.spec.search
-    print_metrics(overall, every=all, objectives=search.objectives if search else ())
+    objectives = search.objectives if search else ()
+    print_metrics(overall, every=all, objectives=objectives, promised=promises(found.scenario.active))
     if classes:
         print_classes(classes)
 
@@ -168,7 +170,6 @@ def search(
     converged: options.Converged = False,
     sampler: options.Sampler = "auto",
     replications: options.FirstReplications = None,
-    max_replications: options.MostReplications = None,
     jobs: options.AllJobs = None,
     dask: options.Dask = None,
     seed: options.Seed = 1,
@@ -181,6 +182,7 @@ def search(
     seeds: options.Seeds = None,
     robust: options.Robust = None,
     allow_loss: options.AllowLoss = None,
+    allow_starvation: options.AllowStarvation = None,
     start_from: options.StartFrom = None,
     vary: options.Vary = None,
     set: options.Set = None,
@@ -205,10 +207,11 @@ def search(
     said = run_search(
         _scenario(scenario, set),
         budget=budget, runs=runs, time=time, converged=converged,
-        sampler=sampler, replications=replications, max_replications=max_replications,
+        sampler=sampler, replications=replications,
         jobs=jobs or os.cpu_count() or 1, seed=seed, storage=storage, study=study, resume=resume,
         objectives=objective or [], vary=vary or [], require=require or [], others=others or [],
-        assignments=set or [], seeds=seeds, robust=robust, allow_loss=allow_loss,
+        assignments=set or [], seeds=seeds, robust=robust,
+        allow_loss=allow_loss, allow_starvation=allow_starvation,
         start_from=start_from or [], out=out, dask=dask, format=format,
     )  # fmt: skip
     sys.stdout.write(said)
@@ -225,8 +228,7 @@ def front(
     export_diff: options.ExportDiff = None,
     full: options.Full = False,
     prefer: options.Prefer = None,
-    salvage: options.Salvage = False,
-    mend: options.Mend = None,
+    skip_broken: options.SkipBroken = False,
 ) -> None:
     """Show the Pareto front of a search, or export a configuration.
 
@@ -237,7 +239,7 @@ def front(
     from gridtune.optimize.commands.front import FrontRequest, show_front
 
     request = FrontRequest(format, all, statistics, prefer, export, export_diff, full, plot)
-    sys.stdout.write(show_front(study, request, salvage=salvage, mend=mend))
+    sys.stdout.write(show_front(study, request, skip_broken=skip_broken))
 
 
 @app.command(cls=Command, rich_help_panel=LOOK)
@@ -315,19 +317,12 @@ def explain(
 ) -> None:
     """Say what a configuration gains and costs, and why.
 
-    POINT `kinds` tests whether the kind of system that all points of the front have is the better one.
-
     Example: gridtune explain results/egee-week A
     """
     from gridtune.optimize.api import open_study
-    from gridtune.optimize.commands.kinds import KINDS, kinds_text
     from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.results.text import shortened
 
-    if point == KINDS:
-        json = format is Format.json
-        sys.stdout.write(kinds_text(study, replications=replications, jobs=jobs, dask=dask, json=json))
-        return
     made = open_study(study).explain(
         point, replications=replications, jobs=jobs, dask=dask, ablate=ablate, progress=True
     )
@@ -357,7 +352,7 @@ def plot(
         )
     else:
         draw(runs[:-1], runs[-1], out, window)
-        print(out)
+        print(escaped(str(out)))
 
 
 @app.command(cls=Command, rich_help_panel=RUN)
@@ -387,7 +382,10 @@ def calibrate(
     trace: options.Logs,
     nodes: options.Nodes = None,
     last: options.LastJob = None,
+    slurm: options.SlurmConf = None,
+    qos: options.SlurmQos = None,
     out: options.ScenarioFile = None,
+    all: options.AllTerms = False,
     format: options.Output = Format.table,
 ) -> None:
     """Find settings under which a log's replay waits as the log did.
@@ -397,7 +395,7 @@ def calibrate(
     from gridtune.scenarios.commands.calibrate import run_calibration
     from gridtune.scenarios.results.json_text import to_json
 
-    made, lines = run_calibration(trace, nodes, last, out)
+    made, lines = run_calibration(trace, nodes, last, out, slurm=slurm, qos=qos, every=all)
     print(to_json(made) if format is Format.json else "\n".join(lines))
 
 

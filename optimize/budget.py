@@ -12,7 +12,7 @@ from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 
 POINTS = 100  # evaluations of a search of which nothing is said
-SEARCH, VALIDATION = 0.7, 0.9  # shares of runs and time after which search and validation end
+SEARCH, VALIDATION = 0.85, 0.925  # shares of runs and time after which search and validation end
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -83,19 +83,15 @@ class Meter:
     Args:
         budget: of the search, which begins now.
         clock: seconds, as `time.monotonic`.
-        reserve: runs that the search leaves for what it finds, be they more than the rest of its share.
     """
 
-    def __init__(
-        self, budget: Budget, clock: Callable[[], float] = time.monotonic, *, reserve: int = 0
-    ) -> None:
-        self.budget, self._reserve = budget, reserve
+    def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
+        self.budget = budget
         self._clock, self._began = clock, clock()
 
     def left_to_search(self, spent: int) -> int:
-        """Runs left of those that find points, once some are spent."""
-        left, runs = self.left(spent, SEARCH), self.budget.runs
-        return left if runs is None else max(0, min(left, runs - self._reserve - spent))
+        """Runs left of those that find configurations, once some are spent."""
+        return self.left(spent, SEARCH)
 
     def left(self, spent: int, share: float = 1.0) -> int:
         """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""

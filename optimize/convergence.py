@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 from gridtune.optimize.inference.model_of_runs import worth_of
 from gridtune.optimize.records.evaluations import Evaluation
-from gridtune.optimize.replication.compare import first_of, non_dominated
-from gridtune.optimize.replication.refine import Refinement
-from gridtune.optimize.study.evaluation_store import Store
+from gridtune.optimize.replication.compare import non_dominated
+from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.search_space.constraints import feasible
 
 LEAST = 100  # evaluations before the first look
 STEP = 25  # evaluations between two looks
@@ -24,8 +24,7 @@ class Convergence:
     has converged when that is less than `TOLERANCE` more.
 
     Args:
-        store: what is known.
-        race: replications of it that count.
+        evaluator: knows what is known.
 
     Attributes:
         reason: why the search may end, once it may.
@@ -35,46 +34,35 @@ class Convergence:
         variance, here with the noise taken out first).
     """
 
-    def __init__(self, store: Store, race: Refinement) -> None:
-        self._store, self._race = store, race
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
         self._next = LEAST
         self.reason = ""
 
     def __call__(self) -> bool:
         """Look, if it is time to."""
-        known = self._store.known
-        names = [name for name in self._race.counts if self._race.usable(name)]
-        if len(names) < self._next:
+        known = [one for one in self._evaluator.entries if isinstance(one, Evaluation)]
+        if len(known) < self._next:
             return False
-        self._next = len(names) + STEP
-        early = round((1 - WINDOW) * len(names))
-        before, now = self._volumes(sorted(names, key=lambda name: known[name].number), early)
+        self._next = len(known) + STEP
+        early = round((1 - WINDOW) * len(known))
+        before, now = self._volumes(known, early)
         if now - before > TOLERANCE * now:
             return False
         self.reason = (
-            f"converged: the last {len(names) - early} of {len(names)} evaluations added "
+            f"converged: the last {len(known) - early} of {len(known)} configurations added "
             f"{(now - before) / now if now else 0:.1%} to the hypervolume"
         )
         return True
 
-    def _volumes(self, names: list[str], early: int) -> tuple[float, float]:
-        """Hypervolume of the first points and of all, by what is expected of them.
-
-        Args:
-            names: keys of the points, by number.
-            early: how many are the first.
-        """
+    def _volumes(self, known: Sequence[Evaluation], early: int) -> tuple[float, float]:
+        """Hypervolume of the first configurations and of all, by what is expected of them."""
         import moocore
         import numpy as np
 
-        race = self._race
-        points = [
-            replace(entry, objectives=first_of(entry.objectives, race.counts[name]), validated=None)
-            for name in names
-            if isinstance(entry := self._store.known[name], Evaluation)
-        ]
-        values = worth_of(points, race.objectives)
-        allowed = np.array([max(race.excesses(name).values(), default=0.0) <= 0 for name in names])
+        settings = self._evaluator.settings
+        values = worth_of(known, settings.objectives)
+        allowed = np.array([feasible(one, settings.constraints) for one in known])
         if not allowed.any():
             return 0.0, 0.0
         front = values[allowed][non_dominated(values[allowed])]

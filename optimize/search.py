@@ -1,27 +1,38 @@
-"""Searching the parameters of a scenario: checks everything, then explores and validates."""
+"""Searching the parameters of a scenario: check everything, then propose, run, validate and recommend."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from gridtune.optimize.budget import Budget, Meter
-from gridtune.optimize.evaluator import Evaluator
+from gridtune.optimize.budget import VALIDATION, Budget, Meter
+from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.exploration import Exploration
-from gridtune.optimize.held_out import PAIR, HeldOut
-from gridtune.optimize.records.evaluations import Archive, Failed, Value
+from gridtune.optimize.front.front import front
+from gridtune.optimize.recommend.recommender import LEAST, Recommender
+from gridtune.optimize.records.evaluations import Archive, Constraint, Failed
+from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
+from gridtune.optimize.replication.starvation import NO_STARVATION
+from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.runs.table import RunTable
+from gridtune.optimize.runs.trials import ENDED, RECOMMENDATIONS, UNITS, archive_of
 from gridtune.optimize.samplers import find, samplers
+from gridtune.optimize.samplers.base import Sampler
+from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.search_space.today import starting_points, today_of
-from gridtune.optimize.storages.storage import JOURNAL, check_address, make_directory, shown
-from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_choice
-from gridtune.optimize.study.study import default_name
+from gridtune.optimize.studies.databases import shown
+from gridtune.optimize.studies.places import JOURNAL
+from gridtune.optimize.studies.reading import stored_settings
+from gridtune.optimize.studies.study import OpenStudy, open_study
+from gridtune.optimize.validation import Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_luck import with_luck
@@ -32,8 +43,9 @@ from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 from gridtune.scenarios.workers.pool import Pool
 from gridtune.threads import one_thread
 
-FRESH = 5  # runs of a member on fresh seeds
-RACING = 2  # of them at first, where those that remain uncertain get more
+VALIDATED = 1 / 2  # validation runs for each run of the search, at most, where runs are not limited
+FLOOR = 120  # validation runs that a search of few configurations may take in any case
+CHECKED = 1 / 4  # of these, for the front; the others find and confirm recommendations
 
 
 @dataclass(frozen=True)
@@ -41,181 +53,73 @@ class SearchResult:
     """What a search found.
 
     Attributes:
-        archive: every evaluation, those of the front validated on fresh seeds.
+        archive: every evaluation, validation runs included, and the recommendations.
         notes: what a user should know, a line each.
-        evaluated: points evaluated now; the others were known from an earlier part of the search.
+        simulated: runs done now; the others were known from an earlier part of the search.
         settings: what was searched, and how.
     """
 
     archive: Archive
     notes: tuple[str, ...]
-    evaluated: int
+    simulated: int
     settings: Settings
 
     @property
     def failures(self) -> tuple[Failed, ...]:
-        """Points that could not be evaluated, and why."""
+        """Configurations that could not be evaluated, and why."""
         return self.archive.failed
 
 
 @one_thread()
 def search(
     scenario: Scenario,
+    config: SearchConfig | None = None,
     *,
-    budget: Budget | int | None = None,
-    sampler: str = "auto",
-    replications: int | None = None,
-    max_replications: int | None = None,
-    seed: int = 1,
-    objectives: Sequence[str] = (),
-    require: Sequence[str] = (),
-    others: Sequence[Scenario] = (),
-    seeds: Sequence[int] = (),
-    robust: str | None = None,
-    vary: Sequence[str] = (),
-    out: Path | None = None,
-    storage: str | Path | None = None,
-    study: str | None = None,
-    resume: bool = False,
-    batch: int | None = None,
-    validation_replications: int | None = None,
     jobs: int = 1,
     pool: Pool | None = None,
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
     holding: ExitStack | None = None,
-    allow_loss: bool | None = None,
-    start: Sequence[Mapping[str, Value]] = (),
-    today: bool | None = None,
+    **fields: Any,
 ) -> SearchResult:
     """Search the parameters of a scenario for the best trade-offs.
 
     Args:
         scenario: what to search.
-        budget: what it may take in all; a number is one of points to evaluate, today's setting and earlier
-            parts of a resumed search included.
-        sampler: `auto` or a name of `optimize.samplers.samplers`.
-        replications: runs of every point at first, with the same random streams for all points; if left out
-            what the scenario says, else 1.
-        max_replications: runs that a point may have while its membership of the front is uncertain; if left
-            out what the scenario says unless `replications` is given, else as many as `replications`.
-        seed: of workloads and sampler.
-        objectives: metrics to trade off; those of the scenario if left out.
-        require: constraints, `METRIC<=NUMBER` or with `>=`, `<` or `>`; those of the scenario if left out. A
-            point that breaks one in any case is never on the front.
-        others: further scenarios in which every point is evaluated, too.
-        seeds: of workloads: every point is evaluated in every scenario under each; `seed` alone if left out.
-        robust: how an objective sums up these cases: `mean` (if left out), `worst` or `quantile:SHARE`, the
-            value that this share of the cases reach; replication by replication.
-        vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`, added to the scenario's space or put in its place.
-        out: directory that gets the study as a journal file, unless `storage` is given.
-        storage: URL of a database or path of a journal file. Without `out` and `storage` nothing is kept.
-        study: name of it; that of the scenario if left out.
-        resume: whether to go on with a study that exists.
-        batch: points proposed at once; what suits the sampler if left out.
-        validation_replications: fresh runs per front member, 0 for none; if left out as many as
-            `replications`, but at least 5. Where `max_replications` is more than `replications`, members that
-            remain uncertain get up to twice as many, or `max_replications` if that is more; if it is left
-            out, members have 2 at first where a model of all runs helps to judge them.
+        config: what is asked for; made of `fields` if left out.
         jobs: worker processes.
         pool: who runs the simulations, instead of `jobs` processes.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
-        holding: keeps other searches out of `out` for longer than this one, until it is closed.
-        allow_loss: whether points may lose more mandatory work than the scenario as it stands; if left out
-            what the scenario says, and with other `work` than simulating they may. Else they break a
-            constraint, see `optimize.replication.loss`.
-        start: settings to evaluate after today's and before the sampler's own, values by path, beside those
-            that the scenario names; what one leaves out is as today. Those outside the space are left out.
-        today: whether the scenario as it stands is evaluated first; if left out it is, unless other `work`
-            than simulating may know nothing of it.
+        holding: keeps other searches out of the folder for longer than this one, until it is closed.
+        fields: of a `SearchConfig`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is evaluated, except that a
             storage stops working.
         KeyboardInterrupt: by Ctrl-C or SIGTERM; what was finished is kept.
     """
-    least, most = _replications(scenario, replications, max_replications)
-    budget = budget if isinstance(budget, Budget) else Budget.of(budget)
-    _check_counts(replications=least, jobs=jobs, batch=batch or 1)
-    if most < least:
-        raise ScenarioError(f"max_replications {most}: at least the {least} replications of every point")
-    if not 0 <= seed < 2**32:
-        raise ScenarioError(f"seed {seed}: expected a whole number from 0 to 2**32 - 1")
-    scenario, lucky = with_luck(scenario)
-    others = [with_luck(other)[0] for other in others]
-    problem = problem_of(
-        scenario, seed, objectives=objectives, require=require, vary=vary, others=others, seeds=seeds,
-        robust=robust,
-    )  # fmt: skip
-    space, chosen = problem.space, problem.objectives
-    spec = scenario.spec.search or SearchSpec()
-    if allow_loss is None:
-        # What other work measures as lost, only its author knows.
-        allow_loss = spec.allow_loss or work is not metrics_of
-    guarded = not allow_loss
-    constraints = (*problem.constraints, NO_MORE_LOSS) if guarded else problem.constraints
-    if storage is not None:
-        check_address(storage)
-    where = storage or (out and out / JOURNAL)
-    name = study or default_name(scenario)
-    earlier = stored_choice(where, name, resume=resume) if where is not None else None
-    raced = (work is metrics_of if today is None else today) if earlier is None else earlier.today
-    standing = today_of(scenario, space, problem.cases)
-    expected = budget.expected(least, most, len(problem.cases) or 1)
-    kind = find(sampler, expected - (raced and not standing.point), space)
-    notes = list(problem.notes)
-    if resume and earlier is None:
-        notes.append(f"{name}: there is no study of that name to resume; it begins")
-    if raced and standing.notes:
-        notes.append(f"today's setting is no point of the space: {'; '.join(standing.notes)}")
-    starts = dict[str, Point]()
-    for one in starting_points([*spec.start, *start], space, standing, scenario.name):
-        notes += [one] if isinstance(one, str) else []
-        starts |= {} if isinstance(one, str) else {key(one): one}
-    if earlier is not None:
-        kind = samplers().get(earlier.sampler, kind) if sampler == "auto" else kind
-        batch = batch or earlier.batch
-        starts = starts or {key(point): point for point in earlier.starts}
-    batch = batch or kind.batch_for(expected)
-    settings = Settings(
-        scenario, space, chosen, kind.name, batch, seed, least,
-        problem.cases, problem.robust, constraints, most,
-        standing if raced else None, tuple(starts.values()),
-    )  # fmt: skip
-    proposer = kind(space, chosen, seed, batch)
-    fresh = max(FRESH, least) if validation_replications is None else validation_replications
-    fresh_most = max(2 * fresh, most) if settings.adaptive else fresh
-    racing = settings.adaptive and validation_replications is None
-    fresh_least = max(RACING, least) if racing else fresh
-    reserve = 2 * min(PAIR, fresh_least) * len(settings.run_in)  # a point and today's setting
-    least_runs = 2 * least * len(settings.run_in) + reserve
-    if budget.runs is not None and budget.runs < least_runs:
-        raise ScenarioError(
-            f"runs {budget.runs}: too few to search and to judge what is found; {least_runs} at least"
-        )
-    store = Store(settings, name, budget.points)
+    config = config or SearchConfig.of(**fields)
+    if jobs < 1:
+        raise ScenarioError(f"jobs {jobs}: at least 1 is needed")
+    plan = _plan(scenario, config, simulated=work is metrics_of)
     held = holding or ExitStack()
-    if where is not None:
-        with _directory(out, held):
-            store = StudyStore(settings, name, budget.points, where, resume=resume)
-    workers = pool or Pool(jobs)
-    progress = progress or Progress()
-    meter = Meter(budget, reserve=reserve)
-    running = Evaluator(settings, store, workers, progress, work)
-    for note in (*lucky, *notes):
+    with _directory(config.out, held):
+        study = open_study(
+            plan.where, plan.name, plan.settings.as_json(),
+            {one.name: one.direction for one in plan.settings.objectives},
+            {parameter.path: distribution(parameter) for parameter in plan.settings.space},
+            resume=config.resume,
+        )  # fmt: skip
+    workers, progress = pool or Pool(jobs), progress or Progress()
+    table = RunTable(plan.settings, study.rows, study.attributes.get(UNITS))
+    running = Evaluator(plan.settings, table, study, workers, progress, work)
+    for note in plan.notes:
         running.note(f"note: {note}")
     interrupted = False
     try:
         with sigterm_as_interrupt():
-            exploration = Exploration(running, proposer, meter)
-            exploration.explore()
-            spent = running.spent(exploration.race.counts)
-            held_out = HeldOut(running, meter, spent, fresh_least, fresh, fresh_most)
-            held_out.validate()
-            held_out.transplant()
-            held_out.look_again()
-            held_out.level()
+            archive = _searched(plan, config, running, study)
     except BaseException as error:
         workers.abort()
         interrupted = isinstance(error, KeyboardInterrupt)
@@ -225,31 +129,159 @@ def search(
         if pool is None:
             workers.close()
         try:
-            store.close()
+            study.set_attribute(UNITS, table.units)
+            study.close()
         finally:
             if holding is None:
                 held.close()
         if interrupted:
-            running.note(_going_on(len(store.known), str(budget), out or storage))
-    return SearchResult(store.archive(), tuple(running.notes), running.evaluated, settings)
+            running.note(_going_on(running, plan.budget, config.out or config.storage))
+    return SearchResult(archive, tuple(running.notes), running.simulated, plan.settings)
 
 
-def _going_on(count: int, budget: str, where: Path | str | None) -> str:
+@dataclass(frozen=True)
+class _Plan:
+    """A search that was found to make sense."""
+
+    settings: Settings
+    budget: Budget
+    name: str
+    where: str | Path | None
+    kind: type[Sampler]
+    notes: list[str] = field(default_factory=list)
+
+
+def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan:
+    """Check all that is asked for, before anything runs."""
+    budget, spec = config.limits, scenario.spec.search or SearchSpec()
+    each = spec.replications if config.replications is None else config.replications
+    scenario, lucky = with_luck(scenario)
+    others = [with_luck(other)[0] for other in config.others]
+    problem = problem_of(
+        scenario, config.seed, objectives=config.objectives, require=config.require, vary=config.vary,
+        others=others, seeds=config.seeds, robust=config.robust,
+    )  # fmt: skip
+    constraints = (*problem.constraints, *_guards(scenario, config, spec, simulated))
+    where = config.storage or (config.out and config.out / JOURNAL)
+    name = config.study or default_name(scenario)
+    stored = stored_settings(where, name)
+    earlier = Settings.of_json(stored) if stored is not None and config.resume else None
+    raced = simulated if config.today is None else config.today
+    raced = raced if earlier is None else earlier.today is not None
+    standing = today_of(scenario, problem.space, problem.cases)
+    notes = [*lucky, *problem.notes]
+    if config.resume and stored is None:
+        notes.append(f"{name}: there is no study of that name to resume; it begins")
+    if raced and standing.notes:
+        notes.append(f"the baseline is no point of the space: {'; '.join(standing.notes)}")
+    starts = dict[str, Point]()
+    for one in starting_points([*spec.start, *config.start], problem.space, standing, scenario.name):
+        if isinstance(one, str):
+            notes.append(one)
+        else:
+            starts[key(one)] = one
+    cases = len(problem.cases) or 1
+    expected = budget.expected(each, each, cases)
+    kind = find(config.sampler, expected - (raced and not standing.point), problem.space)
+    batch = config.batch
+    if earlier is not None:
+        kind = samplers().get(earlier.sampler, kind) if config.sampler == "auto" else kind
+        batch = batch or earlier.batch
+        starts = starts or {key(point): point for point in earlier.starts}
+    settings = Settings(
+        scenario, problem.space, problem.objectives, kind.name, batch or kind.batch_for(expected),
+        config.seed, each, problem.cases, problem.robust, constraints,
+        standing if raced else None, tuple(starts.values()),
+    )  # fmt: skip
+    if stored is not None and config.resume:
+        differences = settings.differences(stored)
+        if differences:
+            raise ScenarioError(
+                f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
+            )
+    least = 4 * each * cases
+    if budget.runs is not None and budget.runs < least:
+        raise ScenarioError(
+            f"runs {budget.runs}: too few to search and to judge what is found; {least} at least"
+        )
+    return _Plan(settings, budget, name, where, kind, notes)
+
+
+def _guards(
+    scenario: Scenario, config: SearchConfig, spec: SearchSpec, simulated: bool
+) -> tuple[Constraint, ...]:
+    """What no configuration may do to jobs unless it is allowed; other work than simulating has none."""
+    may_lose = spec.allow_loss if config.allow_loss is None else config.allow_loss
+    may_starve = spec.allow_starvation if config.allow_starvation is None else config.allow_starvation
+    if not simulated:
+        may_lose, may_starve = config.allow_loss is not False, config.allow_starvation is not False
+    found = () if may_lose else (NO_MORE_LOSS,)
+    return found if may_starve or not scenario.spec.site else (*found, NO_STARVATION)
+
+
+def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
+    """Explore, validate, recommend."""
+    settings, meter = plan.settings, Meter(plan.budget)
+    sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
+    Exploration(running, sampler, meter).explore()
+    allowed = max(int(VALIDATED * running.spent), FLOOR * len(settings.run_in))
+    found: tuple[Recommendation, ...] = ()
+
+    def archive() -> Archive:
+        return archive_of(plan.name, settings, running.entries, plan.budget.points, found)
+
+    searched = running.spent
+
+    def left(share: float = 1.0, of: float = 1.0) -> int:
+        free = max(0, searched + int(of * allowed) - running.spent)
+        rest = meter.left(running.spent, share)
+        return rest if plan.budget.runs is not None else min(rest, free)
+
+    fixed = config.validation_replications
+    enough = plan.budget.runs is None or left() >= 2 * LEAST
+    share = VALIDATION if enough else 1.0
+    Validation(running, archive, lambda: left(share, CHECKED), fixed).validate()
+    if fixed != 0:
+        told = front(archive())
+        recommender = Recommender(running, told, left, lambda point: _number(running, point))
+        found = recommender.recommend()
+    study.set_attribute(RECOMMENDATIONS, [one.as_json() for one in found])
+    study.set_attribute(ENDED, True)
+    return archive()
+
+
+def _number(running: Evaluator, point: Point) -> int:
+    """The number of a configuration, which is evaluated if it was not."""
+    if key(point) not in running.known:
+        running.evaluate([point])
+    return running.known[key(point)].number
+
+
+def default_name(scenario: Scenario) -> str:
+    """The name of a study unless another is given: that of the scenario."""
+    path = Path(scenario.name)
+    return path.stem if path.suffix == ".toml" else scenario.name
+
+
+def _going_on(running: Evaluator, budget: Budget, where: Path | str | None) -> str:
     """Where the results of an interrupted search are, and how to go on."""
     if where is None:
         return "note: nothing is kept of a search without --out or --storage"
-    kept = f"note: {count} of {budget} are kept in {shown(where)}"
-    return f"{kept}; the same command with --resume goes on"
+    kept = f"note: {len(running.known)} configurations of {budget} are kept in {shown(where)}"
+    return f"{kept}; the same command with --resume continues"
 
 
 @contextmanager
 def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
-    """Make and hold a directory for what the block is about to open; if that fails, nothing is left."""
+    """Make and hold a folder for what the block is about to open; if that fails, nothing is left."""
     new = [] if out is None else [folder for folder in (out, *out.parents) if not folder.exists()]
     fresh = out is not None and not (out / FOLDER).exists()
     try:
         if out is not None:
-            make_directory(out)
+            try:
+                out.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ScenarioError(f"{out}: cannot be made: {error.strerror or error}") from error
             held.enter_context(holding_folder(out))
         yield
     except BaseException:
@@ -260,18 +292,3 @@ def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
             for folder in new:
                 folder.rmdir()
         raise
-
-
-def _replications(scenario: Scenario, least: int | None, most: int | None) -> tuple[int, int]:
-    """Replications of every point and of an uncertain one: as asked for, as the scenario says, or one."""
-    spec = scenario.spec.search or SearchSpec()
-    if most is None:
-        most = spec.max_replications if least is None else least
-    least = spec.replications if least is None else least
-    return least, least if most is None else most
-
-
-def _check_counts(**counts: int) -> None:
-    for name, count in counts.items():
-        if count < 1:
-            raise ScenarioError(f"{name} {count}: at least 1 is needed")

@@ -178,10 +178,11 @@ def test_popular_files_are_drawn_by_zipfs_law():
     assert shares == pytest.approx([6 / 11, 3 / 11, 2 / 11], abs=0.02)
 
 
-def test_in_the_deteriorating_federation_a_cache_shortens_what_jobs_wait_for():
+def test_in_a_federation_where_all_breaks_a_cache_shortens_what_jobs_wait_for():
     shared = {"workload.meta.data.files": 20, "workload.meta.data.popularity": 0.8, "horizon": 7200.0}
+    shared |= {"parts.faults": True}
     run, cached = (
-        simulate(load("federation/deteriorating").override(shared | changes))
+        simulate(load("federation/small").override(shared | changes))
         for changes in ({}, {"site.lyon.cache": 1e10, "site.nancy.cache": 1e10})
     )
     assert cached.metrics["cache_hits"].value > cached.metrics["cache_misses"].value

@@ -1,7 +1,6 @@
 """What changes from one point to another, how surely, and how many are called better by luck."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from gridtune.optimize.front.against_today import (
     in_words,
     settings_changed,
     told_changes,
-    worth_it,
 )
 from gridtune.optimize.front.changes import Change, change, changes, other_changes
 from gridtune.optimize.front.front import front
@@ -126,39 +124,6 @@ def better_by_luck(*chances):
     return front(replace(study, today=0))
 
 
-@pytest.mark.parametrize(
-    ("chances", "better"),
-    [
-        ((0.024,), [1]),
-        ((0.026,), []),
-        ((0.012, 0.9), [1]),
-        ((0.013, 0.9), []),  # the luckier of two
-        ((0.020, 0.024), [1, 2]),  # two that are ahead vouch for each other
-        ((0.020, 0.026), []),
-        ((0.008, 0.016, 0.03), [1, 2]),
-        ((0.009, 0.0165, 0.0245), [1, 2, 3]),
-    ],
-)
-def test_of_what_is_called_better_than_today_a_fortieth_is_so_by_luck(chances, better):
-    found = better_by_luck(*chances)
-    everybody = [SimpleNamespace(evaluation=one) for one in found.archive.evaluations[1:]]
-    assert sorted(one.evaluation.number for one in worth_it(found, everybody)) == better
-
-
-def test_one_run_says_nothing_unless_runs_repeat_each_other_and_worse_is_never_better():
-    rows = (1.0, 5.0), (0.9, 5.0), (1.0, 5.0), (1.1, 4.0)
-    found = front(archive((UNFAIR, COMPLETED), *rows, today=0))
-    everybody = [SimpleNamespace(evaluation=one) for one in found.archive.evaluations[1:]]
-    assert worth_it(found, everybody) == [], "nobody knows what is luck"
-    again = front(archive((UNFAIR, COMPLETED), ((1.0, 1.0), (5.0, 5.0)), *rows[1:], today=0))
-    assert again.certain
-    assert not found.certain
-    assert [one.evaluation.number for one in worth_it(again, everybody)] == [1], "it was run twice, alike"
-    lucky = front(archive((UNFAIR, COMPLETED), ((1.0, 1.1), (5.0, 5.0)), *rows[1:], today=0))
-    assert worth_it(lucky, everybody) == []
-    assert worth_it(front(archive((UNFAIR,), (1.0,))), everybody) == everybody
-
-
 def test_points_are_compared_on_fresh_seeds_only_where_both_have_them():
     study = archive((UNFAIR,), (1.0,), (3.0,), (4.0,), fresh=[((10.0, 11.0),), ((15.0, 16.0),), None])
     found, (a, b, c) = front(study), study.evaluations
@@ -169,66 +134,3 @@ def test_points_are_compared_on_fresh_seeds_only_where_both_have_them():
 
 def put(*gaps, failure="", tests=1):
     return kind_test.Transplant(3, {"k": "b"}, tuple(of(gap) for gap in gaps), failure, tests)
-
-
-def test_a_transplant_is_better_if_in_anything_and_worse_if_surely_in_something():
-    assert [put(*gaps).verdict for gaps in [(LESS, MORE), (MORE, SAME), (SAME, SAME), (UNSURE, SAME)]] == [
-        "better", "worse", "level", "undecided",
-    ]  # fmt: skip
-    assert put(ONCE).verdict == "undecided"
-    assert put(LESS, failure="no nodes").verdict == "failed"
-    assert [put(LESS, tests=n).verdict for n in (4, 6)] == ["better", "undecided"]
-
-
-def test_a_kind_is_worse_only_if_every_variant_of_it_is():
-    def tested(*variants):
-        return kind_test.Tested("k", "a", "b", variants, 5)
-
-    worse, better, open_, failed = put(MORE), put(LESS), put(UNSURE), put(failure="no nodes")
-    assert tested(worse, worse, worse).verdict == "worse"
-    assert tested(worse, failed, worse, worse).verdict == "worse"
-    assert tested(worse, worse).verdict == tested(worse, failed, worse).verdict == "undecided", "too few"
-    assert tested(worse, open_).verdict == "undecided"
-    assert tested(worse, better).verdict == "better"
-    assert tested(failed).verdict == tested().verdict == "undecided"
-    assert tested(worse, open_, worse).count == {"worse": 2, "undecided": 1}
-    text = str(tested(worse, replace(worse, host=4), worse))
-    assert text == (
-        "k b in the place of a, 3 variants in 2 points of the front, 5 paired runs each: worse in 3. "
-        "a is better than b on this front."
-    )
-    assert str(tested(worse)) == (
-        "k b in the place of a, 1 variant in 1 point of the front, 5 paired runs each: worse in 1, "
-        "which is less than 3 that ran. Undecided."
-    )
-    assert str(tested(worse, open_)).endswith("Undecided.")
-    assert str(tested(worse, better)).endswith(
-        "b beats a in some objective there: for one, k=b (from point 3)."
-    )
-    made = tested(failed, better).as_json()
-    assert [one["failure"] for one in made["transplants"]] == ["no nodes", None]
-    assert made["verdict"] == "better"
-    assert made["runs"] == 5
-
-
-def test_a_transplant_by_itself_is_one_test():
-    surely = of(replace(MORE, confidence=0.96))
-    assert kind_test.Transplant(3, {}, (surely,)).verdict == "worse"
-    assert kind_test.Transplant(3, {}, (surely,), tests=2).verdict == "undecided"
-
-
-@pytest.mark.parametrize(
-    ("gaps", "verdict"),
-    [
-        ((MORE, MORE), "worse"),
-        ((MORE, SAME), "worse"),
-        ((MORE, UNSURE), "undecided"),  # ahead in the other, if not surely: a trade-off, maybe
-        ((MORE, LESS), "better"),
-        ((UNSURE, UNSURE), "undecided"),
-        ((SAME, SAME), "level"),
-    ],
-)
-def test_a_kind_that_may_be_a_trade_off_is_not_called_worse(gaps, verdict):
-    sure = [replace(one, confidence=0.999) if one.confidence == 0.99 else one for one in gaps]
-    made = kind_test.Transplant(0, {}, tuple(map(of, sure)), "", 1)
-    assert made.verdict == verdict

@@ -9,7 +9,6 @@ from gridtune.optimize.records.evaluations import LEAST, Constraint, Estimate, O
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.samplers.penalty import Penalty
 from gridtune.optimize.search_space.constraints import constraints_of, excesses, limits, tightest, violation
-from gridtune.optimize.study.extra_runs import _concatenated
 from gridtune.scenarios import ScenarioError, load
 
 
@@ -125,6 +124,3 @@ def test_what_only_some_runs_of_a_point_have_is_not_constrained():
     ]
     made = evaluated(0, {}, [[{name: Metric(x, "") for name, x in run.items()} for run in runs]], settings)
     assert made.cases["calm"].keys() == {"excess_loss", "excess_loss.a"}
-    first, then = made.cases["calm"], {"excess_loss": known(0.0), "excess_loss.b": known(0.0)}
-    assert _concatenated(first, then).keys() == {"excess_loss"}
-    assert _concatenated({}, then).keys() == then.keys()

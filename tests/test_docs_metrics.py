@@ -26,7 +26,17 @@ def test_the_tables_are_those_of_the_program():
     assert always + classes == ROWS
 
 
-@pytest.mark.parametrize("page", ["metrics.md", "validation.md", "performance.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "metrics.md",
+        "validation.md",
+        "performance.md",
+        "federation.md",
+        "four-parameters.md",
+        "costs-and-faults.md",
+    ],
+)
 def test_measured_tables_are_those_of_their_data(page, monkeypatch):
     monkeypatch.syspath_prepend(DOCS / "making")  # as for a script there
     tables = runpy.run_path(str(DOCS / "making" / "tables.py"))

@@ -14,8 +14,8 @@ from gridtune.optimize.front.changes import change as change_of
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.replication.validation import FRESH
+from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
-from gridtune.optimize.study.study import load as load_study
 from gridtune.scenarios import load
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.errors import ScenarioError

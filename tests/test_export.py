@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from gridtune.optimize.analysis.recommendation import ParameterChange
 from gridtune.optimize.api import open_study
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.export import differences, exported
 from gridtune.optimize.commands.front import FrontRequest, show_front
+from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.report.numbers import relative
 from gridtune.optimize.report.recommended import recommendations
 from gridtune.optimize.search import search

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.front import front, history, probability_non_dominated, reference_point
 from gridtune.optimize.front.number_format import measured, plain
-from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.compare import costs
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)
@@ -262,16 +260,3 @@ def test_a_front_and_its_members_say_what_they_are():
     found = front(archive(TWO, (0.5, 100), (0.1, 10)))
     assert repr(found) == "Front('study', 2 of 2 points for unfairness, completed)"
     assert repr(found.members[0]).startswith("Member(1, on the front: ")
-
-
-def test_what_points_are_worth_is_on_the_level_of_the_members_own_means():
-    study = search(40, objectives=2)
-    found = front(study)
-    points = [member.evaluation for member in found.members]
-    worth = worth_of(points, list(study.evaluations), [], study.objectives, found.judgement)
-    means = costs([point.validated for point in points], study.objectives)
-    own = np.array([[np.var(one.values, ddof=1) for one in point.validated.values()] for point in points])
-    off = [worth[point.number] for point in points] - means
-    assert abs((off / own).sum(axis=0)) == pytest.approx(0.0, abs=0.05 * abs(off / own).sum(axis=0).min())
-    assert abs(off / own**0.5).max() > 0.01
-    assert set(worth) == set(range(40))

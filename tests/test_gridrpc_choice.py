@@ -246,8 +246,10 @@ def test_faults_of_gridrpc_servers_leave_those_of_tasks_alone():
     }
     made = load("federation/small")  # of which these two parts, on nodes of their own
     made = made.override({f"parts.{part}": part in ("gridrpc", "deadline") for part in made.spec.parts})
+    faults = made.document["fault"]
     whole, failing = (
-        simulate(Scenario("any", {**made.document, **more}, made.base)) for more in ({}, {"fault": [fault]})
+        simulate(Scenario("any", {**made.document, "fault": [*faults, *more]}, made.base))
+        for more in ([], [fault])
     )
     for name in ("missed", "rejected", "completed.task"):
         assert failing.metrics[name] == whole.metrics[name]

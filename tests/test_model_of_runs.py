@@ -7,16 +7,13 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.inference import model_of_runs
-from gridtune.optimize.inference.judgement import ENOUGH, Loss, judgement_of
+from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
 from gridtune.optimize.inference.model_of_runs import best_layers, runs_of
 from gridtune.optimize.inference.model_of_runs import worth_of as expected
 from gridtune.optimize.inference.response_surface import WIDE, Surface, _start, coordinates_of
-from gridtune.optimize.records.evaluations import Constraint
-from gridtune.optimize.replication.allocate import contested
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
 from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE
 from gridtune.optimize.replication.paired import Difference, difference, unpaired_difference
-from gridtune.optimize.replication.refine import Refinement
 from gridtune.optimize.replication.shortlist import promising, shortlist, to_minimise
 from tests.fronts import COMPLETED, UNFAIR, estimate, evaluation, search
 from tests.saboteurs import worst_loss
@@ -140,15 +137,6 @@ def test_a_judgement_takes_enough_points():
     assert 99 not in found
 
 
-def test_losses_are_said_in_words():
-    assert str(Loss(0.0005, 0.005)).startswith(
-        "expected loss 0.1% of the front's span; with a probability of 0.01 "
-    )
-    assert str(Loss(0.0004, 0.004)).startswith(
-        "expected loss below 0.1% of the front's span; with a probability of below 0.01 "
-    )
-
-
 def test_the_shortlist_of_one_objective_is_its_ties_and_of_two_what_adds_volume():
     ties = [evaluation(k, (UNFAIR,), (1.0 if k % 2 else 2.0,)) for k in range(8)]
     assert [one.number for one in shortlist(ties, (UNFAIR,), 3)] == [1, 3, 5]
@@ -168,55 +156,6 @@ def test_the_most_promising_adds_most_to_the_volume_of_what_is_there():
     assert promising(draws, [3, 4], 1, base=[0, 1]) == [3]
     assert promising(draws, [3, 4], 5, base=[0, 1, 2]) == [4, 3], "what is near the base adds nothing"
     assert promising(draws, [], 3, base=[0, 1]) == []
-
-
-def test_without_two_runs_the_best_are_probed_first():
-    values = np.array([[[float(k)], [10.0 - k]] for k in range(4)] + [[[9.0], [9.5]], [[9.5], [9.9]]])
-    ones = np.ones(6, dtype=int)
-    assert contested(values, ones, 1) == []
-    assert set(contested(values, ones, 5)) >= {0, 1, 2, 3}
-    assert contested(values[:1], ones[:1], 5) == []
-
-
-def test_spreads_are_learned_from_the_best_that_were_run_twice_alone():
-    draw = np.random.default_rng(5)
-    near = [(float(k), 10.0 - k) for k in range(6)]
-    values = np.array([[a + draw.normal(0, 0.01, 3), b + draw.normal(0, 0.01, 3)] for a, b in near])
-    wild = np.array([[50 + draw.normal(0, 30, 3), 50 + draw.normal(0, 30, 3)] for _ in range(6)])
-    counts = np.full(12, 3)
-    assert contested(np.concatenate([values, wild]), counts, 10) == [], (
-        "far points are wild, which is nobody's concern"
-    )
-
-
-def test_a_refinement_doubles_the_runs_of_the_contested_up_to_the_most():
-    draw = np.random.default_rng(2)
-    known = {
-        f"p{k}": {
-            "unfairness": estimate(*(5 + draw.normal(0, 1, 8))),
-            "completed": estimate(*(5 + draw.normal(0, 1, 8))),
-        }
-        for k in range(6)
-    }
-    limit = Constraint("unfairness", "<=", 100.0)
-    made = Refinement(TWO, 6, known.__getitem__, (limit,), lambda name: {"": known[name]})
-    made.counts = dict.fromkeys(known, 2)
-    wanted = made.wanted()
-    assert wanted
-    assert set(wanted.values()) == {4}
-    made.counts = dict.fromkeys(known, 4)
-    assert set(made.wanted().values()) <= {6}
-    assert (made.had("p0"), made.usable("p0")) == (8, True)
-    made.counts["p0"] = 9
-    assert not made.usable("p0")
-    made.counts["p0"] = 1
-    first = known["p0"]["unfairness"].values[0]
-    assert made.excesses("p0") == {str(limit): pytest.approx((first - 100) / 100)}
-    assert made.means()["p0"][0] != known["p0"]["unfairness"].mean
-    made.counts = {"p0": 8, "p1": 9}
-    assert made.means()["p1"] == made.means()["p0"], "what failed later counts as the worst"
-    made.counts = {}
-    assert made.means() == {}
 
 
 def measured(**values):

@@ -14,10 +14,14 @@ from tests.parts import KINDS, moments, moved
 TOGETHER = {
     "federation/small": {},
     "federation/lcg-week": {"horizon": 86400.0, "network.backbone": 12.5e6},
-    "federation/deteriorating": {"horizon": 8000.0},
 }
 
+
 RESOLUTION = 1e-3  # s by which a job must move: rounding moves none so far
+
+
+def all_on(name):
+    return {f"parts.{part}": True for part in load(name).spec.parts}
 
 
 def need_traces(name):
@@ -32,7 +36,7 @@ def need_traces(name):
 @pytest.mark.parametrize("name", TOGETHER)
 def test_switching_any_part_off_changes_jobs_of_every_other_part(name):
     need_traces(name)
-    scenario = load(name).override(TOGETHER[name])
+    scenario = load(name).override(TOGETHER[name] | all_on(name))
     everything = moments(scenario)
     for off in scenario.spec.parts:
         without = moments(scenario.override({f"parts.{off}": False}))
@@ -43,12 +47,21 @@ def test_switching_any_part_off_changes_jobs_of_every_other_part(name):
 
 
 def test_all_its_parts_can_be_switched_off_but_one():
-    scenario = load("federation/deteriorating").override({"horizon": 8000.0})
+    scenario = load("federation/small").override({"horizon": 8000.0})
     for kept in KINDS:
         alone = scenario.override({f"parts.{part}": part == kept for part in scenario.spec.parts})
         jobs = simulate(alone, seed=1).record.jobs
         assert {job.kind for job in jobs} <= set(KINDS[kept])
         assert any(job.state == "done" for job in jobs)
+
+
+def test_costs_are_no_part_and_what_breaks_is_one_that_is_off():
+    scenario = load("federation/small")
+    assert [part for part, on in scenario.spec.parts.items() if not on] == ["faults"]
+    plain, broken = (simulate(scenario.override({"parts.faults": on}), seed=1) for on in (False, True))
+    assert plain.metrics["service_load"].value > 0
+    assert "faults" not in plain.metrics
+    assert broken.metrics["faults"].value > 0
 
 
 @pytest.mark.parametrize("name", TOGETHER)

@@ -1,6 +1,3 @@
-import itertools
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import f
@@ -8,10 +5,9 @@ from scipy.stats import f
 from gridtune.optimize.inference import model_of_runs, posterior
 from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
 from gridtune.optimize.inference.model_of_runs import fit
-from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.inference.response_surface import coordinates_of
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.replication.compare import estimate_of, non_dominated
+from gridtune.optimize.replication.compare import estimate_of
 from gridtune.optimize.replication.reliability import reliability
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
@@ -82,28 +78,6 @@ def test_intervals_of_differences_cover_the_truth():
             true = worth(known[to]) - worth(known[start])
             covered.append((low - 1e-9 <= true) & (true <= high + 1e-9))
     assert 0.88 <= np.mean(covered) <= 0.995
-
-
-def test_where_streams_favour_kinds_intervals_across_kinds_hold_too_seldom_and_those_of_one_kind_hold():
-    """A limit of the model, which docs/method.md names: luck is shared by points that are alike in worth."""
-    held = {True: [], False: []}
-    for seed in range(12):
-        rng = np.random.default_rng([77, seed])
-        known = [{"x": float(rng.random()), "kind": str(rng.choice(["a", "b", "c"]))} for _ in range(60)]
-        kinds = np.array(["abc".index(point["kind"]) for point in known])
-        x = np.array([point["x"] for point in known])
-        true = np.stack([x + 0.15 * kinds, (1 - x) ** 2 + 0.075 * kinds], axis=1)
-        favour = 0.6 * rng.normal(size=(3, 2, 6))[kinds]
-        values = true[:, :, None] + rng.normal(size=(2, 6)) + favour + rng.normal(0, 0.05, (60, 2, 6))
-        again = np.arange(60) % 3 == 0
-        values[~again, :, 1:] = np.nan
-        found = fit(values, known)
-        for one, other in itertools.combinations(np.flatnonzero(again), 2):
-            _, low, high = found.difference(one, other)
-            gap = true[one] - true[other]
-            held[bool(kinds[one] == kinds[other])].append((low <= gap) & (gap <= high))
-    assert 0.5 < np.mean(held[False]) < 0.85
-    assert np.mean(held[True]) > 0.85
 
 
 def test_points_that_are_beaten_for_sure_have_no_chance_and_chances_add_up_to_the_front():
@@ -180,23 +154,6 @@ def judged(seed, luck=0.1, counts=4):
     return known, judgement_of(evaluations(values, known), OBJECTIVES)
 
 
-def test_the_loss_of_a_point_is_by_how_much_it_is_beaten():
-    losses = []
-    for seed in range(6):
-        known, found = judged(seed)
-        truth = np.array([worth(point) for point in known])
-        best = truth[[not ((truth <= row).all(1) & (truth < row).any(1)).any() for row in truth]]
-        scaled = truth / np.ptp(best, axis=0)
-        beaten = (scaled[:, None] - scaled[None]).min(axis=2).max(axis=1).clip(0)
-        said = found.losses(range(50))
-        losses += [(beaten[at], said[at].expected, said[at].probability) for at in range(50)]
-    true, expected, probability = np.array(losses).T
-    assert np.abs(true - expected).mean() < 0.02
-    assert np.corrcoef(true, expected)[0, 1] > 0.95
-    assert np.mean(true[probability <= 0.1] > 0.02) <= 0.05
-    assert np.mean(true[probability >= 0.9] > 0.02) >= 0.9
-
-
 def test_an_objective_that_is_all_luck_tells_nothing():
     rng = np.random.default_rng(12)
     streams = rng.normal(0, 5, 6)
@@ -224,27 +181,6 @@ def test_a_difference_is_better_known_from_all_runs_than_from_those_of_the_pair(
     assert 0.9 <= np.mean(covered) <= 0.995
     paired = 2 * 4.303 * 0.1 * (2 / 3) ** 0.5  # Student's t with two degrees of freedom
     assert np.mean(widths) < 0.4 * paired
-
-
-def test_where_streams_stretch_differences_these_are_known_as_well_as_streams_are():
-    covered, plain = [], []
-    for seed in range(12):
-        rng = np.random.default_rng([35, seed])
-        known = points(40, rng)
-        truth = np.array([worth(point) for point in known])
-        moved = rng.normal(0, 0.6, (2, 6))
-        slopes = 1 + 0.8 * (truth - truth.mean(axis=0))
-        values = truth[:, :, None] + slopes[:, :, None] * moved + rng.normal(0, 0.03, (40, 2, 6))
-        found = fit(values, known, draws=300)
-        gaps = found.draws - found.draws[:, :1]
-        true = truth - truth[0]
-        for column in range(2):
-            half = 1.96 * gaps[:, 1:, column].std(axis=0)
-            off = np.abs(found.means[1:, column] - found.means[0, column] - true[1:, column])
-            covered.append(np.mean(off <= half))
-            plain.append(np.mean(off <= 1.96 * 0.03 * (2 / 6) ** 0.5))
-    assert np.mean(covered) > 0.85
-    assert np.mean(plain) < 0.6, "as wide as luck alone would have it"
 
 
 def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():
@@ -284,65 +220,3 @@ def test_what_never_or_always_happens_stays_so_and_odds_are_raised():
     raised = posterior._raised(np.array([0.0, 0.5, 0.8, 1.0]), 0.0, 100)
     assert raised == pytest.approx([0.0, 0.5, 0.8, 1.0])
     assert posterior._raised(np.array([0.5]), np.log(3), 100) == pytest.approx(0.75)
-
-
-def test_a_posterior_by_hand():
-    means = np.array([[0.0, 1.0], [1.0, 0.0], [1.5, 0.5]])
-    draws = means + np.array([0.0, 0.1, 0.2, 0.3, 0.4])[:, None, None] * np.array([1, 0, 0])[:, None]
-    known = Posterior(means, draws, np.zeros((1, 2)), np.full(2, 1e-6), draws[None], np.zeros((3, 2, 2)))
-    every = np.arange(3)
-    assert known.losses(every, every)[0] == pytest.approx([0.0, 0.0, 0.5])
-    assert known.losses(every, np.array([0, 2]))[0] == pytest.approx([0.0, 0.0, 0.0])
-    mean, low, high = known.difference(1, 0)
-    assert mean == pytest.approx([1.0, -1.0])
-    assert low == pytest.approx([1.0 - 0.39, -1.0 - 0.39])
-    assert high == pytest.approx([1.0 - 0.01, -1.0 - 0.01])
-    assert known.difference(1, 0, share=0.5)[1] == pytest.approx([0.7, -1.3])
-
-
-def test_of_points_that_may_cover_each_other_those_are_chosen_that_hold():
-    # Two ends of a trade-off, a point between them, and a copy of it that is now better and now worse.
-    means = np.array([[0.0, 1.0], [0.5, 0.5], [0.5, 0.5], [1.0, 0.0]])
-    draws = np.repeat(means[None], 10, axis=0)
-    draws[:3, 1] += 0.1  # covered by the copy in three of ten
-    draws[3:9, 2] += 0.1  # covers it in six of ten; in one both cover each other
-    replays = np.repeat(means[None, None], 10, axis=1)
-    known = Posterior(means, draws, np.zeros((1, 2)), np.full(2, 1e-6), replays, np.zeros((4, 2, 2)))
-    every = np.arange(4)
-    chances = posterior._raised(np.array([1.0, 0.6, 0.3, 1.0]), known._shift(every), 10)
-    assert known.holding(every, every, float(chances.mean()) - 1e-9, 0.05).tolist() == [0, 1, 2, 3]
-    assert known.holding(every, every, float(chances.mean()) + 1e-9, 0.05).tolist() == [0, 1, 3]
-    assert known.holding(np.array([1, 2]), every, 0.99, 0.05).tolist() == [1]
-    assert known.holding(np.array([2]), every, 2.0, 0.05).tolist() == [2]
-    # With a margin as wide as the step between them, one of three neighbours is enough.
-    sure = replace(known, draws=np.repeat(means[None], 10, axis=0))
-    assert len(sure.holding(every, every, 1.0, 0.49)) == 3
-    assert len(sure.holding(every, every, 1.0, 0.51)) == 2
-    # Luck of new runs tells copies apart, one way or the other, and leaves alone what is far away.
-    apart = replace(sure, luck=np.repeat(3.0 * np.eye(2)[None], 4, axis=0))
-    assert len(apart.holding(every, every, 0.9, 0.05)) < 3
-
-
-def test_what_went_comes_back_where_nothing_that_is_left_covers_it():
-    # A chain of five, from its middle outwards, in which neighbours cover each other; and one far away.
-    # The middle goes first, then its neighbours; the ends are left, and do not cover the middle.
-    means = np.array([[0.1, 2.9], [0.05, 2.95], [0.15, 2.85], [0.0, 3.0], [0.2, 2.8], [2.0, 0.0]])
-    known = Posterior(
-        means, np.repeat(means[None], 10, axis=0), np.zeros((1, 2)), np.full(2, 1e-6),
-        np.repeat(means[None, None], 10, axis=1), np.zeros((6, 2, 2)),
-    )  # fmt: skip
-    assert known.holding(np.arange(6), np.arange(6), 1.0, 0.03).tolist() == [0, 3, 4, 5]
-
-
-def test_what_is_chosen_holds_as_often_as_is_said():
-    rng = np.random.default_rng(11)
-    known = points(60, rng)
-    found = fit(runs(known, [3] * 60, rng, luck=0.3), known)
-    every = np.arange(60)
-    many, few = (found.holding(every, every, share, 0.02) for share in (0.5, 0.9))
-    assert {*few.tolist()} < {*many.tolist()}
-    held = []
-    for _ in range(200):
-        anew = found.draws[rng.integers(len(found.draws))] + rng.normal(0, 0.3 / 30**0.5, (60, 2))
-        held.append([len(non_dominated(anew[chosen])) / len(chosen) for chosen in (many, few)])
-    assert np.mean(held, axis=0)[1] > 0.85 > np.mean(held, axis=0)[0]

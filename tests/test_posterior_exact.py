@@ -1,15 +1,12 @@
 """The model of all runs by its numbers: what a small study gives, and its parts at their bounds."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from gridtune.optimize.inference import model_of_runs, posterior
-from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import estimate_of
-from tests.test_posterior import OBJECTIVES, points, runs
+from tests.test_posterior import OBJECTIVES
 
 KNOWN = {
     "means": [
@@ -58,30 +55,6 @@ KNOWN = {
          0.0958, 0.00026, 0.00628],
     ],
 }  # fmt: skip
-
-
-def test_a_small_study_gives_what_it_gave():
-    # Pinned, so that no result changes by accident; the parts are derived elsewhere (test_posterior).
-    rng = np.random.default_rng(41)
-    known = points(14, rng)
-    found = model_of_runs.fit(runs(known, [4, 3, 2, 1] * 3 + [4, 2], rng, luck=0.3), known, seed=2)
-    every = np.arange(14)
-    assert (found.draws.shape, found.replays.shape) == ((1000, 14, 2), (5, 200, 14, 2))
-    losses = found.losses(every, every)
-    assert losses.shape == (400, 14)
-    got = {
-        "means": found.means,
-        "spread of draws": found.draws.std(axis=0),
-        "mean of draws": found.draws.mean(axis=0) - found.means,
-        "streams": found.streams,
-        "replays": found.replays.mean(axis=(0, 1)) - found.means,
-        "spread of replays": found.replays.std(axis=(0, 1)),
-        "chances": found.non_dominated()[:, None],
-        "chances of some": found.non_dominated(every[::2])[:, None],
-        "losses": losses.mean(axis=0)[:, None],
-    }
-    for name, columns in KNOWN.items():
-        np.testing.assert_allclose(got[name].T, columns, atol=1e-3, err_msg=name)
 
 
 def evaluated(number, cost, gain, fresh=None):
@@ -154,17 +127,3 @@ def test_objectives_that_do_not_vary_tie_and_shares_at_their_ends_stay():
     assert model_of_runs._unit(means)[0] == pytest.approx(2e-14)
     shares = np.array([0.0, 0.001, 0.5, 1.0])
     assert posterior._odds(shares, 100) == pytest.approx([-np.log(199), -np.log(199), 0.0, np.log(199)])
-
-
-def test_losses_are_shares_of_the_span_of_the_front_and_nothing_without_one():
-    means = np.array([[0.0, 4.0], [2.0, 0.0], [3.0, 5.0]])
-    draws, none = np.repeat(means[None], 450, axis=0), np.zeros((3, 2, 2))
-    known = Posterior(means, draws, np.zeros((1, 2)), np.full(2, 1e-6), means[None, None], none)
-    every = np.arange(3)
-    losses = known.losses(np.array([2, 0]), every)
-    assert losses.shape == (400, 2)
-    assert losses[0] == pytest.approx([0.5, 0.0])  # 2 is behind 0 by 3/2 and 1/4, behind 1 by 1/2 and 5/4
-    flat = replace(known, means=means * [1, 0], draws=known.draws[:7])
-    assert flat.losses(every, every).tolist() == [[0.0] * 3] * 7
-    line = replace(known, means=np.array([[0.0, 4.0], [0.25, 4.0], [0.5, 4.0]]))
-    assert not line.losses(every, every).any(), "the front is a single point"

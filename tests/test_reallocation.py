@@ -84,4 +84,4 @@ def test_suspension_saves_what_kills_cost():
 
 def test_servers_on_leases_suspend_nothing():
     with pytest.raises(ScenarioError, match="'suspend' needs servers of their own"):
-        simulate(load("federation/deteriorating").override({"sed.killed": "suspend"}))
+        simulate(load("federation/small").override({"sed.killed": "suspend"}))

@@ -10,13 +10,10 @@ from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS, TodaysRuns
-from gridtune.optimize.replication.refine import Refinement
-from gridtune.optimize.replication.run_cache import Runs
+from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS
 from gridtune.optimize.replication.validation import FRESH, FreshRuns
 from gridtune.optimize.search_space.cases import Case, Robust
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.scenarios.execution.replicate import Task
 from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import estimate
 from tests.saboteurs import worst_loss
@@ -131,36 +128,6 @@ class Counting:
         return found
 
 
-def test_todays_setting_is_run_once_in_each_case_and_replication():
-    with Pool() as pool:
-        work = Counting(failing={("busy", 1)})
-        todays = TodaysRuns(settings(constraints=(NO_MORE_LOSS,)), pool, work)
-        todays.prepare([2, 0, 0])
-        todays.prepare([1, 2])
-        assert work.seen == {((name, k), ()): 1 for name in ("calm", "busy") for k in range(3)}
-        runs = [measured(lost_fraction=0.5)] * 4
-        made = todays.compared(runs, [0, 1])
-        # Where today's setting fails everything is lost, and nothing can be lost beyond that.
-        assert [run[EXCESS_LOSS].value for run in made] == [0.25, 0.25, 0.25, -0.5]
-        assert made[0].keys() == {"lost_fraction", EXCESS_LOSS}
-        assert str(todays.outcome(7, [0, 1]).failure) == "ValueError: no busy 1"
-        fine = todays.outcome(7, [0, 2])
-        assert (fine.index, fine.failure) == (7, None)
-        assert [run["cost"].value for run in fine.result] == [3.0, 5.0, 50.0, 52.0]
-
-
-def test_todays_setting_is_not_run_unless_it_is_asked_for_or_a_loss_is_measured_against_it():
-    with Pool() as pool:
-        work = Counting()
-        todays = TodaysRuns(settings(), pool, work)
-        todays.prepare([0, 1])
-        assert not work.seen
-        runs = [measured(cost=1)] * 4
-        assert todays.compared(runs, [0, 1]) == runs
-        todays.prepare([0, 1], asked=True)
-        assert len(work.seen) == 4
-
-
 # Fresh seeds
 
 
@@ -196,44 +163,4 @@ def test_points_are_run_once_on_fresh_seeds_in_every_case():
         assert guarded.count == 1
 
 
-def test_a_run_that_is_known_is_not_done_again_and_forgotten_once_its_group_is_complete():
-    work = Counting(failing={("calm", 3)})
-
-    def task(replication, **values):
-        return Task(CALM, values, 3, replication)
-
-    groups = [[task(0, a=1), task(0, a=1), task(1, a=1)], [task(3, a=2), task(4, a=2)]]
-    left = {('[["a", 1]]', 0, 1): {"cost": Metric(99.0, "s")}, ('[["a", 9]]', 0, 0): {}}
-    with Pool() as pool:
-        whole, failed = Runs(pool, work, left).of(groups)
-    assert [run["cost"].value for run in whole.result] == [3.0, 99.0, 4.0]
-    assert sum(work.seen.values()) == 4
-    assert failed.failure is not None
-    assert set(left) == {('[["a", 9]]', 0, 0)}
-
-
 # Who gets more replications
-
-
-def test_replications_double_up_to_the_most_and_means_are_of_those_that_count():
-    gain = Objective("gain", "maximize")
-    draw = {"a": ((0.0, 1.0, 2.0), (9.0, 9.0, 9.0)), "b": ((0.5, 0.5, 3.0), (9.0, 9.5, 9.0)),
-            "c": ((5.0, 5.0, 5.0), (1.0, 1.0, 1.0)), "d": ((0.2, 1.2, 1.0), (9.0, 8.5, 9.0)),
-            "e": ((7.0,), (3.0,)), "f": ((), ())}  # fmt: skip
-
-    def known(name):
-        cost, more = draw[name]
-        return {"cost": estimate(*cost), "gain": estimate(*more)} if cost else {}
-
-    refined = Refinement((COST, gain), 3, known, (FEW,), lambda name: {
-        "calm": {"wait": estimate(*(10.0 * (name == "c") for _ in draw[name][0]))}
-    })  # fmt: skip
-    assert refined.means() == {}
-    refined.counts = {"a": 2, "b": 2, "c": 2, "d": 2, "e": 2, "f": 1}
-    assert refined.means() == {
-        "a": [0.5, 9.0], "b": [0.5, 9.25], "c": [5.0, 1.0], "d": [0.7, 8.75], "e": [5.0, 1.0],
-    }  # fmt: skip
-    assert [refined.usable(name) for name in "abef"] == [True, True, False, False]
-    assert [refined.had(name) for name in "aef"] == [3, 1, 0]
-    assert refined.wanted() == {"a": 3, "b": 3, "d": 3}
-    assert [refined.excesses(name) for name in "ac"] == [{"wait<=9": -1.0}, {"wait<=9": 1 / 9}]

@@ -10,7 +10,6 @@ import pytest
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
-from gridtune.optimize.analysis.recommendation import Harm, ParameterChange
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import (
     EXCESS_LOSS,
@@ -20,6 +19,7 @@ from gridtune.optimize.records.evaluations import (
     Failed,
     Objective,
 )
+from gridtune.optimize.records.recommendation import Harm, ParameterChange
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
 from gridtune.optimize.report.answer import Place, answer, changes_text, harm_text

@@ -11,7 +11,7 @@ from gridtune.optimize.report.tables import front_text, listed
 from gridtune.optimize.samplers import Sampler, register, samplers
 from gridtune.optimize.samplers.base import _registry
 from gridtune.optimize.search import search
-from gridtune.optimize.storages.storage import JOURNAL
+from gridtune.optimize.studies.places import JOURNAL
 from gridtune.scenarios import load
 from search_toys import VARY, toy
 

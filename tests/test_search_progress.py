@@ -5,13 +5,14 @@ from itertools import count
 
 import pytest
 
-from gridtune.optimize import evaluator, progress
+from gridtune.optimize import progress
 from gridtune.optimize.front.front import history
 from gridtune.optimize.progress import Bar, Heartbeat, Volume, reporter
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.runs import evaluator
+from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
-from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import load
 from search_toys import VARY, Interrupting, toy, toy_with_today
 

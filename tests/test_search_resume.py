@@ -6,16 +6,16 @@ import sys
 
 import optuna
 import pytest
+from gridtune.optimize.storages.journal import Journal
+from gridtune.optimize.study.extra_runs import FURTHER
+from gridtune.optimize.study.serialization import estimates_as_json
 from optuna.storages.journal import JournalFileBackend
 
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.storages.journal import Journal
-from gridtune.optimize.storages.storage import JOURNAL
-from gridtune.optimize.study.extra_runs import FURTHER
-from gridtune.optimize.study.serialization import estimates_as_json
-from gridtune.optimize.study.study import load_archive
+from gridtune.optimize.studies.places import JOURNAL
 from gridtune.scenarios import ScenarioError, load
 from search_toys import SAMPLERS, VARY, Interrupting, forget_checksums, toy
 from tests.contents import content

@@ -9,10 +9,9 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.tables import statistics_text
+from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.cases import other_scenario
-from gridtune.optimize.study.evaluation_store import StudyStore
-from gridtune.optimize.study.study import SETTINGS, load_archive
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, Interrupting, busy_toy, toy
@@ -104,23 +103,6 @@ def test_cases_and_constraints_are_repeatable_for_any_number_of_workers_and_when
     assert content(resumed) == content(alone) == content(load_archive(tmp_path))
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "pymoo-nsga2"])
-def test_cases_and_constraints_go_with_further_replications(scenario, busy, pool, tmp_path, sampler):
-    options = {"sampler": sampler, "require": ["unfairness<=0.9"], "max_replications": 8}
-    alone = run(scenario, busy, **options).archive
-    assert content(run(scenario, busy, pool=pool, **options).archive) == content(alone)
-    with pytest.raises(KeyboardInterrupt):
-        run(scenario, busy, out=tmp_path, work=Interrupting(100, busy_toy), **options)
-    resumed = run(scenario, busy, out=tmp_path, resume=True, **options).archive
-    assert content(resumed) == content(alone) == content(load_archive(tmp_path))
-    counts = {len(e.objectives["completed"].values) for e in alone.evaluations}
-    assert counts > {2}
-    for evaluation in alone.evaluations:
-        for case in (DAY, BUSY):
-            known = evaluation.cases[case]["completed"].values
-            assert len(known) == len(evaluation.objectives["completed"].values)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -138,26 +120,6 @@ def test_a_study_is_not_resumed_with_other_cases_or_constraints(scenario, busy, 
     with pytest.raises(ScenarioError, match=f"cannot be resumed: {message}"):
         run(scenario, busy, out=tmp_path, resume=True, **{"require": require, **options})
     run(scenario, busy, out=tmp_path, budget=4, resume=True, require=["unfairness <= 1.0"])
-
-
-def test_studies_from_before_there_were_cases_are_read_and_resumed(scenario, tmp_path, monkeypatch):
-    options = {"vary": VARY, "work": toy, "budget": 5, "out": tmp_path}
-    whole = search(scenario, **{**options, "out": None}).archive
-    search(scenario, **options)
-    opened = StudyStore._open
-
-    def without(self, resume):
-        study = opened(self, resume)
-        known = study.user_attrs[SETTINGS]
-        new = {"cases", "robust", "constraints", "identity", "check", "study"}
-        study.set_user_attr(SETTINGS, {k: v for k, v in known.items() if k not in new})
-        return study
-
-    monkeypatch.setattr(StudyStore, "_open", without)
-    search(scenario, **options, resume=True)
-    monkeypatch.undo()
-    assert load_archive(tmp_path).cases == ()
-    assert content(search(scenario, **options, resume=True).archive) == content(whole)
 
 
 def test_a_failure_names_its_scenario(scenario, busy):

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gridtune.model.policy import PolicyError
+from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
-from gridtune.optimize.storages.storage import JOURNAL
-from gridtune.optimize.study.study import load as load_study
+from gridtune.optimize.studies.places import JOURNAL
 from gridtune.scenarios import ScenarioError, load, shipped_names
 from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.trace_files import find_trace

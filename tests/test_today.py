@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from gridtune.optimize.front.recommendations import recommend
 
 from gridtune.optimize.commands.search import settings_of
 from gridtune.optimize.front.against_today import (
@@ -15,12 +16,11 @@ from gridtune.optimize.front.against_today import (
 )
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import front
-from gridtune.optimize.front.recommendations import recommend
 from gridtune.optimize.replication.paired import Difference
+from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.optimize.search_space.today import starting_points, today_of
-from gridtune.optimize.study.study import load_archive
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, Interrupting, toy, toy_with_today
 from tests.contents import content

@@ -1,6 +1,6 @@
 """Run every command that the pages show, and keep the pictures they show.
 
-    python docs/making/figures.py [PAGE …]        e.g. knobs systems/dirac; left out, every page with pictures
+    python docs/making/figures.py [PAGE …]        e.g. systems/dirac; left out, every page with pictures
 
 A picture that a command writes as `results/a/b.png` is kept as `docs/figures/a-b.png` if the page shows
 it. Commands run in `results/docs/PAGE`, beside the files that the page shows.

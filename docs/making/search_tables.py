@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from math import floor, log10, sqrt
 from statistics import fmean, median, stdev
 from typing import Any
 
 import moocore
+from scipy.stats import ttest_1samp
+
+from gridtune.model.metrics.registry import METRICS
 
 BINS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
 MATTERS = 0.02  # of the front's span: a loss that matters
@@ -167,89 +170,118 @@ def _mean(rows: list[dict[str, Any]], name: str) -> float:
     return fmean(row[name] for row in rows)
 
 
-def federation_table(data: dict[str, Any]) -> str:
-    """What searches of the federation keep, against random ones and the papers' settings, by hypervolume."""
-    rows, papers = data["rows"], data["papers"]
-    every = [_costs(point) for row in rows for point in row["points"]] + list(map(_costs, papers.values()))
-    columns = list(zip(*every, strict=True))
-    worst, span = [max(column) for column in columns], [max(column) - min(column) for column in columns]
-
-    def volume(points: Iterable[list[float]]) -> float:
-        scaled = [
-            [(x - far) / wide for x, far, wide in zip(_costs(point), worst, span, strict=True)]
-            for point in points
+def fronts_table(data: dict[str, Any]) -> str:
+    """What fronts of a federation are worth on replications of their own, beside the papers' settings."""
+    if not data:
+        return ""
+    names, papers = data["objectives"], data["papers"]
+    baseline = _means([papers["baseline"]], names)[0]
+    fronts = [(row, _means(row["objectives"], names)) for row in data["fronts"]]
+    settings = _means([runs for name, runs in papers.items() if name != "baseline"], names)
+    volume = _volume([point for _, points in fronts for point in points] + settings)
+    ranges = " | ".join(f"range of `{name}`" for name in names)
+    lines = [
+        f"| seed | sampler | runs | configurations | distinct | middleware | {ranges} | hypervolume |",
+        f"|---|---|---:|---:|---:|---|{'---:|' * len(names)}---:|",
+    ]
+    for row, points in fronts:
+        wide = [
+            f"{(max(column) - min(column)) / abs(base):.0%}"
+            for column, base in zip(zip(*points, strict=True), baseline, strict=True)
         ]
-        return float(moocore.hypervolume(scaled, ref=[0.0] * len(worst)))
-
-    alone = {name: volume([point]) for name, point in papers.items()}
-    lines = [
-        "| seed | search | runs | kept | of these not beaten on 30 streams | middleware | hypervolume |",
-        "|---|---|---:|---:|---:|---|---:|",
-    ]
-    for row in rows:
-        right = moocore.is_nondominated([_costs(point) for point in row["points"]], keep_weakly=True)
-        lines.append(
-            f"| {row['seed']} | {row['sampler']} | {row['runs']} | {len(right)} | {sum(right)} "
-            f"| {', '.join(row['kinds'])} | {volume(row['points']):.3f} |"
-        )
-    if alone:
-        best = max(alone, key=lambda name: alone[name])
-        lines.append(f"| | papers: best ({best}) | | | | | {alone[best]:.3f} |")
-        lines.append(f"| | papers: all {len(papers)} | | | | | {volume(papers.values()):.3f} |")
-    said = [f"- Seed {row['seed']}, {row['sampler']}: {text}" for row in rows for text in row["said"]]
-    return "\n".join([*lines, "", *said, "", *_tested_again(rows)])
-
-
-def _tested_again(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """What a search says of kinds of systems beside what many runs of them in their place say."""
-    if not any(row["tested"] for row in rows):
-        return
-    tests = rows[0].get("tests", 50)
-    yield f"| seed | all of the front have | other | the search says | {tests} runs of each say | variants |"
-    yield "|---|---|---|---|---|---|"
-    for row in rows:
-        for one in row["tested"]:
-            count = ", ".join(f"{verdict} {number}" for verdict, number in one["count"].items())
-            yield (
-                f"| {row['seed']} | `{one['path']}` {one['front']} | {one['value']} | {one['said']} "
-                f"| {one['verdict']} | {count} |"
-            )
-
-
-def chances_table(data: dict[str, Any]) -> str:
-    """How often each search evaluated each kind of system, and how often it keeps it."""
-    rows = data["rows"]
-    seeds = " | ".join(f"seed {row['seed']}" for row in rows)
-    lines = [
-        f"| choice | kind | {seeds} |",
-        f"|---|---|{'---:|' * len(rows)}",
-    ]
-    for path in rows[0]["tried"]:
-        for kind in sorted({kind for row in rows for kind in row["tried"][path]}):
-            counts = [row["tried"][path].get(kind, (0, 0)) for row in rows]
-            cells = " | ".join(f"{tried}, {kept}" for tried, kept in counts)
-            lines.append(f"| `{path}` | {kind} | {cells} |")
+        cells = (
+            str(row["seed"]), row["sampler"], f"{row['runs']:,}", str(len(points)),
+            str(_distinct(row["objectives"], names)), ", ".join(_kinds(row["front"])), *wide,
+            f"{volume(points):.3f}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    empty = " | ".join([""] * (4 + len(names)))
+    lines.append(f"| | settings of the papers | {empty} | {volume(settings):.3f} |")
     return "\n".join(lines)
 
 
-def kept_table(data: dict[str, Any]) -> str:
-    """The kinds of each point that a search keeps, and its objectives on fresh seeds."""
-    (row,) = data["rows"]
-    names = list(row["kept"][0]["objectives"])
-    choices = list(row["tried"])
+def chances_table(data: dict[str, Any]) -> str:
+    """How many configurations of each front have each category."""
+    if not data:
+        return ""
+    rows = [row for row in data["fronts"] if row["sampler"] != "random"]
+    seeds = " | ".join(f"seed {row['seed']}" for row in rows)
     lines = [
-        f"| {' | '.join(f'`{name}`' for name in (*choices, *names))} |",
-        f"|{'---|' * len(choices)}{'---:|' * len(names)}",
+        f"| parameter | category | {seeds} |",
+        f"|---|---|{'---:|' * len(rows)}",
     ]
-    for point in row["kept"]:
-        cells = [*point["kinds"], *(_measured(*point["objectives"][name]) for name in names)]
+    for path in ("middleware.kind", "harvester.controller", "client.dispatch"):
+        for kind in sorted({str(one[path]) for row in rows for one in row["front"]}):
+            counts = (str(sum(str(one[path]) == kind for one in row["front"])) for row in rows)
+            lines.append(f"| `{path}` | {kind} | {' | '.join(counts)} |")
+    return "\n".join(lines)
+
+
+def _means(configurations: Iterable[dict[str, list[float]]], names: list[str]) -> list[list[float]]:
+    """Mean objectives of configurations, to be minimised."""
+    signs = [1.0 if METRICS[name].direction == "minimize" else -1.0 for name in names]
+    return [
+        [sign * fmean(runs[name]) for sign, name in zip(signs, names, strict=True)] for runs in configurations
+    ]
+
+
+def _volume(every: list[list[float]]) -> Callable[[list[list[float]]], float]:
+    """The hypervolume of points in the box of all, as a share of that box."""
+    columns = list(zip(*every, strict=True))
+    worst, width = [max(column) for column in columns], [max(column) - min(column) for column in columns]
+
+    def volume(points: list[list[float]]) -> float:
+        scaled = [
+            [(x - far) / wide for x, far, wide in zip(point, worst, width, strict=True)] for point in points
+        ]
+        return float(moocore.hypervolume(scaled, ref=[0.0] * len(worst)))
+
+    return volume
+
+
+def _distinct(configurations: list[dict[str, list[float]]], names: list[str]) -> int:
+    """How many, taken in turn, differ significantly in two objectives from all taken before."""
+    taken: list[dict[str, list[float]]] = []
+    for runs in configurations:
+        if all(sum(_differs(runs[name], other[name]) for name in names) >= 2 for other in taken):
+            taken.append(runs)
+    return len(taken)
+
+
+def _differs(one: list[float], other: list[float]) -> bool:
+    """Whether means differ at 95 %, paired by replication (Student's t)."""
+    gaps = [a - b for a, b in zip(one, other, strict=True)]
+    return any(gap != gaps[0] for gap in gaps) and bool(ttest_1samp(gaps, 0.0).pvalue < 0.05)
+
+
+def _kinds(front: list[dict[str, Any]]) -> list[str]:
+    return sorted({str(one["middleware.kind"]) for one in front})
+
+
+def four_parameters_table(data: dict[str, Any]) -> str:
+    """What each of the four parameters trades in the federation."""
+    lines = [
+        "| parameter | replications | best inside the range | two objectives that oppose |",
+        "|---|---:|---|---|",
+    ]
+    for row in data.values():
+        if row["scenario"] != "federation/small":
+            continue
+        best = "; ".join(
+            f"`{metric}` at {one['value']:.3g} ({one['margin']:.1f})" for metric, one in row["optima"].items()
+        )
+        pair = "; ".join(
+            " and ".join(
+                f"`{metric}` at {value:.3g} ({margin:.1f})"
+                for metric, value, margin in zip(
+                    one["objectives"], one["values"], one["margins"], strict=True
+                )
+            )
+            for one in row["opposed"][:1]
+        )
+        cells = (row["parameter"], str(row["replications"]), best or "none", pair or "none")
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *(f"- {text}" for text in row["said"]), "", *_tested_again([row])])
-
-
-def _costs(point: list[float]) -> list[float]:
-    """To be minimised: slow-down, unfairness, and goodput with its sign turned."""
-    return [point[0], point[1], -point[2]]
+    return "\n".join(lines)
 
 
 EFFECTS = {

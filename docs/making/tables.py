@@ -44,6 +44,21 @@ def signal_table(rows: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def federations_table(rows: dict[str, Any]) -> str:
+    """Signal over noise of the federations' objectives: all points, the allowed ones, their front."""
+    lines = [_line("scenario", "objective", "random", "lose no more", "front"), "|---|---|---:|---:|---:|"]
+    for name in ("federation/small", "federation/lcg-week"):
+        row = rows[name]
+        narrowed = row.get("narrowed", {})
+        counts = [row["points"], *(narrowed.get(one, {}).get("points", "–") for one in ("feasible", "front"))]
+        lines.append(_line(f"`{name}`", "configurations", *map(str, counts)))
+        for objective in row["objectives"]:
+            found = [row["metrics"][objective]["ratio"]]
+            found += [narrowed.get(one, {}).get(objective) for one in ("feasible", "front")]
+            lines.append(_line("", f"`{objective}`", *("–" if x is None else f"{x:.3g}" for x in found)))
+    return "\n".join(lines)
+
+
 def saboteur_table(rows: dict[str, Any]) -> str:
     """Seeds in which objectives, or only the constraint on lost work, beat each twin."""
     kinds = list(dict.fromkeys(kind for row in rows.values() for kind in row["twins"]))
@@ -98,13 +113,14 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "allocations": search_tables.allocations_table,
         "allocations gains": search_tables.gains_table,
     },
+    "four-parameters.md": {"four_parameters": search_tables.four_parameters_table},
     "federation.md": {
-        "federation": search_tables.federation_table,
+        "signal federations": federations_table,
+        "federation": search_tables.fronts_table,
         "federation chances": search_tables.chances_table,
         "federation_parts small": partial(search_tables.parts_table, scenario="federation/small"),
         "federation_parts week": partial(search_tables.parts_table, scenario="federation/lcg-week"),
-        "federation_week kept": search_tables.kept_table,
-        "federation_week chances": search_tables.chances_table,
+        "federation_week": search_tables.fronts_table,
         **{
             f"federation_effects {name}": partial(search_tables.effect_table, effect=name)
             for name in search_tables.EFFECTS

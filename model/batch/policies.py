@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -48,6 +49,20 @@ class BatchPolicy(Policy):
         return inf
 
 
+def max_wait() -> float:
+    """The parameter by which policies whose order may starve a job bound its wait."""
+    value: float = parameter(
+        0.0,
+        help="wait after which a job goes first and nobody may delay it, the longest wait first; 0 for never",
+        unit="s",
+        low=0.0,
+        high=30 * 86400.0,
+        minimum=0.0,
+        source="bound against starvation; in Slurm a large PriorityWeightAge with PriorityMaxAge is nearest",
+    )
+    return value
+
+
 @register("batch", "fcfs", source="RR-5576, section 4.4")
 @dataclass(frozen=True)
 class Fcfs(BatchPolicy):
@@ -61,7 +76,10 @@ class Fcfs(BatchPolicy):
 @register("batch", "easy", source="Mu'alem and Feitelson 2001")
 @dataclass(frozen=True)
 class Easy(BatchPolicy):
-    """EASY backfilling: a job may pass the first one that waits unless it delays that one's planned start."""
+    """EASY backfilling: a job may pass the first one that waits unless it delays that one's planned start.
+
+    A job that cannot be planned, as nobody knows when its nodes will be back, leaves that right to the next.
+    """
 
     def starts(self, cluster: Cluster, now: float) -> Sequence[Job]:
         """Jobs in order while they fit, then those that end by the shadow time or fit beside the head."""
@@ -88,8 +106,9 @@ class FairShare(BatchPolicy):
     """EASY backfilling over jobs ordered by what their owners have used, least first.
 
     Within one priority of queues, owners come by faded processor-seconds divided by weight (ties: by
-    name), and the jobs of an owner first come, first served. The first job in that order has the
-    reservation of EASY. The order is taken anew at each pass, so a reservation may pass to another owner.
+    name), and the jobs of an owner first come, first served. The first job in that order that
+    can be planned has the reservation of EASY. The order is taken anew at each pass, so a reservation may
+    pass to another owner.
     """
 
     half_life: float = parameter(
@@ -106,6 +125,8 @@ class FairShare(BatchPolicy):
     weights: Mapping[str, float] = parameter(
         default_factory=dict, help="shares of owners by name; 1 for all others"
     )
+
+    max_wait: float = max_wait()
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Mapping):
@@ -135,43 +156,83 @@ class FairShare(BatchPolicy):
             used = ledger.used(lane.owner, now) / self.weights.get(lane.owner, 1.0)
             return lane.rank, lane.queue, used, lane.owner
 
-        return backfill(cluster.jobs(sorted(cluster.lanes, key=place)), cluster, now)
+        lanes = sorted(cluster.lanes, key=place)
+        every = chain.from_iterable(cluster.lanes[lane].values() for lane in lanes)
+        order, late = overdue_first(every, now, self.max_wait) if self.max_wait else ([], 0)
+        if late:
+            return reserved_starts(cluster, cluster.admitted(order), now, late, inf)
+        return backfill(cluster.jobs(lanes), cluster, now)
+
+    def next_pass(self, cluster: Cluster, now: float) -> float:
+        """When the next job has waited too long."""
+        return next_overdue(cluster, now, self.max_wait)
+
+
+def overdue_first(order: Iterable[Job], now: float, most: float) -> tuple[list[Job], int]:
+    """Jobs in order, but first of all those that have waited too long, by submission; and how many these are.
+
+    Args:
+        order: waiting jobs.
+        now: s.
+        most: s that a job may wait.
+    """
+    late: list[Job] = []
+    others: list[Job] = []
+    for job in order:
+        (late if now >= job.submit + most else others).append(job)
+    late.sort(key=lambda job: (job.submit, job.id))
+    return [*late, *others], len(late)
+
+
+def next_overdue(cluster: Cluster, now: float, most: float) -> float:
+    """When the next waiting job will have waited for so long (s); infinite if `most` is 0, or none will."""
+    if not most:
+        return inf
+    times = (job.submit + most for waiting in cluster.lanes.values() for job in waiting.values())
+    return min((time for time in times if time > now), default=inf)
 
 
 def backfill(
     order: Iterable[Job], cluster: Cluster, now: float, *, only_fresh: bool = False, window: float = inf
 ) -> Sequence[Job]:
-    """The jobs that EASY backfilling starts.
+    """The jobs that EASY backfilling starts: as `reserved_starts` with one reservation, in less time.
 
     Args:
-        order: waiting jobs; the first that does not fit gets the reservation.
+        order: waiting jobs; the first that does not fit and can be planned gets the reservation.
         cluster: with what runs.
         now: s.
         only_fresh: everything is as planned in the last pass, but for jobs that came in at the end of
             the order: those that could not pass the head then cannot now, and are not looked at.
-        window: s; a head that is planned to start later has no reservation.
+        window: s; a job that would start later cannot be planned.
     """
     if cluster.windows or cluster.resources is not None:
         return reserved_starts(cluster, order, now, 1, window)
     waiting = iter(order)
-    free = cluster.free
+    free, limit, ends = cluster.free, now + window, cluster.ends
+    # Who needs more than will be free before the limit cannot be planned.
+    reach = cluster.capacity
+    if ends and ends[-1].time >= limit:
+        reach -= sum([end.processors for end in ends[bisect_left(ends, (limit,)) :]])
     chosen: list[Job] = []
     for head in waiting:
-        if head.processors > free:
-            break
-        free -= head.processors
+        width = head.processors
+        if width > free:
+            if width <= reach:
+                break
+            continue
         chosen.append(head)
+        free -= width
+        if now + cluster.duration(head) >= limit:
+            reach -= width
+        if not free:
+            return chosen
     else:
-        return chosen
-    if not free:
         return chosen
     behind = iter(cluster.fresh) if only_fresh and not chosen else waiting
     fits = next((job for job in behind if job.processors <= free), None)
     if fits is None:
         return chosen
     shadow, extra = reservation(head, free, cluster, chosen, now)
-    if shadow >= now + window:
-        shadow = inf
     for job in chain((fits,), behind):
         if job.processors > free:
             continue

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from gridtune.optimize.api.search_result import Study
-from gridtune.optimize.budget import Budget, seconds_of
+from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.progress import progress_of
+from gridtune.optimize.runs.stored import load
 from gridtune.optimize.search import search as search_space
-from gridtune.optimize.study.study import load
 from gridtune.scenarios.api.experiment import Scenario, check_counts
 from gridtune.scenarios.document import scenario as documents
 from gridtune.scenarios.execution.prepare import prepare, workers
@@ -22,61 +22,25 @@ from gridtune.scenarios.execution.variations import Variations, as_texts
 def search(
     scenario: documents.Scenario | str | Path,
     *,
-    budget: int | None = None,
-    runs: int | None = None,
-    time: float | str | None = None,
-    converged: bool = False,
-    vary: Variations = (),
-    objectives: Sequence[str] = (),
-    require: Sequence[str] = (),
-    sampler: str = "auto",
-    replications: int | None = None,
-    max_replications: int | None = None,
-    seed: int = 1,
-    others: Sequence[documents.Scenario | str | Path] = (),
-    seeds: Sequence[int] = (),
-    robust: str | None = None,
-    allow_loss: bool | None = None,
-    start: Sequence[Mapping[str, Any]] = (),
     jobs: int | None = None,
     dask: str | None = None,
-    out: Path | str | None = None,
-    storage: str | Path | None = None,
-    study: str | None = None,
-    resume: bool = False,
     progress: bool | None = None,
+    vary: Variations = (),
+    others: Sequence[documents.Scenario | str | Path] = (),
+    **fields: Any,
 ) -> Study:
     """Search a scenario's parameters for the best trade-offs.
 
     Args:
         scenario: what `load` gave, or the name or file of a scenario.
-        budget: points to evaluate, today's setting and earlier parts of a resumed search included; 100 if
-            nothing else says where the search ends. Of several limits the first that is met counts.
-        runs: simulations in all, those on fresh seeds included.
-        time: how long it may take, in seconds or as text (`10m`, `1.5h`).
-        converged: whether it ends when nothing changes, see `optimize.convergence`.
-        vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, added to the
-            scenario's own search space or put in its place. Or texts as on the command line.
-        objectives: metrics to trade off, one's own included; those of the scenario if left out.
-        require: constraints, `METRIC<=NUMBER` or with `>=`, `<` or `>`; those of the scenario if left out.
-        sampler: `auto` or a name; `gridtune search X --sampler list` prints them.
-        replications: runs of every point at first, on the same workloads for all points; the scenario's
-            number if left out, or 1.
-        max_replications: runs of a point whose membership of the front is uncertain.
-        seed: of workloads and sampler, non-negative.
-        others: further scenarios in which every point is evaluated, too.
-        seeds: of workloads in which every point is evaluated.
-        robust: how an objective sums up several scenarios or seeds: `mean`, `worst` or `quantile:SHARE`.
-        allow_loss: whether points may lose more mandatory work than the scenario as it stands; if left out
-            what the scenario says.
-        start: settings to evaluate after today's, values by path; what one leaves out is as today.
         jobs: worker processes; all cores if left out. They do not change the result.
         dask: address of the scheduler of a Dask cluster to run on instead.
-        out: folder for the study and its front in every form; nothing is kept without it or `storage`.
-        storage: URL of a database, or path of a journal file, that keeps the study.
-        study: its name; that of the scenario if left out.
-        resume: whether to go on with a study that exists.
         progress: whether to say on standard error how far it is; on a terminal only if left out.
+        vary: by dotted path a list of values or a tuple `(low, high)` or `(low, high, "log")`, added to the
+            scenario's own search space or put in its place. Or texts as on the command line.
+        others: additional scenarios that every configuration runs in.
+        fields: all else that may be asked for, by name: `budget`, `runs`, `time`, `objectives`, `require`,
+            `sampler`, `replications`, `seed`, `out` and the others of `optimize.config.SearchConfig`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is computed or written.
@@ -90,50 +54,26 @@ def search(
         True
     """
     found, further = Scenario.of(scenario), [Scenario.of(other) for other in others]
-    texts = as_texts(vary)
     processes = jobs or os.cpu_count() or 1
     check_counts(jobs=processes)
-    limits = Budget.of(budget, runs, seconds_of(time) if isinstance(time, str) else time, converged)
+    config = SearchConfig.of(vary=as_texts(vary), others=tuple(further), **fields)
     for one in (found, *further):
         prepare(one)
-    folder = None if out is None else Path(out)
     with ExitStack() as holding, workers(processes, dask, found, *further) as pool:
-        result = search_space(
-            found,
-            budget=limits,
-            sampler=sampler,
-            replications=replications,
-            max_replications=max_replications,
-            seed=seed,
-            objectives=objectives,
-            vary=texts,
-            require=require,
-            others=further,
-            seeds=seeds,
-            robust=robust,
-            allow_loss=allow_loss,
-            start=start,
-            out=folder,
-            storage=storage,
-            study=study,
-            resume=resume,
-            pool=pool,
-            progress=progress_of(progress),
-            holding=holding,
-        )
+        result = search_space(found, config, pool=pool, progress=progress_of(progress), holding=holding)
         made = Study(result.settings, result.archive)
-        if folder is not None:
-            made.save(folder)
+        if config.out is not None:
+            made.save(config.out)
     return made
 
 
-def open_study(study: Path | str, name: str | None = None, *, salvage: bool = False) -> Study:
+def open_study(study: Path | str, name: str | None = None, *, skip_broken: bool = False) -> Study:
     """The study that a search has kept.
 
     Args:
         study: a search's folder, a journal file, or the URL of a storage.
         name: of the study, where the storage holds several.
-        salvage: whether to take what is whole of a damaged study.
+        skip_broken: whether to pass over broken lines of the table of runs.
 
     Raises:
         ScenarioError: there is no such study, or several to choose from, or it is damaged.
@@ -142,10 +82,10 @@ def open_study(study: Path | str, name: str | None = None, *, salvage: bool = Fa
         >>> import tempfile
         >>> import gridtune as gt
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     kept = f"{folder}/journal.log"
+        ...     kept = f"{folder}/study.journal"
         ...     _ = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1, storage=kept)
         ...     len(gt.open_study(kept).evaluations)
         4
     """
-    kept = load(study, name, salvage=salvage)
+    kept = load(study, name, skip_broken=skip_broken)
     return Study(kept.settings, kept.archive, kept.notes)

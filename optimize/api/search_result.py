@@ -18,8 +18,8 @@ from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
 from gridtune.optimize.report.recommended import BASELINE_NAMES, recommended
 from gridtune.optimize.report.tables import listed
+from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.api.experiment import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
@@ -42,7 +42,7 @@ class Study:
     Attributes:
         settings: what was searched, and how.
         archive: every evaluation, as records.
-        notes: what to know of how it was kept, a line each: a search that has not ended, what was salvaged.
+        notes: what to know of how it was kept, a line each, such as a search that has not ended.
 
     Example:
         >>> import gridtune as gt

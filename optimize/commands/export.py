@@ -9,9 +9,9 @@ from typing import Any
 
 import tomli_w
 
-from gridtune.optimize.analysis.recommendation import ParameterChange
 from gridtune.optimize.api.search_result import Study, chosen
 from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.report.answer import harm_text
 from gridtune.optimize.report.frame import Row
 from gridtune.optimize.report.numbers import (
@@ -24,6 +24,7 @@ from gridtune.optimize.report.numbers import (
     with_half,
 )
 from gridtune.optimize.report.recommended import changed_values
+from gridtune.plain_text import escaped
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.results.files import version_of
 from gridtune.scenarios.results.text import terminal_width, text_table, wrapped
@@ -59,7 +60,7 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         *_plugins(scenario.plugins, scenario.base),
         f"Written by gridtune {version_of('gridtune') or 'from its sources'}",
     ]
-    comments = "".join(f"# {line}\n" for line in lines)
+    comments = "".join(f"# {escaped(line)}\n" for line in lines)
     return f"{comments}\n{tomli_w.dumps(document)}"
 
 

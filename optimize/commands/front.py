@@ -65,27 +65,21 @@ class FrontRequest:
             picture_format(self.plot, also=("html",))
 
 
-def show_front(study: str, request: FrontRequest, *, salvage: bool = False, mend: Path | None = None) -> str:
+def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) -> str:
     """What `gridtune front` prints: the front of a search that was kept, or a configuration of it.
 
     Args:
         study: a search's folder, a journal file, or the URL of a storage.
         request: what of it.
-        salvage: whether to take what is whole of a damaged study.
-        mend: new journal for what is whole of it.
+        skip_broken: whether to pass over broken lines of the table of runs.
 
     Raises:
         ScenarioError: there is no such study, it is damaged, or the picture cannot be drawn.
     """
     request.check()
-    opened = api.open_study(study, salvage=salvage or mend is not None)
+    opened = api.open_study(study, skip_broken=skip_broken)
     for note in opened.notes:
         print(note, file=sys.stderr)
-    if mend is not None:
-        from gridtune.optimize.study import mending
-
-        count = mending.mend(study, mend)
-        print(f"note: {mend}: has {count} evaluations; --storage {mend} --resume goes on", file=sys.stderr)
     found = opened.details
     if request.plot is not None:
         from gridtune.optimize.report.pictures import save

@@ -54,9 +54,8 @@ def run_search(
     check_not_set(Space.of(scenario, vary), scenario, values)
     start = [one for text in start_from for one in settings_of(text, Space.of(scenario, vary))]
     further = [other_scenario(text, values) for text in others]
-    most = asked["max_replications"] or asked["replications"] or 1
     points = asked["budget"] or (0 if asked["runs"] else POINTS)
-    tell_size(scenario, asked["runs"] or points * most * (1 + len(further)), jobs)
+    tell_size(scenario, asked["runs"] or points * (asked["replications"] or 1) * (1 + len(further)), jobs)
     began = time.monotonic()
     made = api.search(
         scenario,

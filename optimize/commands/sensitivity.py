@@ -138,7 +138,7 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
 
 def is_study(subject: str) -> bool:
     """Whether this names a study (a URL, a search's folder, a journal) rather than a scenario."""
-    from gridtune.optimize.storages.storage import is_url
+    from gridtune.optimize.studies.places import is_url
 
     path = Path(subject)
     return is_url(subject) or path.is_dir() or (path.is_file() and path.suffix not in (".toml", ".json"))
@@ -146,7 +146,7 @@ def is_study(subject: str) -> bool:
 
 def _of_study(subject: str, objectives: Sequence[str], seed: int) -> Sensitivity:
     from gridtune.optimize.importance.importance import study_sensitivity
-    from gridtune.optimize.study.study import load
+    from gridtune.optimize.runs.stored import load
 
     kept = load(subject)
     known = {objective.name: objective for objective in kept.archive.objectives}

@@ -18,20 +18,20 @@ from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhoo
 from gridtune.optimize.front.against_today import todays
 from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member, comparable, front
-from gridtune.optimize.front.recommendations import Recommendation, recommend
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Value
+from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.validation import FreshRuns
+from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.constraints import Bounded, tightest
-from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
 VALIDATED = 5  # fresh runs per point where the front has none
-ALIASES = {"knee": "compromise"}
+BASELINE = ("baseline", "today")
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Explanation:
             "study": self.front.archive.study,
             "scenario": self.front.archive.scenario,
             "number": self.evaluation.number,
-            "recommended": [{"name": one.name, "reason": one.reason} for one in self.advice],
+            "recommended": [{"letter": one.letter, "name": one.title} for one in self.advice],
             "constraints": [
                 {
                     "constraint": str(one.constraint),
@@ -238,25 +238,36 @@ def explain(
 
 
 def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
-    """The evaluation that a number, `today` or a recommendation's name stands for, and how it is recommended.
+    """The evaluation that a number, `baseline`, or a recommendation's letter or title stands for.
+
+    Returns:
+        It, and the recommendations that it is.
 
     Raises:
         ScenarioError: there is none; names those that there are.
     """
-    advice = recommend(found)
-    names = {_spoken(item.name): item.member.evaluation for item in advice}
-    chosen = names.get(ALIASES.get(_spoken(text), _spoken(text)))
-    number = text.strip().strip("()")
-    if _spoken(text) == "today":
-        chosen = todays(found)
+    archive = found.archive
+    evaluations = {one.number: one for one in archive.evaluations}
+    names = {name: one.number for one in archive.recommendations for name in _names(one)}
+    if archive.today is not None:
+        names |= dict.fromkeys(BASELINE, archive.today)
+    spoken, number = _spoken(text), text.strip().strip("()")
+    chosen = names.get(spoken)
     if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
-        chosen = next((e for e in found.archive.evaluations if e.number == int(number)), None)
-    if chosen is None:
-        numbers = ", ".join(str(member.evaluation.number) for member in found.members) or "none"
-        names |= {} if found.archive.today is None else {"today": found.archive.evaluations[0]}
-        also = f", also called {', '.join(names)}" if names else ""
-        raise ScenarioError(f"{found.archive.study}: no point {text[:60]}; its front has {numbers}{also}")
-    return chosen, tuple(item for item in advice if item.member.evaluation.number == chosen.number)
+        chosen = int(number)
+    if chosen is None or chosen not in evaluations:
+        numbers = ", ".join(str(member.evaluation.number) for member in found.kept) or "none"
+        letters = [one.letter for one in archive.recommendations]
+        also = ", ".join([*letters, *(["baseline"] if archive.today is not None else [])])
+        raise ScenarioError(
+            f"{archive.study}: no configuration {text[:60]}; the front has {numbers}"
+            f"{f', also called {also}' if also else ''}"
+        )
+    return evaluations[chosen], tuple(one for one in archive.recommendations if one.number == chosen)
+
+
+def _names(one: Recommendation) -> list[str]:
+    return [one.letter.lower(), *(_spoken(part) for part in one.title.split(","))]
 
 
 def _spoken(name: str) -> str:

@@ -25,7 +25,7 @@ def told(found: Explanation) -> str:
 
 def _where(found: Explanation) -> Iterator[str]:
     archive, number = found.front.archive, found.evaluation.number
-    also = f" ({', '.join(item.name.replace('_', ' ') for item in found.advice)})" if found.advice else ""
+    also = "".join(f" ({item.letter}: {item.title})" for item in found.advice)
     yield f"Point {number}{also} of {archive.study}"
     for one in found.bounds:
         where = f" in {one.case}" if len(archive.cases) > 1 else ""
@@ -52,8 +52,6 @@ def _where(found: Explanation) -> Iterator[str]:
             yield f"On the front: no other point beats it {source}{surely}."
         else:
             yield f"Not kept on the front, though no point of it beats it {source}{_of_all(chance)}."
-    for item in found.advice:
-        yield f"{item.name.replace('_', ' ').capitalize()}: {item.reason}"
 
 
 def _of_all(chance: float | None) -> str:

@@ -11,20 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gridtune.optimize.front.changes import Change, change
-from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.number_format import amount, cell, spoken
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
-from gridtune.optimize.replication.paired import INTERVAL, difference
+from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import human
 
+WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
 ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
 KEEP = "keep today's setting"
-NOTHING = "Nothing was found that is better than today's setting beyond noise."
-UNKNOWN = (
-    "No point was run twice, so nobody knows what is luck, and none is recommended: the search with --resume "
-    "runs the front again, if it was interrupted; else more --runs, or two --replications, tell."
-)
 
 
 @dataclass(frozen=True)
@@ -87,12 +84,13 @@ def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
 
 
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
-    """What happens to each objective from one point to another.
+    """What happens to each objective from one configuration to another.
 
-    By all runs of the search together where these can tell (`optimize.inference.judgement`), except for
-    what is equal in all runs, `ENOUGH` at least; else paired over the streams that both have.
+    By the posterior where it knows both; paired over common streams else, and where validation runs of both
+    say more than the posterior or contradict it (`_informed`).
     """
     before, after = start.objectives, to.objectives
+    both = start.validated is not None and to.validated is not None
     if start.validated and to.validated:
         before, after = start.validated, to.validated
     paired = [change(o, before[o.name].values, after[o.name].values) for o in front.objectives]
@@ -105,10 +103,27 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         and one.difference.pairs >= ENOUGH
         and _same_in_all_runs(start, to, one.metric)
         else replace(
-            one, difference=judged.difference(to.number, start.number, one.metric, one.difference.pairs)
+            one,
+            difference=_informed(
+                judged.difference(to.number, start.number, one.metric, one.difference.pairs),
+                one.difference if both else None,
+            ),
         )
         for one in paired
     )
+
+
+def _informed(model: Difference, paired: Difference | None) -> Difference:
+    """What the model says of a difference, unless `ENOUGH` paired validation runs know better.
+
+    They do if their interval is narrower by more than a tenth, or leaves out what the model expects.
+    """
+    if paired is None or paired.pairs < ENOUGH or paired.low is None or paired.high is None:
+        return model
+    if model.half is None or paired.half is None:
+        return model
+    denied = not paired.low <= model.mean <= paired.high
+    return paired if denied or paired.half * WIDER < model.half else model
 
 
 def _same_in_all_runs(start: Evaluation, to: Evaluation, objective: Objective) -> bool:
@@ -124,54 +139,6 @@ def _same_in_all_runs(start: Evaluation, to: Evaluation, objective: Objective) -
     return equal and (
         len(common) > 1 or common == {value for rows in values for row in rows for value in row}
     )
-
-
-def worth_it(front: Front, members: Sequence[Member]) -> list[Member]:
-    """Members that are better than today's setting in some objective, beyond noise.
-
-    Many are looked at, in several objectives, and the luckiest stand out. So the false ones among what is
-    called better are kept to a fortieth (one side of a 95 % interval) by the step-up procedure of Benjamini
-    and Hochberg; if nothing is truly better, anything is called so in a fortieth of all searches. A
-    single run tells nothing of noise, unless runs were seen to repeat each other: then it tells all.
-
-    Args:
-        front: of a search; all members pass where it has no today.
-        members: to choose from.
-
-    Source: Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, JRSS B 57(1), 1995.
-    """
-    if todays(front) is None:
-        return list(members)
-    doubts = [
-        (_doubt(one, front.certain), member)
-        for member in members
-        for one in gains(front, member.evaluation)
-        if one.difference.mean
-    ]
-    # Those that fell from the front were looked at, too: the others are there because they were luckier.
-    tests = max(len(front.members), len(members)) * len(front.objectives)
-    ranked = sorted(doubt for doubt, _ in doubts)
-    rate = (1 - INTERVAL) / 2
-    passed = [doubt for rank, doubt in enumerate(ranked, start=1) if doubt <= rate * rank / tests]
-    least = max(passed, default=-1.0)
-    sure = {member.evaluation.number for doubt, member in doubts if doubt <= least}
-    return [member for member in members if member.evaluation.number in sure]
-
-
-def no_advice(front: Front) -> str:
-    """Why no point is recommended, where the search has today's setting and none is."""
-    once = [one.replications + one.fresh_replications for one in front.archive.evaluations]
-    return UNKNOWN if max(once, default=0) == 1 else NOTHING
-
-
-def _doubt(one: Change, certain: bool) -> float:
-    """One-sided probability of a change at least as good, if there were none."""
-    if not one.better:
-        return 1.0
-    confidence = one.difference.confidence
-    if confidence is None:
-        return 0.0 if certain else 1.0
-    return (1 - confidence) / 2
 
 
 def in_words(one: Change) -> str:

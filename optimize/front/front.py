@@ -1,16 +1,16 @@
-"""The front of a search: which points no other point beats, how surely, and how large a region they cover.
+"""The Pareto front of a search: which configurations no other dominates, and how surely.
 
-Points are compared on fresh seeds wherever the search validated them: values that made a point look good
-during the search flatter it (the optimiser's curse).
+All evaluated configurations count, validated or not, by all their runs together: by the posterior of the
+Gaussian-process model (`optimize.inference.judgement`). Where there are too few configurations to learn from,
+those are compared that have validation runs, or all by their means if none has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.front.worth import worth_of
 from gridtune.optimize.inference.judgement import Judgement, judgement_of
 from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, chances, probability_non_dominated
@@ -23,28 +23,26 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-KEPT = 0.5  # chance of being on the front from which a member is kept
+ON_FRONT = 0.8  # probability of being non-dominated from which a configuration is on the front
+POSSIBLE = 0.05  # the same, from which it is listed among the members
 __all__ = ["Front", "Member", "comparable", "front", "probability_non_dominated", "reference_point"]
 
 
 @dataclass(frozen=True)
 class Member:
-    """A point of the front.
+    """A configuration that is, or may be, on the Pareto front.
 
     Attributes:
         evaluation: what the search knows of it.
-        non_dominated: whether it keeps the constraints on the values that the front rests on, no other
-            member that keeps them is expected to beat it, or it is more likely on the front than not, and it
-            is one of those of which nine in ten are expected to hold against each other on new runs,
-            by what matters
-            (`optimize.inference.judgement.Judgement.holding`).
-        probability_non_dominated: how probably it keeps the constraints and no other evaluated point that
-            does beats it, by all runs of the search together (`optimize.inference.posterior`); where there
-            are too few points to learn from, the share of bootstrap samples in which no other member does.
-            None if there are too few replications to say.
+        non_dominated: whether it is on the front: it keeps the constraints, and is non-dominated with a
+            probability of at least `ON_FRONT` or has the best estimated mean of an objective. Without
+            probabilities: whether no other member has better means.
+        probability_non_dominated: that it keeps the constraints and no other evaluated configuration that
+            does dominates it; None if there are too few replications to say.
         equivalents: numbers of further evaluations with the same objectives, replication by replication.
-        feasible: whether it keeps the constraints on the values that the front rests on.
-        probability_feasible: share of bootstrap samples in which it does.
+        feasible: whether it keeps the constraints on validation seeds, or in the search if it has no
+            validation runs.
+        probability_feasible: that it does (bootstrap); None if that cannot be said.
     """
 
     evaluation: Evaluation
@@ -55,54 +53,50 @@ class Member:
     probability_feasible: float | None = None
 
     @property
+    def validated(self) -> bool:
+        """Whether it has validation runs, and does not rest on runs of the search alone."""
+        return self.evaluation.validated is not None
+
+    @property
     def estimates(self) -> dict[str, Estimate]:
-        """The objectives on fresh seeds if there are any, else as searched."""
+        """The objectives on validation seeds if there are any, else in the search."""
         return self.evaluation.validated or self.evaluation.objectives
 
     @property
     def cases(self) -> Cases:
-        """Estimates by case, then by metric, on fresh seeds if there are any; see `Evaluation.cases`."""
+        """Estimates by case, then by metric, on the same seeds as `estimates`; see `Evaluation.cases`."""
         return _cases(self.evaluation)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {estimate.mean:.6g}" for name, estimate in self.estimates.items())
-        where = "on the front" if self.non_dominated else "not kept"
+        where = "on the front" if self.non_dominated else "dominated"
         return f"Member({self.evaluation.number}, {where}: {means})"
 
 
 @dataclass(frozen=True)
 class Front:
-    """The front of a search.
+    """The Pareto front of a search.
 
     Attributes:
         archive: the search.
-        members: the shortlist: first those that stay non-dominated, each part sorted by the objectives in
-            their order, best first.
-        validated: whether the members are compared on fresh seeds.
-        unvalidated: points that are non-dominated as searched, but have no fresh seeds yet (an interrupted
-            search); they are not members while other points are validated.
+        members: configurations that may be on the front, those that are first, then by their objectives.
+        validated: whether any member has validation runs.
         reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
-        hypervolume: of the members that keep the constraints, on the values that the front rests on.
-        hypervolume_searched: of the same members on the values that the search saw; the excess over
-            `hypervolume` is luck.
-        hypervolume_levelled: the same, each objective moved by what it changed by over the members on
-            average: without the luck that they share, be it that the workloads of the search were kind to
-            all points, or that the members were chosen for theirs (the optimiser's curse).
-        judgement: what all runs together say of the points; None where these are too few, or no chance is
-            at work.
-        certain: whether it was seen that runs of a point repeat each other: then one tells all.
-        worth: what points are worth, by number, an entry per objective, to be minimised: members, today's
-            setting, and the others that the judgement is about; see `optimize.front.worth`.
+        hypervolume: of the configurations on the front, by their estimated means.
+        hypervolume_searched: of the same configurations by their means in the search; the excess over
+            `hypervolume` is optimism.
+        judgement: the posterior of all configurations; None where these are too few, or runs do not vary.
+        certain: whether runs of a configuration repeat each other exactly: then one tells all.
+        worth: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
+            and all others that the posterior knows.
     """
 
     archive: Archive
     members: tuple[Member, ...]
     validated: bool
-    unvalidated: int
     reference: tuple[float, ...]
     hypervolume: float
     hypervolume_searched: float
-    hypervolume_levelled: float
     judgement: Judgement | None = None
     certain: bool = False
     worth: Mapping[int, Array] = field(default_factory=dict)
@@ -114,11 +108,11 @@ class Front:
 
     @property
     def kept(self) -> tuple[Member, ...]:
-        """The members that are kept."""
+        """The configurations on the front."""
         return tuple(member for member in self.members if member.non_dominated)
 
     def costs(self, members: Sequence[Member], objectives: Sequence[Objective] | None = None) -> Array:
-        """What members are worth, to be minimised, members x objectives (all of them, if left out)."""
+        """Estimated means of members, to be minimised, members x objectives (all of them, if left out)."""
         import numpy as np
 
         columns = [self.objectives.index(one) for one in objectives or self.objectives]
@@ -126,13 +120,13 @@ class Front:
         return np.array(rows, dtype=float).reshape(len(members), len(columns))
 
     def value(self, number: int, objective: Objective) -> float:
-        """What a member or today's setting is worth in an objective, in its unit."""
+        """Estimated mean of an objective at a configuration, in the unit of the objective."""
         at = self.objectives.index(objective)
         return float(self.worth[number][at] * signs([objective])[0])
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
-        return f"Front({self.archive.study!r}, {len(self.kept)} of {len(self.members)} points for {names})"
+        return f"Front({self.archive.study!r}, {len(self.kept)} configurations for {names})"
 
     @property
     def chances(self) -> bool:
@@ -141,31 +135,23 @@ class Front:
 
     @property
     def infeasible(self) -> list[Evaluation]:
-        """Points that break a constraint as searched, those that are nearest to keeping all of them first."""
+        """Configurations that break a constraint in the search, the nearest to keeping all of them first."""
         constraints = self.archive.constraints
         broken = [(violation(excesses(constraints, e.cases)), e) for e in comparable(self.archive)]
         return [e for amount, e in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
 
 
 def front(archive: Archive, *, reference: Sequence[float] | None = None, resamples: int = RESAMPLES) -> Front:
-    """The front of a search.
-
-    Where any evaluation is validated, the validated ones are the members, and those that turn out
-    dominated on fresh seeds, or break a constraint there, stay listed as such, except for today's setting,
-    which is only a member if nothing beats it; else the members are the
-    points that are non-dominated as searched. Points that break a constraint as searched are no members. A
-    point evaluated twice counts once.
+    """The Pareto front of a search.
 
     Args:
         archive: the search, with at least one objective.
         reference: of the hypervolume, one value per objective in its unit; see `reference_point`.
-        resamples: bootstrap samples behind `probability_non_dominated`; 0 for no probabilities.
+        resamples: bootstrap samples behind probabilities of keeping the constraints; 0 for no probabilities.
 
     Raises:
         ScenarioError: no objective, or a reference of the wrong length.
     """
-    import numpy as np
-
     objectives = archive.objectives
     if not objectives:
         raise ScenarioError(f"{archive.study}: a study without objectives has no front")
@@ -175,60 +161,104 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         )
     usable = comparable(archive)
     point = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
-    allowed = [evaluation for evaluation in usable if feasible(evaluation, archive.constraints)]
-    searched = [allowed[k] for k in non_dominated(costs([e.objectives for e in allowed], objectives))]
-    tested = [e for e in usable if e.validated is not None]
-    present = [one for one in archive.evaluations if one.number == archive.today]
-    if not tested and not searched:
-        standing = worth_of([], present, [], objectives, None)
-        return Front(archive, (), False, 0, point, 0.0, 0.0, 0.0, worth=standing)
-    shortlist, equivalents = _without_equals(tested or searched, objectives)
-    members = _members(archive, shortlist, equivalents, resamples)
-    rivals = _without_equals([*shortlist, *allowed], objectives)[0]
-    certain = _without_luck([*rivals, *present])
+    able = [one for one in usable if feasible(one, archive.constraints)]
+    if not able:
+        return Front(archive, (), False, point, 0.0, 0.0, worth=_plain(usable, objectives))
+    rivals, equivalents = _without_equals(able, objectives)
+    same = dict(zip([one.number for one in rivals], equivalents, strict=True))
+    baseline = [one for one in usable if one.number == archive.today]
+    certain = _repeats([*rivals, *baseline])
     judgement = _judgement(archive, rivals) if resamples > 0 and not certain else None
-    members = _judged(members, judgement, certain)
-    worth = worth_of([m.evaluation for m in members], present, rivals, objectives, judgement)
-    members = tuple(
-        m
-        for m in (members if judgement is None else _kept(members, worth, judgement.holding))
-        if m.non_dominated or m.evaluation.number != archive.today
-    )
-    keeping = [member for member in members if member.feasible]
-    true = np.array([worth[member.evaluation.number] for member in keeping]).reshape(-1, len(objectives))
-    believed = costs([member.evaluation.objectives for member in keeping], objectives)
-    shared = (true - believed).mean(axis=0) if keeping else 0.0
-    now, then, levelled = (
-        hypervolume(rows, objectives, point) for rows in (true, believed, believed + shared)
-    )
-    left = sum(e.validated is None for e in searched) if tested else 0
-    return Front(archive, members, bool(tested), left, point, now, then, levelled, judgement, certain, worth)
+    worth = _plain([*rivals, *baseline], objectives)
+    if judgement is None:
+        members = _compared(archive, rivals, same, 0 if certain else resamples)
+    else:
+        worth |= _anchored(archive, judgement)
+        members = _judged(archive, rivals, same, judgement, worth, resamples)
+    kept = [member for member in members if member.non_dominated]
+    rows = [[worth[member.evaluation.number] for member in kept]]
+    rows.append(list(costs([member.evaluation.objectives for member in kept], objectives)))
+    now, searched = (hypervolume(_array(some, objectives), objectives, point) for some in rows)
+    validated = any(member.validated for member in members)
+    return Front(archive, members, validated, point, now, searched, judgement, certain, worth)
 
 
-def _members(
+def _judged(
     archive: Archive,
-    shortlist: Sequence[Evaluation],
-    equivalents: Sequence[tuple[int, ...]],
+    rivals: Sequence[Evaluation],
+    same: Mapping[int, tuple[int, ...]],
+    judgement: Judgement,
+    worth: Mapping[int, Array],
     resamples: int,
 ) -> tuple[Member, ...]:
-    """The points of a shortlist, the best first."""
+    """What the posterior says of each configuration that keeps the constraints; best first."""
+    known = [one for one in rivals if one.number in judgement]
+    keeps = [violation(excesses(archive.constraints, _cases(one))) == 0 for one in known]
+    able = [one for one, keep in zip(known, keeps, strict=True) if keep]
+    best = {
+        min(able, key=lambda one: (worth[one.number][at], one.number)).number
+        for at in range(len(archive.objectives))
+        if able
+    }
+    listed = [
+        (one, keep)
+        for one, keep in zip(known, keeps, strict=True)
+        if judgement.chances[one.number] >= POSSIBLE or one.number in best
+    ]
+    bounds = _feasible_chances(archive, [one for one, _ in listed], resamples)
+    made = []
+    for (one, keep), bound in zip(listed, bounds, strict=True):
+        chance = judgement.chances[one.number] * (1.0 if bound is None else bound)
+        stays = keep and (chance >= ON_FRONT or one.number in best)
+        made.append(Member(one, stays, chance, same[one.number], keep, bound))
+    return tuple(sorted(made, key=lambda m: (not m.non_dominated, *worth[m.evaluation.number])))
+
+
+def _feasible_chances(
+    archive: Archive, evaluations: Sequence[Evaluation], resamples: int
+) -> list[float | None]:
+    """How probably each keeps the constraints."""
+    if not archive.constraints:
+        return [None] * len(evaluations)
+    estimates = [one.validated or one.objectives for one in evaluations]
+    cases = [_cases(one) for one in evaluations]
+    found = chances(
+        estimates, archive.objectives, archive.constraints, cases, seed=archive.seed, resamples=resamples
+    )
+    return [one.feasible for one in found]
+
+
+def _compared(
+    archive: Archive, rivals: Sequence[Evaluation], same: Mapping[int, tuple[int, ...]], resamples: int
+) -> tuple[Member, ...]:
+    """Few configurations, or runs that repeat each other: by means, and the bootstrap of the runs."""
     objectives, constraints = archive.objectives, archive.constraints
-    estimates = [evaluation.validated or evaluation.objectives for evaluation in shortlist]
-    cases = [_cases(evaluation) for evaluation in shortlist]
+    tested = [one for one in rivals if one.validated is not None] or list(rivals)
+    estimates = [one.validated or one.objectives for one in tested]
+    cases = [_cases(one) for one in tested]
     values = costs(estimates, objectives)
     keep = [k for k, case in enumerate(cases) if violation(excesses(constraints, case)) == 0]
     stay = {keep[k] for k in non_dominated(values[keep])}
-    chance = chances(estimates, objectives, constraints, cases, seed=archive.seed, resamples=resamples)
+    enough = min((replications(one) for one in estimates), default=0) >= FEWEST
+    chance = chances(
+        estimates, objectives, constraints, cases, seed=archive.seed, resamples=resamples if enough else 0
+    )
     return tuple(
         Member(
-            shortlist[k], k in stay, chance[k].non_dominated, equivalents[k], k in keep, chance[k].feasible
+            tested[k],
+            k in stay,
+            chance[k].non_dominated if enough else None,
+            same[tested[k].number],
+            k in keep,
+            chance[k].feasible,
         )
-        for k in sorted(range(len(shortlist)), key=lambda k: (k not in stay, *values[k], shortlist[k].number))
+        for k in sorted(range(len(tested)), key=lambda k: (k not in stay, *values[k], tested[k].number))
+        if k in stay or tested[k].validated is not None
     )
 
 
 def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | None:
-    """What all runs say of the points that may be on the front, and of today's setting."""
+    """The posterior of the configurations that may be on the front, and of the baseline."""
     known = {one.number: one for one in rivals}
     known |= {one.number: one for one in comparable(archive) if one.number == archive.today}
     outside = {n: archive.present for n, one in known.items() if n == archive.today and not one.values}
@@ -241,54 +271,54 @@ def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | No
     )
 
 
-def _judged(members: Sequence[Member], judgement: Judgement | None, certain: bool) -> tuple[Member, ...]:
-    """The members, with their chances against all evaluated points that keep the constraints."""
-    few = min((replications(member.estimates) for member in members), default=0) < FEWEST
-    if certain or (judgement is None and few):
-        # Replications that repeat each other are no sample, and few are next to none: of points with two runs
-        # that all bootstrap samples have on the front three in four are.
-        return tuple(replace(member, probability_non_dominated=None) for member in members)
-    if judgement is None:
-        return tuple(members)
-    return tuple(
-        replace(
-            member,
-            probability_non_dominated=judgement.chances.get(member.evaluation.number, 0.0)
-            * (1.0 if member.probability_feasible is None else member.probability_feasible),
-        )
-        for member in members
-    )
+def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> dict[int, Array]:
+    """Means to be minimised, by number; on validation seeds where there are any."""
+    if not evaluations:
+        return {}
+    rows = costs([one.validated or one.objectives for one in evaluations], objectives)
+    return {one.number: row for one, row in zip(evaluations, rows, strict=True)}
 
 
-def _kept(
-    members: Sequence[Member],
-    worth: Mapping[int, Array],
-    holding: Callable[[Sequence[int]], Collection[int]],
-) -> list[Member]:
-    """The members that stay by what the model expects, or by their chance, and hold together; best first."""
+def _anchored(archive: Archive, judgement: Judgement) -> dict[int, Array]:
+    """Posterior means by number, on the level of the baseline's runs; confirmed means where there are any."""
     import numpy as np
 
-    able = [member for member in members if member.feasible]
-    rows = np.array([worth[member.evaluation.number] for member in able])
-    expected = {able[at].evaluation.number for at in non_dominated(rows)}
-    numbers = [
-        member.evaluation.number
-        for member in able
-        if (member.probability_non_dominated or 0.0) >= KEPT or member.evaluation.number in expected
-    ]
-    stay = holding(numbers)
-    made = [replace(member, non_dominated=member.evaluation.number in stay) for member in members]
-    return sorted(made, key=lambda m: (not m.non_dominated, *worth[m.evaluation.number]))
+    turned = signs(archive.objectives)
+    confirmed = {
+        one.number: turned * [one.means[objective.name] for objective in archive.objectives]
+        for one in archive.recommendations
+        if one.replications
+    }
+    level = np.zeros(len(archive.objectives))
+    if archive.today is not None and archive.today in judgement:
+        baseline = next(one for one in archive.evaluations if one.number == archive.today)
+        told = [one.baseline for one in archive.recommendations if one.replications][:1]
+        own = [told[0][o.name] if told else _mean(baseline, o.name) for o in archive.objectives]
+        level = turned * own - judgement.means(archive.today)
+    return {number: judgement.means(number) + level for number in judgement.chances} | confirmed
 
 
-def _without_luck(evaluations: Sequence[Evaluation]) -> bool:
-    """Whether each point that was run more than once gave the same in all its runs, and there is one."""
+def _mean(evaluation: Evaluation, name: str) -> float:
+    """Mean over all runs of an evaluation."""
+    values = [*evaluation.objectives[name].values]
+    values += evaluation.validated[name].values if evaluation.validated else ()
+    return sum(values) / len(values)
+
+
+def _array(rows: Sequence[Array], objectives: Sequence[Objective]) -> Array:
+    import numpy as np
+
+    return np.array(rows, dtype=float).reshape(-1, len(objectives))
+
+
+def _repeats(evaluations: Sequence[Evaluation]) -> bool:
+    """Whether each configuration that was run more than once gave the same each time, and there is one."""
     repeated = [one for one in evaluations if one.replications + one.fresh_replications > 1]
     return bool(repeated) and all(map(_certain, repeated))
 
 
 def _certain(evaluation: Evaluation) -> bool:
-    """Whether all runs of a point gave the same, searched and fresh ones."""
+    """Whether all runs of a configuration gave the same."""
     again = evaluation.validated or {}
     return all(
         len({*one.values, *(again[name].values if name in again else ())}) == 1

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivity, ranked
 from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.space import Space
-from gridtune.optimize.study.study import StoredStudy
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:

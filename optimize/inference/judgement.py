@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.inference.model_of_runs import best_layers, fit, runs_of
 from gridtune.optimize.inference.posterior import Posterior
+from gridtune.optimize.records.difference import INTERVAL, Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.replication.paired import INTERVAL, Difference
-from gridtune.optimize.replication.shortlist import promising
 from gridtune.threads import one_thread
 
 if TYPE_CHECKING:
@@ -21,31 +19,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 ENOUGH = 20  # points below which nothing can be learned from similar ones
-HOPELESS = 0.02  # chance of being on the front below which a point is not looked at again
-PROMISES = 24  # draws by which those that are, are chosen
-HOLD = 0.9  # of the points that are kept, that no other of them beats on new runs
-MATTERS = 0.02  # of the front's span: a loss that matters
-
-
-@dataclass(frozen=True)
-class Loss:
-    """By how much a point is beaten in truth, in all objectives at once, as a share of the front's span.
-
-    Attributes:
-        expected: mean over what is possible.
-        probability: that it is more than `MATTERS`.
-    """
-
-    expected: float
-    probability: float
-
-    def __str__(self) -> str:
-        loss = f"{self.expected:.1%}" if self.expected >= 0.0005 else "below 0.1%"
-        chance = f"{self.probability:.2f}" if self.probability >= 0.005 else "below 0.01"
-        return (
-            f"expected loss {loss} of the front's span; with a probability of {chance} another point beats "
-            f"it by more than {MATTERS:.0%} in every objective"
-        )
 
 
 class Judgement:
@@ -80,12 +53,6 @@ class Judgement:
         """What is expected of a point, to be minimised, on a level that all points share."""
         return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
 
-    def luck(self, number: int) -> Array:
-        """Standard deviations of a point's luck in one run, an entry per objective."""
-        import numpy as np
-
-        return np.sqrt(np.square(self._posterior.luck[self._at[number]]).sum(axis=1))  # type: ignore[no-any-return]
-
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
         """What changes from one point to another in an objective, in its unit.
 
@@ -108,33 +75,6 @@ class Judgement:
         half = float(ndtri(0.5 + INTERVAL / 2)) * error
         confidence = 1 - 2 * float(ndtr(-abs(mean) / error))
         return Difference(mean, error, mean - half, mean + half, confidence, pairs)
-
-    def promising(self, limit: int) -> list[int]:
-        """Numbers of the points that are worth being looked at again, the most promising first."""
-        at = [place for number, place in self._at.items() if self.chances[number] >= HOPELESS]
-        numbers = list(self._at)
-        draws = self._posterior.draws[:PROMISES]
-        return [numbers[place] for place in promising(draws, at, limit)]
-
-    def holding(self, numbers: Sequence[int]) -> set[int]:
-        """Numbers of the points of which `HOLD` are expected to hold on new runs; see `Posterior.holding`."""
-        import numpy as np
-
-        known = np.array([self._at[number] for number in numbers if number in self._at], dtype=int)
-        chosen = {*self._posterior.holding(known, self._rivals, HOLD, MATTERS).tolist()}
-        return {number for number in numbers if self._at.get(number) in chosen}
-
-    def losses(self, numbers: Sequence[int]) -> dict[int, Loss]:
-        """What it may cost to take a point rather than one that beats it, by number."""
-        import numpy as np
-
-        known = [number for number in numbers if number in self._at]
-        points = np.array([self._at[number] for number in known], dtype=int)
-        found = self._posterior.losses(points, self._rivals)
-        return {
-            number: Loss(float(column.mean()), float((column > MATTERS).mean()))
-            for number, column in zip(known, found.T, strict=True)
-        }
 
 
 @one_thread()

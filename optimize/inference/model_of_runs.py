@@ -1,17 +1,14 @@
-"""The model of all runs of a search: what each point is worth, what streams do, and luck.
+"""The posterior of a search's configurations: a Gaussian process over all their runs.
 
-Run b of point i gives y_ib = theta_i + s_i beta_b + epsilon_ib, with an entry per objective (`luck`). theta_i
-is what the point is worth; a priori it is a Gaussian process over the settings (`response_surface`), so that
-points learn from similar ones and err together with them. beta_b is what stream b does to the points (the
-luck of its workload); it is estimated, and drops out of comparisons where it does the same to all. Luck is of
-a size that is pooled over all points that were run more than once, and of a point's own, shrunk towards that;
-similar points share a part of it. Runs of the search and fresh ones count alike: what made a point be looked
-at again is no bias where the runs that did are part of the data and a point's worth has a prior.
+Run b of configuration i gives y_ib = theta_i + beta_b + epsilon_ib, with an entry per objective (`noise`).
+theta_i is the configuration's mean; a priori it is a Gaussian process over the parameters
+(`response_surface`). beta_b is the effect of the replication, whose random numbers all configurations share.
+Runs of the search and validation runs count alike: what made a configuration be looked at again is no bias
+where the runs that did are part of the data and its mean has a prior.
 
 Sources: B. Ankenman, B. Nelson and J. Staum, Stochastic Kriging for Simulation Metamodeling, Operations
 Research 58(2), 2010; X. Chen, B. Ankenman and B. Nelson, The Effects of Common Random Numbers on Stochastic
-Kriging Metamodels, ACM TOMACS 22(2), 2012 (hence streams are taken out first); D. Rubin, Inference and
-Missing Data, Biometrika 63, 1976.
+Kriging Metamodels, ACM TOMACS 22(2), 2012; D. Rubin, Inference and Missing Data, Biometrika 63, 1976.
 """
 
 from __future__ import annotations
@@ -19,23 +16,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.inference.luck import (
-    even_means,
-    explained,
-    least_squares,
-    luck_in_a_stream,
-    slopes_at,
-    spread,
-    steepness,
-    widening,
-)
+from gridtune.optimize.inference.noise import even_means, explained, least_squares, spread
 from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.inference.response_surface import (
     LEARNED,
     Surface,
     coordinates_of,
     distances,
-    learn,
     surfaces,
 )
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
@@ -52,7 +39,6 @@ REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 400  # points that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
 LEAST_VARIANCE = 1e-9  # of that of worth: what keeps the arithmetic going
-LEAST_SCALE = 0.1  # of all differences in an objective, beside what the streams seen say of it
 
 
 def worth_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
@@ -132,30 +118,25 @@ def fit(
     if not len(values) or counts.max(initial=0) < 2 or counts.min() < 1:
         return None
     raw = np.where(seen[:, None, :], values, 0.0)
-    steep, error, middle = steepness(raw, seen)
-    slopes = slopes_at(even_means(raw, seen), steep, middle)
-    _, plain, rest = explained(raw, seen, slopes, np.ones(raw.shape[:2]))
-    noise, factors, expected = spread(rest, plain, seen)
+    equal = np.ones(raw.shape[:2])
+    _, plain, rest = explained(raw, seen, equal)
+    noise, factors = spread(rest, plain, seen)
     unit = np.sqrt(np.diag(noise))
-    runs = raw / unit[:, None]  # luck is now 1 in size
-    streams, means, rest = explained(runs, seen, slopes, 1 / factors)
+    runs = raw / unit[:, None]  # noise is now 1 in size
+    effects, means, _ = explained(runs, seen, 1 / factors)
     apart = distances(coordinates_of(points))
-    alike = noise / np.outer(unit, unit)
-    surface = learn(apart, means, _of_each_alone(alike, np.sqrt(factors / counts[:, None])), seed)
-    alone = luck_in_a_stream(rest, seen, alike, surface, expected)
-    moved = widening(len(streams)) ** 2 * streams.var(axis=0)
-    means, luck = least_squares(runs, seen, slopes, moved, alone, means)
-    # What near points share of luck looks like worth, until it is known.
+    alone = _independent(noise / np.outer(unit, unit), np.sqrt(factors))
+    means, around = least_squares(runs, seen, effects.var(axis=0), alone, means)
     # Sizes are drawn the less often, the more points there are to tell them.
     count = min(draws, max(2, SURFACES * LEARNED // max(len(points), LEARNED)))
-    made = [Conditioned(one, luck) for one in surfaces(apart, means, luck, surface.axes, count, seed)]
+    made = [Conditioned(one, around) for one in surfaces(apart, means, around, count, seed)]
     expected_each = [one.mean(means) for one in made]
     means = np.mean(expected_each, axis=0)
     rng = np.random.default_rng([seed, *means.shape])
     # Of each objective apart: one without luck is of quite another size here.
     own = np.diag(made[0].surface.covariance).reshape(means.T.shape)
     least = LEAST_VARIANCE * np.repeat(own.mean(axis=1), len(points))
-    anew = means + _sample(luck, least, REPLAYS, rng, len(points))
+    anew = means + _sample(around, least, REPLAYS, rng, len(points))
     samples, replays = [], []
     for one, mean in zip(made, expected_each, strict=True):
         rest = _sample(one.covariance(), least, draws // count, rng, len(points))
@@ -163,19 +144,15 @@ def fit(
         again = np.array([one.mean(some) for some in anew])
         replays.append(again[:, None] + rest[: REPLAYED // count])
     found = rng.permutation(np.concatenate(samples))
-    centre = middle / unit
-    scales = _scales(streams, steep * unit, error * unit, len(found), rng)
-    found = centre + (found - centre) * scales[:, None]
     repeated = np.concatenate(replays, axis=1)
     tie = _unit(plain)
     for drawn in (found, repeated):
-        drawn[..., unit <= tie] = means[:, unit <= tie]  # luck that is less than a tie is none
-    luck_of_each = np.sqrt(factors)[:, :, None] * np.linalg.cholesky(noise)
-    return Posterior(means * unit, found * unit, streams * unit, tie, repeated * unit, luck_of_each)
+        drawn[..., unit <= tie] = means[:, unit <= tie]  # noise that is less than a tie is none
+    return Posterior(means * unit, found * unit, tie, repeated * unit)
 
 
-def _of_each_alone(alike: Array, sizes: Array) -> Array:
-    """Covariance of luck that no two points share, (quantities x points) squared.
+def _independent(alike: Array, sizes: Array) -> Array:
+    """Covariance of noise that no two configurations share, (quantities x configurations) squared.
 
     Args:
         alike: its correlation in two quantities.
@@ -188,21 +165,6 @@ def _of_each_alone(alike: Array, sizes: Array) -> Array:
     here = np.arange(points)
     found[:, here, :, here] = alike * sizes[:, :, None] * sizes[:, None, :]
     return found.reshape(quantities * points, quantities * points)
-
-
-def _scales(streams: Array, steep: Array, error: Array, draws: int, rng: np.random.Generator) -> Array:
-    """How much larger differences are in the long run than under the streams seen, draws x objectives.
-
-    Where streams move points the more these are worth, the mean of other streams would stretch or shrink what
-    points differ by; who beats whom stays. How far that mean may be from the one seen is as in Student's t.
-    """
-    import numpy as np
-
-    count = len(streams)
-    wide = widening(count) / np.sqrt(count * (count - 1))
-    moved = wide * rng.normal(size=(draws, count)) @ (streams - streams.mean(axis=0))
-    steeper = steep + error * rng.normal(size=moved.shape)
-    return np.asarray((1 + steeper * moved).clip(LEAST_SCALE))
 
 
 def _unit(means: Array) -> Array:

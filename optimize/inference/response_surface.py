@@ -4,8 +4,7 @@ The covariance of two points is a sum: of one part for each parameter alone, of 
 together, and of a nugget, which a point shares with no other. So a parameter may matter by itself, in
 interplay with others, or not at all; how much is found by maximum likelihood under weak priors. Where a
 parameter does not exist at a point, it stands in the middle of its range: the choice that switches it off
-tells the points apart. Of several quantities each has a surface of its own, or each of
-their principal axes (`axes`), if these explain far more.
+tells the points apart. Each of several quantities has a surface of its own.
 
 Sources: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; D.
 Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011.
@@ -17,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.inference.axes import principal_axes
 from gridtune.optimize.records.evaluations import Value
 
 if TYPE_CHECKING:
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 WIDE = 20.0  # ratio of the largest to the least value above which a parameter is taken by its logarithm
 REACH = 0.4  # of a parameter's range, over which its own part changes
-VERY_STRONG = 5.0  # logarithm of a ratio of likelihoods: evidence that is
-ROUNDING = 1e-9  # of what a quantity varies by, squared: what is never told apart
 LEARNED = 200  # points from which the sizes are learned, at most
 STEPS = 40  # of the optimiser
 BACK = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.0)  # shares of a step that are tried, one after the other
@@ -43,12 +39,10 @@ class Surface:
         means: of each quantity, far from all points.
         covariance: of all pairs of points and quantities, (quantities x points) squared: all points of the
             first quantity come first.
-        axes: along which it was learned; see `surfaces`.
     """
 
     means: Array
     covariance: Array
-    axes: Array
 
 
 @dataclass(frozen=True)
@@ -83,41 +77,15 @@ def distances(coordinates: Sequence[Array]) -> Distances:
     return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
 
 
-def learn(apart: Distances, values: Array, noise: Array, seed: int = 1) -> Surface:
-    """The likeliest surface, along the quantities or their principal axes, whichever explains more.
+def surfaces(apart: Distances, values: Array, noise: Array, count: int, seed: int = 1) -> list[Surface]:
+    """Surfaces of several quantities: the likeliest, and others that are as possible.
 
-    The axes have to explain far more, beside what it costs that they are read off the values themselves:
-    what is taken for common is then known the better, and wrong if it is chance.
-
-    Args: see `surfaces`.
-
-    Sources: G. Schwarz, Estimating the Dimension of a Model, Annals of Statistics 6(2), 1978; R. Kass and A.
-        Raftery, Bayes Factors, JASA 90(430), 1995 (what is very strong evidence).
-    """
-    import numpy as np
-
-    points, quantities = values.shape
-    plain = surfaces(apart, values, noise, np.eye(quantities), 1, seed)[0]
-    if quantities == 1:
-        return plain
-    turned = surfaces(apart, values, noise, principal_axes(values), 1, seed)[0]
-    cost = quantities * (quantities - 1) / 4 * np.log(points)
-    ahead = _evidence(turned, values, noise) - _evidence(plain, values, noise)
-    return turned if ahead > cost + VERY_STRONG else plain
-
-
-def surfaces(
-    apart: Distances, values: Array, noise: Array, axes: Array, count: int, seed: int = 1
-) -> list[Surface]:
-    """Surfaces of several quantities at once: the likeliest, and others that are as possible.
-
-    The sizes of the parts are learned for each axis apart.
+    The sizes of the parts are learned for each quantity apart.
 
     Args:
         apart: how far the points are from each other.
         values: points x quantities.
-        noise: covariance of the values around the points' own worth, (quantities x points) squared.
-        axes: along which nothing is in common, axes x quantities.
+        noise: covariance of the values around the points' own means, (quantities x points) squared.
         count: how many surfaces; with few points the sizes of the parts are far from known.
         seed: of the choice of points to learn from where there are many, and of the other sizes.
     """
@@ -125,42 +93,17 @@ def surfaces(
 
     points, quantities = values.shape
     blocks = noise.reshape(quantities, points, quantities, points)
-    around = np.einsum("ac,cidj,ad->aij", axes, blocks, axes, optimize=True)
-    turned = (values @ axes.T).T
-    learned = [_learned(apart, column, one, seed, count) for column, one in zip(turned, around, strict=True)]
-    back = np.linalg.inv(axes)
-    means = back @ [mean for mean, _ in learned]
+    learned = [_learned(apart, values[:, k], blocks[k, :, k], seed, count) for k in range(quantities)]
+    means = np.array([mean for mean, _ in learned])
     sizes = [[found[at] for _, found in learned] for at in range(count)]
-    return [Surface(means, _covariance(apart, back, one), axes) for one in sizes]
+    return [Surface(means, _covariance(apart, one)) for one in sizes]
 
 
-def _evidence(surface: Surface, values: Array, noise: Array) -> float:
-    """Logarithm of the likelihood of values, but for a constant."""
-    import numpy as np
-    from scipy.linalg import cho_factor, cho_solve
+def _covariance(apart: Distances, sizes: Sequence[Array]) -> Array:
+    """Covariance of all pairs of points and quantities; `sizes` are logarithms, by quantity."""
+    from scipy.linalg import block_diag
 
-    sizes = values.std(axis=0)
-    unit = np.repeat(np.where(sizes > 0, sizes, 1.0), len(values))
-    seen = (surface.covariance + noise) / np.outer(unit, unit) + ROUNDING * np.eye(len(unit))
-    factor = cho_factor(seen, lower=True)
-    off = (values - surface.means).T.ravel() / unit
-    return float(-0.5 * off @ cho_solve(factor, off) - np.log(np.diag(factor[0])).sum())
-
-
-def _covariance(apart: Distances, back: Array, sizes: Sequence[Array]) -> Array:
-    """Covariance of all pairs of points and quantities.
-
-    Args:
-        apart: how far the points are from each other.
-        back: the map from the axes to the quantities.
-        sizes: logarithms of the sizes of each axis's parts.
-    """
-    import numpy as np
-
-    each = np.stack([_worth(apart, one) for one in sizes])
-    found = np.einsum("ac,cij,bc->aibj", back, each, back)
-    size = len(back) * len(each[0])
-    return np.asarray(found.reshape(size, size))
+    return block_diag(*(_worth(apart, one) for one in sizes))
 
 
 def _worth(apart: Distances, logarithms: Array) -> Array:

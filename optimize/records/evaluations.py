@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.records.values import Value
 from gridtune.scenarios.fields.requirements import Relation
 
-Value = bool | int | float | str
-EXCESS_LOSS = "excess_loss"  # what a point loses beyond today's setting, see `optimize.replication.loss`
+EXCESS_LOSS = "excess_loss"  # what is lost beyond the baseline's, see `optimize.replication.loss`
+EXCESS_WAIT = "excess_wait"  # waits beyond the baseline's, see `optimize.replication.starvation`
+GUARDS = (EXCESS_LOSS, EXCESS_WAIT)  # metrics that compare with the baseline, in all and by class
 LEAST = 1e-12  # excess of a value that equals a bound which it must not reach
 
 
@@ -32,8 +35,9 @@ class Objective:
 
 
 def of_class(metric: str) -> str:
-    """The class of jobs whose excess loss a metric is; empty if it is anything else."""
-    return metric.removeprefix(f"{EXCESS_LOSS}.") if metric.startswith(f"{EXCESS_LOSS}.") else ""
+    """The class of jobs whose excess over the baseline a metric is; empty if it is anything else."""
+    guard, _, name = metric.partition(".")
+    return name if guard in GUARDS else ""
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,13 @@ class Constraint:
         return self.relation in ("<=", "<")
 
     def parts(self, metrics: Iterable[str]) -> list[str]:
-        """Of these metrics those that must keep it: its own, and if that is `EXCESS_LOSS` each class's."""
-        by_class = self.metric == EXCESS_LOSS
-        return [name for name in metrics if name == self.metric or (by_class and of_class(name))]
+        """Of these metrics those that must keep it: its own, and that of each class where it is a guard's."""
+        by_class = self.metric in GUARDS
+        return [
+            name
+            for name in metrics
+            if name == self.metric or (by_class and name.startswith(f"{self.metric}."))
+        ]
 
     def excess(self, value: float) -> float:
         """By how much a value breaks it, as a share of the bound's size (in units if that is 0).
@@ -165,14 +173,14 @@ class Archive:
         failed: points that could not be evaluated.
         sampler: name of the sampler.
         seed: of workloads and sampler.
-        replications: per evaluation, at least.
+        replications: of each configuration in the search.
         budget: evaluations that were asked for.
         cases: names of the cases that every point was evaluated in; empty if there was one.
         robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
         constraints: what a point must keep, in every case.
-        max_replications: per evaluation, at most; None if all have `replications`.
         today: number of the evaluation of the scenario as it stands; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
+        recommendations: what is recommended; empty if nothing is, or the search has not come so far.
     """
 
     study: str
@@ -187,9 +195,9 @@ class Archive:
     cases: tuple[str, ...] = ()
     robust: str = "mean"
     constraints: tuple[Constraint, ...] = ()
-    max_replications: int | None = None
     today: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
+    recommendations: tuple[Recommendation, ...] = ()
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
@@ -204,19 +212,12 @@ class Archive:
     @property
     def each(self) -> str:
         """Replications of an evaluation, in words."""
-        most = self.max_replications or self.replications
-        span = str(most) if most == self.replications else f"{self.replications} to {most}"
-        return f"{span} replication{'s' if most > 1 else ''} each"
+        return f"{self.replications} replication{'s' if self.replications > 1 else ''} each"
 
     @property
     def runs(self) -> int:
         """Runs on the seeds of the search behind all evaluations."""
         return sum(evaluation.replications for evaluation in self.evaluations)
-
-    @property
-    def fixed_runs(self) -> int:
-        """Runs that as many evaluations take if each has the most replications."""
-        return len(self.evaluations) * (self.max_replications or self.replications)
 
 
 def _count(estimates: dict[str, Estimate]) -> int:

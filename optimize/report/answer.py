@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.analysis.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, Objective
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.report.frame import BASELINE, Row, estimated_mean, rows
 from gridtune.optimize.report.numbers import (
     MANY,

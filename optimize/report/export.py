@@ -30,11 +30,9 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
         "evaluations": len(archive.evaluations),
         "hypervolume": front.hypervolume,
         "hypervolume_searched": front.hypervolume_searched,
-        "hypervolume_levelled": front.hypervolume_levelled,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
         "replications": {
-            "at_first": archive.replications,
-            "at_most": archive.max_replications or archive.replications,
+            "each": archive.replications,
             "runs": archive.runs,
         },
         "front": [_entry(row) for row in some if row.evaluation],

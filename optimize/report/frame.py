@@ -12,10 +12,10 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.analysis.recommendation import Recommendation
 from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
+from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report.numbers import amount, metric_label, path_label, setting, with_half
 from gridtune.optimize.report.recommended import baseline, baseline_values, recommendations

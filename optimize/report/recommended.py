@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gridtune.optimize.analysis.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Evaluation, Value
+from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.search_space.constraints import excesses, violation
 
 BASELINE_NAMES = ("baseline", "today")  # by which commands know it

@@ -11,7 +11,7 @@ announces a module of them under the entry point group `gridtune.samplers`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
@@ -87,31 +87,10 @@ class Sampler(ABC):
             excesses: see `learn`.
         """
 
-    def revise(self, means: Mapping[str, Sequence[float]]) -> None:  # noqa: B027
-        """Better means of the objectives of points told earlier, where a search runs some of them again.
-
-        A sampler that does not override it, or `relearn`, keeps what it was told first.
-
-        Args:
-            means: in the order of the objectives, by `optimize.search_space.space.key` of all points so far.
-        """
-
-    def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
-        """Better means, and what points break constraints by; called before `tell` or `learn`.
-
-        A sampler that knows constraints overrides this; any other is told of penalties by `revise`.
-
-        Args:
-            means: see `revise`.
-            excesses: by the same keys; see `learn`. Empty where nothing is constrained.
-        """
-        told = self._penalty.told(list(means.values()), [excesses[name] for name in means])
-        self.revise({name: row for name, row in zip(means, told, strict=True) if row is not None})
-
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """What became of the batch in a search with constraints, in its order.
 
-        A sampler that knows constraints overrides this and `relearn`; any other is told of penalties: see
+        A sampler that knows constraints overrides this; any other is told of penalties: see
         `Penalty`.
 
         Args:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Container, Mapping, Sequence
-from copy import copy, deepcopy
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import Result, Sampler
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.distributions import distribution
-from gridtune.optimize.search_space.space import Point, Space, key
+from gridtune.optimize.search_space.space import Point, Space
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -39,9 +37,7 @@ class OptunaSampler(Sampler):
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             algorithm = self._make()
         directions = [objective.direction for objective in objectives]
-        self._storage = _revisable()()
-        self._study = optuna.create_study(directions=directions, sampler=algorithm, storage=self._storage)
-        self._names: list[str] = []  # keys of the points, by trial number
+        self._study = optuna.create_study(directions=directions, sampler=algorithm)
         self._distributions = {parameter.path: distribution(parameter) for parameter in space}
         self._asked: list[Trial] = []
 
@@ -57,7 +53,6 @@ class OptunaSampler(Sampler):
             trial = self._study.ask(self._distributions if self.flat else None)
             self._asked.append(trial)
             points.append(self.space.active(trial.params) if self.flat else self._suggest(trial))
-            self._names.append(key(points[-1]))
         return points
 
     def tell(self, results: Sequence[Result]) -> None:
@@ -88,7 +83,6 @@ class OptunaSampler(Sampler):
                 constraints=dict(excess),
             )
             self._study.add_trial(trial)
-            self._names.append(key(point))
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; Optuna compares by what constraints are broken by."""
@@ -96,21 +90,6 @@ class OptunaSampler(Sampler):
             for name, value in excess.items():
                 trial.set_constraint(name, value)
         self.tell(results)
-
-    def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
-        """Show better means of the trials that are told already, and what they break constraints by."""
-        from optuna.trial import TrialState, create_trial
-
-        revised = self._storage.revised
-        for trial in self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-            name = self._names[trial.number]
-            better = means.get(name)
-            if better is None or (list(better) == trial.values and excesses[name] == trial.constraints):
-                continue
-            marks = create_trial(value=0.0, constraints=dict(excesses[name])).system_attrs
-            revised[trial.number] = copy(trial)
-            revised[trial.number].values = [float(value) for value in better]
-            revised[trial.number].system_attrs = trial.system_attrs | marks
 
     def _suggest(self, trial: Trial) -> Point:
         """A point parameter by parameter, as far as conditions ask for them."""
@@ -127,31 +106,3 @@ class OptunaSampler(Sampler):
             else:
                 point[path] = trial.suggest_float(path, parameter.low, parameter.high, log=parameter.log)
         return point
-
-
-@cache
-def _revisable() -> Any:
-    """Optuna's storage in memory, where finished trials may show better values than they were told."""
-    from optuna.storages import InMemoryStorage
-    from optuna.trial import FrozenTrial, TrialState
-
-    class Revisable(InMemoryStorage):
-        def __init__(self) -> None:
-            super().__init__()
-            self.revised: dict[int, FrozenTrial] = {}  # by number; the study is the only one here
-
-        def get_all_trials(
-            self, study_id: int, deepcopy: bool = True, states: Container[TrialState] | None = None
-        ) -> list[FrozenTrial]:
-            trials = super().get_all_trials(study_id, deepcopy, states)
-            if not self.revised:
-                return trials
-            return [self._shown(trial, deepcopy) for trial in trials]
-
-        def _shown(self, trial: FrozenTrial, own: bool) -> FrozenTrial:
-            better = self.revised.get(trial.number)
-            if better is None:
-                return trial
-            return deepcopy(better) if own else better
-
-    return Revisable

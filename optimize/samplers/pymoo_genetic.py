@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import Result, Sampler, population, register, require
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.parameter import Parameter
-from gridtune.optimize.search_space.space import Point, Space, key
+from gridtune.optimize.search_space.space import Point, Space
 
 
 class PymooSampler(Sampler):
@@ -114,16 +114,6 @@ class PymooSampler(Sampler):
         )
         Evaluator().eval(told, self._asked)
         self._algorithm.tell(infills=self._asked)
-
-    def relearn(self, means: Mapping[str, Sequence[float]], excesses: Mapping[str, Excesses]) -> None:
-        """Correct the parents of the next generation; `tell` then selects by what is known now."""
-        parents = self._algorithm.pop
-        for parent in () if parents is None else parents:
-            name = key(self.space.active(self._flat(parent.X)))
-            if name in means:
-                parent.F = self._told(np.array([means[name]]) * self._signs)[0]
-                parent.G = np.array([violation(excesses[name])])
-                parent.CV = None  # of the former values
 
     def _told(self, values: Any) -> Any:
         """What the algorithm is told of objectives to be minimised; an array (points, objectives)."""

@@ -17,7 +17,7 @@ by gradients).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -101,12 +101,6 @@ class Surrogate(Sampler):
     ) -> None:
         """Learn from points that were not asked for."""
         self._take(points, self._penalty.told(results, excesses) if any(excesses) else results)
-
-    def revise(self, means: Mapping[str, Sequence[float]]) -> None:
-        """Take better means."""
-        for name, row in means.items():
-            if name in self._values:
-                self._values[name] = [float(value) for value in row]
 
     def _take(self, points: Sequence[Point], results: Sequence[Result]) -> None:
         self._tried += points

@@ -28,11 +28,10 @@ class Settings:
         sampler: name of it.
         batch: points that it proposes at once.
         seed: of workloads and sampler.
-        replications: per evaluation, at first.
+        replications: of each configuration in the search.
         cases: in which every point is evaluated; empty for the scenario and the seed alone.
         robust: how an objective sums up the cases.
         constraints: what a point must keep, in every case.
-        max_replications: per evaluation, at most; as many as `replications` if left out.
         today: the scenario as it stands, which is evaluated before all others; None if it is not.
         starts: points to evaluate next, before the sampler's own.
     """
@@ -47,23 +46,12 @@ class Settings:
     cases: tuple[Case, ...] = ()
     robust: Robust = Robust(MEAN, None)
     constraints: tuple[Constraint, ...] = ()
-    max_replications: int | None = None
     today: Today | None = None
     starts: tuple[Point, ...] = ()
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
         return f"Settings({self.scenario.name!r}, {len(self.space)} parameters for {names})"
-
-    @property
-    def most(self) -> int:
-        """Replications of an evaluation, at most."""
-        return self.max_replications or self.replications
-
-    @property
-    def adaptive(self) -> bool:
-        """Whether some points may have more replications than others."""
-        return self.most > self.replications
 
     @property
     def run_in(self) -> tuple[Case, ...]:
@@ -94,7 +82,6 @@ class Settings:
             "batch": self.batch,
             "seed": self.seed,
             "replications": self.replications,
-            "max_replications": self.most,
             "cases": [case.as_json() for case in self.cases],
             "robust": self.robust.text,
             "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
@@ -132,7 +119,6 @@ class Settings:
             tuple(cases),
             Robust.of(stored.get("robust", MEAN)),
             stored_constraints(stored),
-            stored.get("max_replications"),
             None if stored.get("today") is None else Today.of_json(stored["today"]),
             tuple(stored.get("starts", ())),
         )
@@ -153,8 +139,7 @@ class Settings:
         found = [f"{' and '.join(changed)} changed"] if changed else []
         robust = stored.get("robust", MEAN)
         found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []
-        names = ("sampler", "batch", "seed", "replications", "max_replications")
-        stored = {"max_replications": stored["replications"], **stored}
+        names = ("sampler", "batch", "seed", "replications")
         return found + [
             f"{name} was {stored[name]}, not {mine[name]}" for name in names if mine[name] != stored[name]
         ]

@@ -34,6 +34,7 @@ PARTS = (
     ("work", r"(lost_|failed_fraction|cut_off_fraction|never_submitted|completed|makespan|executed$)"),
     ("waiting and response", r"(waiting|execution|response|slowdown)_\w+$"),
     ("sizes of jobs", r"\w+\.(narrow|wide)-(short|long)$"),
+    ("who waits longest", r"(waited_|jobs\.(size|length)-)"),
     ("sites", r"(utilisation|goodput|killed|wasted|refused|cancelled|events$)"),
     ("virtual reservations", r"(vres|sdj|batch_|slowdown\.|share\.|started\.|rejected\.)"),
     ("deadline scheduling", r"(missed|rejected$|fallbacks|resubmissions|ack_|forecast)"),
@@ -51,18 +52,23 @@ PARTS = (
 OTHERS = "others"
 
 
-def headline(metrics: Mapping[str, Any], objectives: Iterable[str] = ()) -> list[str]:
+def headline(
+    metrics: Mapping[str, Any], objectives: Iterable[str] = (), *, promised: bool = True
+) -> list[str]:
     """The metrics of a run that come first, `MOST` at most, as far as it has them.
 
     Args:
         metrics: of the run.
         objectives: what the scenario is searched for, which come before all others.
+        promised: whether any work has a deadline; where none has, nobody is unhappy for being late.
     """
     own = [name for name in metrics if part_of(name) == OTHERS]
     kinds = [group for group in KINDS if group[0] in metrics]
     # One of each kind before the second of any.
     rest = [name for names in zip_longest(*kinds) for name in names if name is not None]
     found = dict.fromkeys([*objectives, *COMMON, *own, *rest])
+    if not promised:
+        found.pop("unhappy_users", None)
     return [name for name in found if name in metrics][:MOST]
 
 

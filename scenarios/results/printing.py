@@ -8,7 +8,8 @@ from math import inf
 from shutil import get_terminal_size
 from typing import Any
 
-from gridtune.scenarios.results.amounts import human
+from gridtune.plain_text import escaped
+from gridtune.scenarios.results.amounts import human_metric
 from gridtune.scenarios.results.headline import grouped, headline
 
 
@@ -54,10 +55,17 @@ def _print_folded(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None
     table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
     for row in rows:
         table.add_row(*row)
-    Console(markup=False, highlight=False).print(table)
+    # Without colours, as standard output takes no escape sequences: names could bring some.
+    Console(markup=False, highlight=False, color_system=None).print(table)
 
 
-def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool, objectives: Sequence[str] = ()) -> None:
+def print_metrics(
+    metrics: dict[str, dict[str, Any]],
+    *,
+    every: bool,
+    objectives: Sequence[str] = (),
+    promised: bool = True,
+) -> None:
     """Print the metrics of a run: those that matter first, the others by the part that they are about.
 
     Standard errors have a column where there are any: not of a single run, nor where all runs gave the same.
@@ -66,8 +74,9 @@ def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool, objectives
         metrics: as in the JSON of a run.
         every: whether to print the others, too, or how many there are.
         objectives: what the scenario is searched for: they come first.
+        promised: whether any work has a deadline.
     """
-    first = headline(metrics, objectives)
+    first = headline(metrics, objectives, promised=promised)
     uncertain = any(value["standard_error"] for value in metrics.values())
     columns = ("metric", "mean", *["standard error"] * uncertain, "unit")
     print_table(columns, (_metric_row(name, metrics[name]) for name in first))
@@ -82,7 +91,7 @@ def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool, objectives
 def print_classes(classes: dict[str, dict[str, Any]]) -> None:
     """Print the metrics of each class of jobs: a column for each, in as many tables as the terminal needs."""
     names = list(next(iter(classes.values())))
-    cells = {kind: {name: _cell(_mean(made[name])) for name in names} for kind, made in classes.items()}
+    cells = {kind: {name: _cell(_mean(name, made[name])) for name in names} for kind, made in classes.items()}
     room = get_terminal_size().columns if sys.stdout.isatty() else inf
     tables: list[list[str]] = []
     left = -inf
@@ -98,18 +107,21 @@ def print_classes(classes: dict[str, dict[str, Any]]) -> None:
         print_table(("by class", *kinds), rows)
 
 
-def _mean(value: dict[str, Any]) -> str | None:
+def _mean(name: str, value: dict[str, Any]) -> str | None:
     """A mean, with its standard error where there is one."""
     if value["mean"] is None:
         return None
-    said = human(value["mean"], value["unit"])
-    return f"{said} ± {human(value['standard_error'], value['unit'])}" if value["standard_error"] else said
+    mean, error = (
+        None if value[key] is None else human_metric(name, value[key], value["unit"])
+        for key in ("mean", "standard_error")
+    )
+    return f"{mean} ± {error}" if value["standard_error"] else mean
 
 
 def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:
     unit = value["unit"]
     shown = {
-        title: None if value[key] is None else human(value[key], unit)
+        title: None if value[key] is None else human_metric(name, value[key], unit)
         for title, key in (("mean", "mean"), ("standard error", "standard_error"))
     }
     return {"metric": name, "unit": "" if unit == "s" else unit, **shown}
@@ -118,4 +130,4 @@ def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:
 def _cell(value: Any) -> str:
     if value is None or value != value:
         return "–"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else escaped(str(value))

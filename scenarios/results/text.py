@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from io import StringIO
 
+from gridtune.plain_text import escaped
+
 WIDTH = 80  # columns where standard output is no terminal
 LINES = 24  # that an answer has at most
 GAP = 2  # columns between two of a table
@@ -107,9 +109,9 @@ def _rendered(titles: Sequence[str], rows: Sequence[Sequence[str]], at_left: Seq
         box=None, pad_edge=False, padding=(0, GAP, 0, 0), collapse_padding=True, header_style="bold"
     )
     for title, left in zip(titles, at_left, strict=True):
-        table.add_column(Text(title), justify="left" if left else "right", no_wrap=True)
+        table.add_column(Text(escaped(title, "\n")), justify="left" if left else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(text, getattr(text, "style", "")) for text in row))
+        table.add_row(*(Text(escaped(text, "\n"), getattr(text, "style", "")) for text in row))
     console = Console(file=StringIO(), width=10_000, force_terminal=sys.stdout.isatty(), legacy_windows=False)
     with console.capture() as made:
         console.print(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.grid import Grid
@@ -32,12 +33,22 @@ def classes_of(spec: ScenarioSpec) -> tuple[str, ...]:
     return tuple(found) if len(found) > 1 else ()
 
 
+def promises(spec: ScenarioSpec) -> bool:
+    """Whether any work has a deadline, so that users may be unhappy for more than lost work."""
+    return bool(spec.overlay) or any(
+        not isinstance(workload, JobWorkload)
+        or (workload.deadline or inf) < inf
+        or (workload.bound is not None and workload.bound.factor < inf)
+        for workload in spec.workload
+    )
+
+
 def announce(grid: Grid, spec: ScenarioSpec) -> None:
     """Have the metrics of each class measured, and at batch sites of each size; all known as objectives."""
     grid.record.classes = classes_of(spec)
     define_classes(grid.record.classes)
-    grid.record.sizes = any(site.vres is None for site in spec.site)
-    if grid.record.sizes:
+    grid.record.sites = {site.name: site.size * site.slots for site in spec.site if site.vres is None}
+    if grid.record.sites:
         define_sizes()
 
 

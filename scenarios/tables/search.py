@@ -41,12 +41,27 @@ def _parameter(value: Any) -> Any:
     return {"choices": value} if isinstance(value, list) else value
 
 
+class Starvation(Table):
+    """How much longer than in the baseline somebody may wait in a configuration on the front."""
+
+    class_factor: float = Field(
+        default=1.5,
+        ge=1,
+        description="times the baseline's wait, beside `slack`: 95th percentile of each class of sizes, and "
+        "mean of the tenth of users who wait longest",
+    )
+    slack: float = Field(default=3600.0, ge=0, description="s, added to that")
+    longest_factor: float = Field(
+        default=2.0, ge=1, description="times the baseline's longest wait (at least `slack`)"
+    )
+
+
 class SearchSpec(Table):
     """What a search varies and what it trades off.
 
     `space` maps paths to a list of choices, to `{low, high, log}`, or to `{choices}`; `when` makes a
     parameter exist only where others have given values. A point that breaks a constraint of `require` is
-    never on the front. `replications` and `max_replications` hold unless a search is asked for others.
+    never on the front. `replications` holds unless a search is asked for another number.
     """
 
     objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
@@ -58,22 +73,16 @@ class SearchSpec(Table):
         description="whether points may lose more mandatory work than the scenario as it stands; else such "
         "points are never on the front",
     )
-    replications: int = Field(default=1, ge=1, description="runs of every point at first")
-    max_replications: int | None = Field(
-        default=None,
-        ge=1,
-        description="runs of a point that may be on the front; as `replications` if left out",
+    allow_starvation: bool = Field(
+        default=False,
+        description="whether configurations may let a class of jobs or users wait much longer than the "
+        "baseline does; else such configurations are never on the front",
     )
+    starvation: Starvation = Field(default_factory=Starvation, description="what counts as much longer")
+    replications: int = Field(default=1, ge=1, description="runs of every configuration in the search")
     start: list[dict[str, Value]] = Field(
         default_factory=list,
         description="settings to evaluate after today's, e.g. those of a paper: values by path; what is left "
         "out is as today",
     )
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _sensible(self) -> SearchSpec:
-        most = self.max_replications
-        if most is not None and most < self.replications:
-            raise ValueError(f"max_replications ({most}) must be at least replications ({self.replications})")
-        return self

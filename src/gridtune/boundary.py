@@ -13,6 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from contextvars import copy_context
 from typing import Annotated, Any, NoReturn
 
@@ -20,6 +21,7 @@ import typer
 from typer.main import get_command
 
 from gridtune import help_panels
+from gridtune.plain_text import PlainStream, escaped
 
 REFUSED = 2
 CRASHED = 3
@@ -47,7 +49,8 @@ def run(command: Callable[[], Any]) -> NoReturn:
     logger.setLevel(logging.INFO)
     try:
         _check_text(sys.argv[1:])
-        code = copy_context().run(command)
+        with redirect_stdout(PlainStream(sys.stdout)):
+            code = copy_context().run(command)
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this
             raise KeyboardInterrupt
         sys.stdout.flush()
@@ -72,7 +75,7 @@ class _Notes(logging.Handler):
     """Notes of a command go to what standard error is when they are said."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(f"gridtune: {record.getMessage()}", file=sys.stderr)
+        print(f"gridtune: {escaped(record.getMessage())}", file=sys.stderr)
 
 
 class Group(help_panels.Group):
@@ -105,14 +108,19 @@ def _trace(given: bool) -> None:
         _show_traceback = True
 
 
+def _verbose(given: bool) -> None:
+    if given:
+        logging.getLogger("gridtune").setLevel(logging.DEBUG)
+
+
 def _version(given: bool) -> None:
     if given:
         print(f"gridtune {version()}")
         raise typer.Exit
 
 
-def _option(name: str, act: Callable[[bool], None], help: str) -> Any:
-    return typer.Option(name, help=help, callback=act, is_eager=True, expose_value=False)
+def _option(names: str, act: Callable[[bool], None], help: str) -> Any:
+    return typer.Option(*names.split(), help=help, callback=act, is_eager=True, expose_value=False)
 
 
 def _bare(
@@ -120,6 +128,9 @@ def _bare(
         bool, _option("--allow-plugins", _allow_plugins, "Run Python files that a scenario or study names.")
     ] = False,
     traceback: Annotated[bool, _option("--traceback", _trace, "Show where an error arose.")] = False,
+    verbose: Annotated[
+        bool, _option("--verbose -v", _verbose, "Say more of what is replayed, on standard error.")
+    ] = False,
     version: Annotated[bool, _option("--version", _version, "Print the version.")] = False,
 ) -> None:
     """A command with the options that all have."""
@@ -154,8 +165,8 @@ def _end(error: BaseException) -> int | str | None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     if shown:
-        traceback.print_exception(error)
-        print(getattr(error, "trace", ""), end="", file=sys.stderr)
+        trace = "".join(traceback.format_exception(error)) + getattr(error, "trace", "")
+        print(escaped(trace, "\n\t"), end="", file=sys.stderr)
     if isinstance(error, MemoryError):
         needed = f" ({error})" if str(error) else ""
         return _said(
@@ -188,8 +199,7 @@ def _said(*messages: str, code: int = REFUSED) -> int:
     for line in lines:
         if len(line) > LONGEST:
             line = f"{line[:LONGEST]}…"
-        plain = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
-        print(f"gridtune: {plain}", file=sys.stderr)
+        print(f"gridtune: {escaped(line)}", file=sys.stderr)
     return code
 
 

@@ -93,6 +93,8 @@ Logs = Annotated[list[str], typer.Argument(help="Traces with waits: SWF, GWF, CS
 Nodes = Annotated[int | None, _count("Processors; as many as the trace names.", limits.SITE_SLOTS)]
 LastJob = Annotated[int | None, _count("Number of the last job to use; all.", limits.WHOLE)]
 ScenarioFile = Annotated[Path | None, _keep(help="TOML file to write; it must not exist.")]
+SlurmConf = Annotated[Path | None, _how(help="slurm.conf of the site: its settings are tried first.")]
+SlurmQos = Annotated[Path | None, _how(help="What `sacctmgr -nP show qos` prints at that site.")]
 SwfFile = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
 Plugins = Annotated[list[Path] | None, typer.Argument(help="Python files; left out, lists them.")]
 
@@ -130,10 +132,6 @@ Replications = Annotated[
 FirstReplications = Annotated[
     int | None,
     _count("Runs of each configuration at first; the scenario's number, or 1.", limits.REPLICATIONS),
-]
-MostReplications = Annotated[
-    int | None,
-    _count("Runs of a configuration that may be on the front; no more if left out.", limits.REPLICATIONS),
 ]
 DesignReplications = Annotated[int | None, _count("Runs of each configuration; 1.", limits.REPLICATIONS)]
 FreshReplications = Annotated[
@@ -173,14 +171,14 @@ AllowLoss = Annotated[
     bool | None,
     _what("--allow-loss/--no-loss", help="Configurations may lose more mandatory work than the baseline."),
 ]
+AllowStarvation = Annotated[
+    bool | None,
+    _what("--allow-starvation/--no-starvation", help="Somebody may wait much longer than in the baseline."),
+]
 Storage = Annotated[str | None, _keep(metavar="URL", help="Optuna storage; a journal file by default.")]
 StudyName = Annotated[str | None, _keep(help="Name of the study.")]
+SkipBroken = Annotated[bool, _keep("--skip-broken", help="Pass over broken lines of the table of runs.")]
 Resume = Annotated[bool, _keep("--resume", help="Go on with an interrupted search.")]
-Salvage = Annotated[bool, _keep("--salvage", help="Take what is whole of a damaged study.")]
-Mend = Annotated[
-    Path | None,
-    _keep(metavar="FILE", help="Write that to a new journal, with which `search --resume` goes on."),
-]
 
 # What is analysed, and how.
 Method = Annotated[str | None, _how(help="morris (default) or sobol; scenarios only.")]
@@ -203,6 +201,7 @@ Quick = Annotated[bool, _how("--quick", help="Do it at reduced size: fewer point
 PictureOut = Annotated[Path | None, _output(help="File to draw (png, svg, pdf).")]
 All = Annotated[bool, _output("--all", help="Print every metric, by the part that it is about.")]
 Events = Annotated[bool, _keep("--events", help="Keep the event table.")]
+AllTerms = Annotated[bool, _output("--all", help="Print quantiles, classes and single logs, too.")]
 SweepPlot = Annotated[
     Path | None, _output(help="Draw the objectives over the varied values (png, svg, pdf).")
 ]

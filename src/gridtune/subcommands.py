@@ -9,6 +9,7 @@ import typer
 from gridtune import boundary, options
 from gridtune.help_panels import Command
 from gridtune.options import Format
+from gridtune.plain_text import escaped
 
 scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
 trace_app = typer.Typer(
@@ -32,11 +33,10 @@ def list_scenarios(format: options.Output = Format.table) -> None:
 
     Example: gridtune scenarios list --format json
     """
-    from gridtune.scenarios.document.catalogue import scenario_rows
-    from gridtune.scenarios.results.printing import print_result
+    from gridtune.scenarios.document.catalogue import scenario_lines, scenario_rows
+    from gridtune.scenarios.results.json_text import to_json
 
-    rows = scenario_rows()
-    print_result(rows, rows, ("name", "title", "source"), json=format is Format.json)
+    print(to_json(scenario_rows()) if format is Format.json else "\n".join(scenario_lines()))
 
 
 @scenarios_app.command("show", cls=Command)
@@ -60,7 +60,7 @@ def trace_convert(file: options.Trace, out: options.SwfFile) -> None:
     from gridtune.scenarios.trace_files import find_trace
 
     for line in convert(find_trace(str(file)), out):
-        print(line)
+        print(escaped(line))
 
 
 @trace_app.command("info", cls=Command)

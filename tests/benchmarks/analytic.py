@@ -1,4 +1,4 @@
-"""An analytic stand-in for `federation/small`: its search space, exact truths, noise as once measured.
+"""An analytic stand-in for a federation: the space of `scenarios/federation.toml`, exact truths, noise.
 
 All streams move all points together (the workload's luck), and each point has luck of its own beside it, more
 of it where pilots are used. Because the truth is known, statements of a search can be counted right or wrong.
@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Mapping
 from functools import cache
 from math import log
+from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from gridtune.optimize.search_space.today import today_of
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Task
 
+SCENARIO = Path(__file__).parent / "scenarios" / "federation.toml"
 OBJECTIVES = ("unhappy_users", "unfairness", "completed_work")
 UNITS = ("users", "", "s")
 SHARED = np.array([3.8, 0.13, 18_500.0])  # sd per run of what all points share
@@ -31,7 +33,7 @@ def _on(value: float, low: float, high: float) -> float:
 
 
 def truth(values: Mapping[str, object]) -> np.ndarray:
-    """Expected unhappy users, unfairness and completed work (s) of a point of `federation/small`."""
+    """Expected unhappy users, unfairness and completed work (s) of a point of that space."""
 
     def number(path: str) -> float:
         return float(values[path])  # type: ignore[arg-type]
@@ -98,7 +100,7 @@ def truth(values: Mapping[str, object]) -> np.ndarray:
 @cache
 def scenario() -> Scenario:
     """Whose space is searched; its reference is the one with which stand-ins have been measured."""
-    return load("federation/small").override({"harvester.controller.reference": 24.0})
+    return load(str(SCENARIO)).override({"harvester.controller.reference": 24.0})
 
 
 @cache

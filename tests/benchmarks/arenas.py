@@ -91,7 +91,7 @@ class Arena:
 
 
 def arena(name: str) -> Arena:
-    """The analytic stand-in for `federation/small`, or a case of `sampler_cases`."""
+    """The analytic stand-in for a federation, or a case of `sampler_cases`."""
     if name == STAND_IN:
         return Arena(
             name, analytic.scenario(), analytic.OBJECTIVES, analytic.run,

@@ -7,20 +7,24 @@
 Random points of a scenario's search space are run under the same few random streams. What a metric gives is
 taken as point + stream + rest. The signal is the variance of the points' effects, the noise that of the rest,
 both estimated by the analysis of variance; streams are left out of both, for all points share them. Their
-ratio is that of a single run.
+ratio is that of a single run. Of the objectives it is also told over the points that lose no more than the
+scenario as it stands, and over those of them that none dominates.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import moocore
 import numpy as np
 
-from gridtune.model.metrics.registry import Metric
+from gridtune.model.metrics.registry import METRICS, Metric
 from gridtune.optimize.replication.loss import excess_losses
 from gridtune.optimize.samplers.space_filling import RandomPoints
 from gridtune.optimize.search_space.space import Space
@@ -36,6 +40,7 @@ CANDIDATES = (
     "waiting_p95", "response_mean", "response_p95", "slowdown_mean", "slowdown_geometric", "slowdown_p95",
     "slowdown_mean_log", "slowdown_worst_log",
 )  # fmt: skip
+Runs = dict[int, dict[str, float]]  # of a point, by stream
 TODAY = -1  # number of the point that is the scenario as it stands
 
 
@@ -81,14 +86,40 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
         if len(rows) > 10:
             value = ratio(np.array(rows))
             found[metric] = {"ratio": round(value, 3) if isfinite(value) else None, "points": len(rows)}
-    allowed = sum(_loss(runs, today) <= 0 for runs in complete) / len(complete)
+    allowed = [runs for runs in complete if _loss(runs, today) <= 0]
+    narrowed = {"feasible": allowed, "front": non_dominated(allowed, spec.objectives)}
     return {
         "points": len(complete),
         "streams": STREAMS,
-        "feasible": round(allowed, 3),
+        "feasible": round(len(allowed) / len(complete), 3),
         "objectives": spec.objectives,
+        "narrowed": {name: _ratios(runs, spec.objectives) for name, runs in narrowed.items()},
         "metrics": found,
     }
+
+
+def non_dominated(points: Sequence[Runs], objectives: Sequence[str]) -> list[Runs]:
+    """The points whose means over the streams no other one's dominate."""
+    signs = [1.0 if METRICS[name].direction == "minimize" else -1.0 for name in objectives]
+    costs = [
+        [
+            sign * fmean(runs[k][name] for k in range(STREAMS))
+            for sign, name in zip(signs, objectives, strict=True)
+        ]
+        for runs in points
+    ]
+    keep = moocore.is_nondominated(costs, keep_weakly=True) if costs else []
+    return [runs for runs, kept in zip(points, keep, strict=True) if kept]
+
+
+def _ratios(points: Sequence[Runs], objectives: Sequence[str]) -> dict[str, Any]:
+    """How many points there are, and the ratio of each objective over them where they are at least three."""
+    found: dict[str, Any] = {"points": len(points)}
+    if len(points) >= 3:
+        for name in objectives:
+            value = ratio(np.array([[runs[k][name] for k in range(STREAMS)] for runs in points]))
+            found[name] = round(value, 3) if isfinite(value) else None
+    return found
 
 
 def _loss(runs: dict[int, dict[str, float]], today: dict[int, dict[str, float]]) -> float:

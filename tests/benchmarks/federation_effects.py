@@ -1,4 +1,4 @@
-"""Effects in federations that cross the borders between their systems, over 20 replications.
+"""Effects in federations that cross the borders between their systems, over ten replications.
 
 python -m tests.benchmarks.federation_effects --rows docs/data/federation_effects.json
 python docs/making/tables.py                  # shows them in docs/federation.md and docs/costs-and-faults.md
@@ -16,18 +16,17 @@ from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Summary, Task, metrics_of
 from tests.benchmarks.rows import known_in
 
-SEED, REPLICATIONS = 1, 20
-CACHED = {"workload.meta.data.files": 40, "workload.meta.data.popularity": 0.8}
+SEED, REPLICATIONS = 1, 10
+CACHED = {"workload.meta.data.files": 40, "workload.meta.data.popularity": 0.8, "parts.faults": True}
 SETTINGS: dict[str, list[Point]] = {
     "kinds": [{"middleware.kind": kind} for kind in ("push", "pull", "pilot")],
-    "shares": [{"site.orsay.vres.sdj": share} for share in (0.1, 0.5, 0.7)],
-    "references": [{"harvester.controller.reference": number} for number in (2, 16, 24, 32, 64)],
+    "shares": [{"site.orsay.vres.sdj": share} for share in (0.1, 0.2, 0.4, 0.7)],
+    "references": [{"harvester.controller.reference": number} for number in (16, 24, 32, 64)],
     "lent": [{}, {"parts.gridrpc": False}],
     "caches": [
         {"site.lyon.cache": size, "site.nancy.cache": size, **CACHED} for size in (1e8, 1e9, 4e9, 1.6e10)
     ],
 }
-SCENARIOS = {"caches": "federation/deteriorating"}  # of the others: federation/small
 SHOWN = (
     "killed", "best_effort_work", "meta_response_mean", "sdj_failed", "unhappy_users.local",
     "premium_slowdown", "failed_fraction", "unfairness_jain", "completed_work", "cache_hits",
@@ -54,7 +53,7 @@ def main() -> None:
     known: dict[str, Any] = known_in(rows, {})
     for effect, points in SETTINGS.items():
         if effect not in known:
-            scenario = load(SCENARIOS.get(effect, "federation/small"))
+            scenario = load("federation/small")
             known[effect] = [{"setting": point, "metrics": measure(scenario, point)} for point in points]
             rows.write_text(json.dumps(known) + "\n", encoding="utf-8")
 

@@ -70,7 +70,7 @@ CASES = {
         parts=("s1", "s2", "s3"),
     ),
     "federation": Case(
-        "federation/small",
+        str(FOLDER / "federation.toml"),
         best=(2.0, 1.0, 3.9e5),
         worst=(15.0, 1.3, 2.8e5),
         settings={  # half of it, on lent nodes and free links, and less of what makes many events

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.analysis.recommendation import Recommendation
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, FAILED, INFEASIBLE, ON_FRONT, frame
 from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label
 from gridtune.optimize.report.recommended import recommendations

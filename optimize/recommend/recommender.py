@@ -1,0 +1,320 @@
+"""Sparse recommendations: found by leaving changes out, confirmed on seeds that nothing before has used.
+
+A configuration of the front differs from the baseline in many parameters, most of which do nothing. A
+surrogate model of all runs orders the changes by what they add; paired runs decide how few of them keep
+`KEEP` of each significant gain and make nothing worse. What is left is run on further seeds beside the
+baseline and the whole configuration: only these runs say what a recommendation gains and costs.
+
+Source: C. Fawcett and H. Hoos, Analysing Differences between Algorithm Configurations through Ablation,
+Journal of Heuristics 22(4), 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.inference.noisy_surface import NoisySurface
+from gridtune.optimize.inference.response_surface import coordinates_of, distances
+from gridtune.optimize.recommend.harm import harms
+from gridtune.optimize.recommend.runs import Block, Sample, better, gain, worse
+from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
+from gridtune.optimize.replication.compare import shares
+from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.runs.table import FIRST_VALIDATION
+from gridtune.optimize.search_space.space import Point, key
+from gridtune.threads import one_thread
+
+KEEP = 0.9  # of each significant gain of the whole configuration
+CONFIRMED = 0.8  # the same on the seeds of the confirmation, which chance moves, too
+ELIMINATION, CONFIRMATION = 6, 12  # replications, at most
+LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they are left out
+FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
+LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
+MOST = 3  # recommendations
+BEARABLE = 0.5  # of the baseline's value: an objective that gets worse by more is too high a price
+TRIES = 4  # subsets of a configuration that are run
+KNOWN = 200  # configurations that the surrogate model learns from
+DRAWS = 64
+PHASE = "confirming recommendations"
+
+
+@dataclass
+class _Candidate:
+    title: str
+    member: Member
+    point: Point
+    sparse: Point
+    units: list[Unit]  # of the sparse configuration, the most effective first
+
+
+class Recommender:
+    """Makes recommendations of a front.
+
+    Args:
+        evaluator: runs configurations.
+        front: to recommend from.
+        left: gives the runs that may still be done.
+        number: gives an evaluated configuration's number, evaluating it first if need be.
+    """
+
+    def __init__(
+        self, evaluator: Evaluator, front: Front, left: Callable[[], int], number: Callable[[Point], int]
+    ) -> None:
+        self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
+        self._settings = evaluator.settings
+        baseline = self._settings.today
+        self._baseline: Point = {} if baseline is None else dict(baseline.values)
+        self._objectives = front.objectives
+
+    @one_thread()
+    def recommend(self) -> tuple[Recommendation, ...]:
+        """The recommendations, confirmed; those that runs do not suffice for are left out."""
+        if self._settings.today is None:
+            return ()
+        candidates = self._candidates()
+        if not candidates:
+            return ()
+        certain = self._front.certain
+        if certain := self._front.certain:
+            replications = (1, 1)
+        else:
+            candidates, *replications = self._affordable(candidates)
+        if not candidates:
+            self._evaluator.note(
+                "note: too few runs are left to confirm recommendations; more --runs allow it"
+            )
+            return ()
+        firsts = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
+        elimination, confirmation = (
+            Block(self._evaluator, range(first, first + count))
+            for first, count in zip(firsts, replications, strict=True)
+        )
+        self._evaluator.progress.start(PHASE, 0)
+        if elimination.replications:
+            candidates = [self._thinned(one, elimination) for one in candidates]
+        found: dict[str, Recommendation] = {}
+        for one in candidates:
+            made = self._confirmed(one, confirmation, chr(ord("A") + len(found)))
+            if made is not None:
+                found.setdefault(key(made.values), made)
+        return tuple(found.values())
+
+    def _candidates(self) -> list[_Candidate]:
+        """The best of each objective, and the compromise, as far as they are better than the baseline."""
+        front, baseline = self._front, self._front.archive.today
+        members = [one for one in front.kept if one.evaluation.number != baseline]
+        if baseline is None or baseline not in front.worth:
+            return []
+        start = front.worth[baseline]
+        bearable = [(row <= start + BEARABLE * abs(start)).all() for row in front.costs(members)]
+        members = [one for one, able in zip(members, bearable, strict=True) if able]
+        if not members:
+            return []
+        values = front.costs(members)
+        order = [(int(values[:, at].argmin()), _best(one)) for at, one in enumerate(front.objectives)]
+        order = [pair for at, pair in enumerate(order) if values[pair[0], at] < start[at]]
+        if len(front.objectives) > 1:
+            ahead = [at for at, row in enumerate(values) if (row < start).any()]
+            if ahead:
+                order.append((ahead[int(shares(values, values)[ahead].max(axis=1).argmin())], "compromise"))
+        titles: dict[int, list[str]] = {}
+        for at, title in order:
+            titles.setdefault(at, []).append(title)
+        return [self._candidate(members[at], ", ".join(names)) for at, names in list(titles.items())[:MOST]]
+
+    def _candidate(self, member: Member, title: str) -> _Candidate:
+        point = member.evaluation.values
+        units = self._ordered(units_of(self._settings.space, self._baseline, point), member)
+        return _Candidate(title, member, point, point, units)
+
+    def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int]:
+        """As many candidates as runs allow, with the replications of elimination and of confirmation."""
+        left = self._left() // len(self._settings.run_in)
+        for count in range(len(candidates), 0, -1):
+            left_here = left - count  # a sparse configuration is evaluated as any other
+            sure = 1 + 2 * count  # the baseline, sparse and whole configurations
+            tries = 1 + (1 + TRIES) * count
+            confirmation = min(CONFIRMATION, left_here // sure)
+            if count > 1 and (left_here - confirmation * sure) // tries < LEAST_ELIMINATION:
+                continue
+            if confirmation >= LEAST_CONFIRMATION:
+                elimination = min(ELIMINATION, (left_here - confirmation * sure) // tries)
+                enough = elimination >= LEAST_ELIMINATION
+                return candidates[:count], elimination if enough else 0, confirmation
+        return [], 0, 0
+
+    def _ordered(self, units: Sequence[Unit], member: Member) -> list[Unit]:
+        """The changes, each the one that adds most to those before it, by a surrogate model of all runs."""
+        left, chosen = list(units), list[Unit]()
+        predict = self._surrogate()
+        goal = self._worth(predict([self._baseline, member.evaluation.values]))
+        while left:
+            points = [combined(self._settings.space, self._baseline, [*chosen, one]) for one in left]
+            able = [at for at, point in enumerate(points) if point is not None]
+            if not able:
+                break
+            values = predict([self._baseline, *(points[at] or {} for at in able)])
+            kept = self._share_kept(values, goal)
+            chosen.append(left.pop(able[int(kept.argmax())]))
+        return [*chosen, *left]
+
+    def _worth(self, values: np.ndarray) -> np.ndarray:
+        """Improvement from the baseline to the whole configuration, by objective; 0 where there is none."""
+        return np.asarray((values[0] - values[1]).clip(0.0))
+
+    @staticmethod
+    def _share_kept(values: np.ndarray, goal: np.ndarray) -> np.ndarray:
+        """Share of the improvement that each configuration after the baseline keeps, mean over objectives."""
+        some = goal > 0
+        if not some.any():
+            return np.zeros(len(values) - 1)
+        kept = (values[0] - values[1:])[:, some] / goal[some]
+        return np.asarray(kept.clip(-1.0, 1.0).mean(axis=1))
+
+    def _surrogate(self) -> Callable[[Sequence[Point]], np.ndarray]:
+        """Predicts objectives of configurations, to be minimised."""
+        archive = self._front.archive
+        numbers = {one.number: one for one in archive.evaluations}
+        known = [numbers[number] for number in list(self._front.worth) if number in numbers]
+        known = [one for one in known if one.values][:KNOWN]
+        places = [one.values for one in known]
+        values = np.array([self._front.worth[one.number] for one in known])
+        fitted = NoisySurface.of(distances(coordinates_of(places)), values, self._settings.seed)
+
+        def predict(points: Sequence[Point]) -> np.ndarray:
+            apart = distances(coordinates_of([*places, *points]))
+            which = range(len(places), len(places) + len(points))
+            rng = np.random.default_rng([self._settings.seed, len(places)])
+            return np.asarray(fitted.draws(apart, values, which, DRAWS, rng).mean(axis=0))
+
+        return predict
+
+    def _thinned(self, candidate: _Candidate, block: Block) -> _Candidate:
+        """The configuration with the fewest changes that keep its gains in these runs."""
+        space, units = self._settings.space, candidate.units
+        start, whole = block.run([{}, candidate.point])
+        if start is None or whole is None or len(units) < 2:
+            return candidate
+        best = candidate
+        low, high = 0, len(units)  # so many changes keep too little, so many keep enough
+        size = self._first_guess(units, candidate)
+        for _ in range(TRIES):
+            if not low < size < high:
+                break
+            some = combined(space, self._baseline, units[:size])
+            sparse = None if some is None else rounded(space, some, self._baseline)
+            sample = None if sparse is None else block.run([sparse])[0]
+            if (
+                sample is not None
+                and sparse is not None
+                and self._suffices(sample, whole, start, KEEP, block)
+            ):
+                best = _Candidate(candidate.title, candidate.member, candidate.point, sparse, units[:size])
+                high, size = size, size - 1 if size - low <= 2 else (low + size) // 2
+            else:
+                low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
+        return best
+
+    def _first_guess(self, units: Sequence[Unit], candidate: _Candidate) -> int:
+        """How many changes the surrogate model expects to keep enough of the improvement."""
+        predict = self._surrogate()
+        points = [combined(self._settings.space, self._baseline, units[: k + 1]) for k in range(len(units))]
+        values = predict([self._baseline, *(point or self._baseline for point in points)])
+        goal = self._worth(predict([self._baseline, candidate.point]))
+        kept = self._share_kept(values, goal)
+        enough = np.flatnonzero(kept >= KEEP * max(float(kept[-1]), 1e-9))
+        return int(enough[0]) + 1 if len(enough) else len(units)
+
+    def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
+        """Whether a sparse configuration keeps that share of each gain, and makes nothing worse."""
+        if not block.keeps(sample):
+            return False
+        for objective in self._objectives:
+            full, part = gain(whole, start, objective), gain(sample, start, objective)
+            if better(full, objective) and part.mean / full.mean < share:
+                return False
+            if worse(part, objective) and worse(gain(sample, whole, objective), objective):
+                return False
+        return True
+
+    def _confirmed(self, candidate: _Candidate, block: Block, letter: str) -> Recommendation | None:
+        """The recommendation that the runs of the confirmation bear out; None if they bear out none."""
+        start, sparse, whole = block.run([{}, candidate.sparse, candidate.point])
+        if start is None:
+            return None
+        point, sample = candidate.sparse, sparse
+        if sample is None or (
+            whole is not None and not self._suffices(sample, whole, start, CONFIRMED, block)
+        ):
+            point, sample = candidate.point, whole
+        if sample is None or not block.keeps(sample):
+            return None
+        changes = {one.name: gain(sample, start, one) for one in self._objectives}
+        certain = self._front.certain
+        if not any(
+            better(changes[one.name], one) or (certain and _ahead(changes[one.name].mean, one))
+            for one in self._objectives
+        ):
+            return None
+        return self._made(candidate, letter, point, start, sample, len(block.replications))
+
+    def _made(
+        self, candidate: _Candidate, letter: str, point: Point, start: Sample, sample: Sample, count: int
+    ) -> Recommendation:
+        origin = candidate.member.evaluation
+        changes = []
+        for unit in candidate.units:
+            for path in unit.values:
+                value = point.get(path)
+                if value is not None and value != self._baseline.get(path):
+                    changes.append(ParameterChange(path, self._baseline.get(path), value))
+        told = {one.path for one in changes}
+        for path, value in point.items():
+            if path not in told and value != self._baseline.get(path):
+                changes.append(ParameterChange(path, self._baseline.get(path), value))
+        kept = {one.path for one in changes}
+        dropped = [
+            path
+            for path, value in origin.values.items()
+            if value != self._baseline.get(path) and path not in kept
+        ]
+        names = [one.name for one in self._objectives]
+        objectives = {one.name: gain(sample, start, one) for one in self._objectives}
+        return Recommendation(
+            letter,
+            self._title(candidate.title, objectives),
+            origin.number,
+            origin.number if point == origin.values else self._number(point),
+            point,
+            tuple(changes),
+            tuple(dropped),
+            objectives,
+            {name: start.evaluation.objectives[name].mean for name in names},
+            {name: sample.evaluation.objectives[name].mean for name in names},
+            harms(start.metrics, sample.metrics, self._evaluator.table.units, names),
+            count,
+        )
+
+    def _title(self, title: str, objectives: dict) -> str:
+        """The title without superlatives that the confirmation does not bear out."""
+        names = {_best(one): one for one in self._objectives}
+        parts = [
+            part
+            for part in title.split(", ")
+            if part not in names or better(objectives[names[part].name], names[part])
+        ]
+        return ", ".join(parts) or "trade-off"
+
+
+def _best(objective: Objective) -> str:
+    return f"{'lowest' if objective.direction == 'minimize' else 'highest'} {objective.name}"
+
+
+def _ahead(mean: float, objective: Objective) -> bool:
+    return mean < 0 if objective.direction == "minimize" else mean > 0

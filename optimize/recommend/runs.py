@@ -1,0 +1,102 @@
+"""Paired runs of the baseline and of configurations that may be recommended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.replication.paired import difference
+from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.search_space.constraints import excesses, violation
+from gridtune.optimize.search_space.space import Point, key
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a configuration gave under some replications.
+
+    Attributes:
+        evaluation: its objectives and cases.
+        metrics: every metric by name, one value per replication; of several cases the mean.
+    """
+
+    evaluation: Evaluation
+    metrics: Mapping[str, tuple[float, ...]]
+
+    def values(self, objective: Objective) -> tuple[float, ...]:
+        """Of an objective, one per replication."""
+        return self.evaluation.objectives[objective.name].values
+
+
+class Block:
+    """Runs configurations under one set of replications; each configuration once.
+
+    Args:
+        evaluator: runs them.
+        replications: their numbers, which no other part of the search uses.
+    """
+
+    def __init__(self, evaluator: Evaluator, replications: Sequence[int]) -> None:
+        self._evaluator, self.replications = evaluator, replications
+        self._known: dict[str, Sample | None] = {}
+
+    def cost(self, points: Sequence[Point]) -> int:
+        """Runs that these configurations would take."""
+        return self._evaluator.cost(points, [self.replications] * len(points))
+
+    def run(self, points: Sequence[Point]) -> list[Sample | None]:
+        """What configurations give; None for one that fails. No values at all stand for the baseline."""
+        new = list({key(one): one for one in points if key(one) not in self._known}.values())
+        if new:
+            self._evaluator.run(new, self.replications)
+            for one in new:
+                self._known[key(one)] = self._sample(one)
+        return [self._known[key(one)] for one in points]
+
+    def _sample(self, point: Point) -> Sample | None:
+        table, settings = self._evaluator.table, self._evaluator.settings
+        if any(place not in table for place in table.places(point, self.replications)):
+            return None
+        by_case = table.runs(point, self.replications)
+        found = evaluated(0, point, by_case, settings)
+        if not isinstance(found, Evaluation):
+            return None
+        names = set.intersection(*(set(run) for case in by_case for run in case))
+        metrics = {}
+        for name in sorted(names):
+            columns = zip(*([run[name].value for run in case] for case in by_case), strict=True)
+            values = tuple(sum(column) / len(column) for column in columns)
+            if all(map(isfinite, values)):
+                metrics[name] = values
+        return Sample(found, metrics)
+
+    def keeps(self, sample: Sample) -> bool:
+        """Whether a configuration keeps all constraints in these runs."""
+        constraints = self._evaluator.settings.constraints
+        return violation(excesses(constraints, sample.evaluation.cases)) == 0
+
+
+def gain(to: Sample, start: Sample, objective: Objective) -> Difference:
+    """What changes from one sample to another in an objective, in its unit; paired."""
+    return difference(to.values(objective), start.values(objective), objective.resolution)
+
+
+def better(change: Difference, objective: Objective) -> bool:
+    """Whether a change is an improvement, significantly (95 %)."""
+    return significant(change) and (change.mean < 0) == (objective.direction == "minimize")
+
+
+def worse(change: Difference, objective: Objective) -> bool:
+    """Whether a change makes an objective worse, significantly (95 %)."""
+    return significant(change) and (change.mean > 0) == (objective.direction == "minimize")
+
+
+def significant(change: Difference) -> bool:
+    """Whether the 95 % interval of a change leaves 0 out."""
+    if change.low is None or change.high is None:
+        return False
+    return change.mean != 0 and (change.low > 0 or change.high < 0)

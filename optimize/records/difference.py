@@ -1,0 +1,63 @@
+"""The difference between two configurations under the same random streams, with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Verdict = Literal["equal", "clearly", "probably", "unsure", "unknown"]
+
+CLEARLY, PROBABLY = 0.99, 0.90  # two-sided confidence that a difference has its sign
+INTERVAL = 0.95
+ROUNDING = 1e-12  # of the values: differences below are none
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean of paired differences.
+
+    Attributes:
+        mean: over the pairs.
+        standard_error: of the mean; None for a single pair.
+        low, high: 95 % interval of the mean; None for a single pair.
+        confidence: that the difference is not 0, two-sided; None for a single pair.
+        pairs: replications that both points have; 0 where they are compared as two samples.
+    """
+
+    mean: float
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    confidence: float | None
+    pairs: int
+
+    @property
+    def half(self) -> float | None:
+        """Half of the interval, which stands behind ±; None where there is none."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+    @property
+    def verdict(self) -> Verdict:
+        """`equal` in every pair, `clearly` or `probably` different, `unsure`, or `unknown` from one pair."""
+        return self.judged()
+
+    def judged(self, tests: int = 1) -> Verdict:
+        """The verdict if this is one of several tests, each of which may be a lucky one (Bonferroni)."""
+        if self.mean == 0 and not self.standard_error:
+            return "equal"
+        if self.confidence is None:
+            return "unknown"
+        doubt = (1 - self.confidence) * tests
+        return "clearly" if doubt <= 1 - CLEARLY else "probably" if doubt <= 1 - PROBABLY else "unsure"
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "mean": self.mean,
+            "standard_error": self.standard_error,
+            "low": self.low,
+            "high": self.high,
+            "confidence": self.confidence,
+            "pairs": self.pairs,
+            "verdict": self.verdict,
+        }

@@ -1,0 +1,89 @@
+"""A recommended configuration: what to change in the baseline, what that gains, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.values import Value
+
+
+@dataclass(frozen=True)
+class ParameterChange:
+    """One change to the baseline.
+
+    Attributes:
+        path: dotted path of the parameter.
+        before: its value in the baseline; None where the parameter does not exist there.
+        after: its recommended value.
+        alone: difference of each objective to the baseline if only this is changed, by name; empty where
+            nobody ran that.
+        share: of the recommendation's effect that is lost without this change, from 0 to 1; None if unknown.
+    """
+
+    path: str
+    before: Value | None
+    after: Value
+    alone: dict[str, float] = field(default_factory=dict)
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Harm:
+    """A metric that is no objective and gets significantly worse by more than a tenth.
+
+    Attributes:
+        metric: its name, with the class of jobs behind a dot where it is about one.
+        unit: of the metric.
+        baseline, mean: mean of the baseline and of the recommendation, over the same replications.
+        low, high: 95 % interval of their difference.
+    """
+
+    metric: str
+    unit: str
+    baseline: float
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A configuration worth running.
+
+    Attributes:
+        letter: `A`, `B`, `C`, …; by which commands and pictures name it.
+        title: why it is here, such as `lowest slowdown`.
+        origin: number of the configuration on the Pareto front that it was made from.
+        number: number of the recommended configuration in the study; that of `origin` where nothing could be
+            left out.
+        values: the recommended configuration, by path.
+        changes: to the baseline, the most effective first.
+        without_effect: paths of changes of the origin that have no measurable effect and are left out.
+        objectives: what each objective changes by against the baseline, by name, paired over the seeds of the
+            confirmation.
+        baseline, means: mean of each objective, by name, for the baseline and the recommendation.
+        harms: what gets worse beside the objectives.
+        replications: runs of each of both on seeds that neither search nor elimination has used; 0 if there
+            are none, then `objectives` holds what the validation seeds or the search say.
+    """
+
+    letter: str
+    title: str
+    origin: int
+    number: int
+    values: dict[str, Value]
+    changes: tuple[ParameterChange, ...]
+    without_effect: tuple[str, ...]
+    objectives: dict[str, Difference]
+    baseline: dict[str, float]
+    means: dict[str, float]
+    harms: tuple[Harm, ...] = ()
+    replications: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON and for storing."""
+        from dataclasses import asdict
+
+        return asdict(self)

@@ -1,0 +1,207 @@
+"""Who has configurations run, keeps what they gave, and counts what it costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from gridtune.optimize.front.front import twice_as_bad
+from gridtune.optimize.progress import Volume
+from gridtune.optimize.records.evaluations import Evaluation, Failed
+from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTable
+from gridtune.optimize.runs.trials import keep_trial
+from gridtune.optimize.search_space.constraints import feasible
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.studies.study import OpenStudy
+from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
+from gridtune.scenarios.workers.pool import Outcome, Pool
+
+VOLUME_PERIOD = 1.0  # s between two computations of the hypervolume shown
+
+
+class Evaluator:
+    """Runs configurations for all parts of a search; what the table of runs knows is not run again.
+
+    Args:
+        settings: what is searched, and how.
+        table: what runs gave so far.
+        study: where runs and evaluations are kept.
+        pool: who runs the simulations.
+        progress: hears how it goes.
+        work: gives the metrics of a run to be done.
+
+    Attributes:
+        known: what became of each configuration, by its key.
+        notes: what a user should know, a line each.
+        baseline: key of the baseline's configuration; empty if it is not evaluated.
+        simulated: runs that were done, rather than looked up.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        table: RunTable,
+        study: OpenStudy,
+        pool: Pool,
+        progress: Progress,
+        work: Callable[[Task], Metrics],
+    ) -> None:
+        self.settings, self.table, self.progress = settings, table, progress
+        self.known: dict[str, Entry] = {}
+        self.notes: list[str] = []
+        self.baseline = "" if settings.today is None else key(settings.today.point)
+        self.simulated = 0
+        self._study, self._pool, self._work = study, pool, work
+        self._used: set[Place] = set()
+        self._volume, self._volume_shown, self._looked = Volume(settings.objectives), None, 0.0
+
+    def note(self, text: str) -> None:
+        """Tell the user something."""
+        self.notes.append(text)
+        self.progress.note(text)
+
+    @property
+    def spent(self) -> int:
+        """Runs of this search so far, looked up or done."""
+        return len(self._used)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All there is, by trial number."""
+        return sorted(self.known.values(), key=lambda entry: entry.number)
+
+    def cost(self, points: Sequence[Point], replications: Sequence[Sequence[int]]) -> int:
+        """Runs that configurations would take under these replications, those of the baseline included."""
+        return len(self._needed(points, replications) - self._used)
+
+    def evaluate(self, points: Sequence[Point]) -> None:
+        """Evaluate new configurations and keep them under consecutive numbers, in their order."""
+        first, began = len(self.known), datetime.now()
+        finished: dict[int, Entry] = {}
+        numbers = range(self.settings.replications)
+        for outcome in self._run(points, [numbers] * len(points)):
+            at = outcome.index
+            finished[at] = (
+                Failed(first + at, points[at], str(outcome.failure))
+                if outcome.failure is not None
+                else self.table.entry(first + at, points[at], len(numbers))
+            )
+            while (entry := finished.pop(len(self.known) - first, None)) is not None:
+                self._keep(entry, began)
+
+    def extend(self, wanted: Mapping[str, int], phase: str = "") -> None:
+        """Give configurations more validation runs.
+
+        Args:
+            wanted: validation replications that each should have in all, by its key.
+            phase: how this is announced; not at all if left out.
+        """
+        entries = [self.known[name] for name in wanted]
+        lacking = [one for one in entries if isinstance(one, Evaluation)]
+        lacking = [one for one in lacking if one.fresh_replications < wanted[key(one.values)]]
+        if phase and lacking:
+            self.progress.start(phase, len(lacking))
+        points = [one.values for one in lacking]
+        spans = [self.validation(wanted[key(one.values)]) for one in lacking]
+        for done, outcome in enumerate(self._run(points, spans), start=1):
+            one = lacking[outcome.index]
+            if outcome.failure is not None:
+                self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
+            else:
+                validated = len(spans[outcome.index])
+                entry = self.table.entry(one.number, one.values, one.replications, validated)
+                if isinstance(entry, Evaluation):
+                    self.known[key(one.values)] = entry
+            if phase:
+                self.progress.update(done)
+
+    @staticmethod
+    def validation(count: int) -> range:
+        """The first so many validation replications."""
+        return range(FIRST_VALIDATION, FIRST_VALIDATION + count)
+
+    def run(self, points: Sequence[Point], replications: Sequence[int]) -> list[list[Metrics] | None]:
+        """What configurations give, without keeping evaluations of them; None where one fails.
+
+        Args:
+            points: configurations.
+            replications: their numbers.
+
+        Returns:
+            For each configuration its runs, case by case, then by replication.
+        """
+        found: list[list[Metrics] | None] = [None] * len(points)
+        for done, outcome in enumerate(self._run(points, [replications] * len(points)), start=1):
+            if outcome.failure is None:
+                by_case = self.table.runs(points[outcome.index], replications)
+                found[outcome.index] = [run for case in by_case for run in case]
+            self.progress.update(done)
+        return found
+
+    def look(self) -> None:
+        """Show the hypervolume of all that is known."""
+        self._volume_shown = self._volume.value()
+        self._looked = time.monotonic()
+        self.progress.update(len(self.known), self._volume_shown, self._failures)
+
+    @property
+    def _failures(self) -> int:
+        return sum(isinstance(entry, Failed) for entry in self.known.values())
+
+    def _needed(self, points: Sequence[Point], replications: Sequence[Sequence[int]]) -> set[Place]:
+        beside = sorted({k for numbers in replications for k in numbers}) if self.table.guarded else []
+        found = set(self.table.places({}, beside))
+        for point, numbers in zip(points, replications, strict=True):
+            found.update(self.table.places(point, numbers))
+        return found
+
+    def _run(
+        self, points: Sequence[Point], replications: Sequence[Sequence[int]]
+    ) -> Iterator[Outcome[list[Metrics]]]:
+        """Run configurations, each under its replications in every case; the baseline first."""
+        if not points:
+            return
+        self._used |= self._needed(points, replications)
+        if self.table.guarded:
+            for _ in self._groups([{}], [sorted({k for numbers in replications for k in numbers})]):
+                pass  # where the baseline fails, no configuration can lose more
+        yield from self._groups(points, replications)
+
+    def _groups(
+        self, points: Sequence[Point], replications: Sequence[Sequence[int]]
+    ) -> Iterator[Outcome[list[Metrics]]]:
+        table, cases = self.table, self.settings.run_in
+        places = [table.places(point, numbers) for point, numbers in zip(points, replications, strict=True)]
+        baseline = table.name({})
+        groups = [
+            [
+                Task(cases[one.case].scenario, {} if one.name == baseline else point, cases[one.case].seed,
+                     one.replication)
+                for one in some
+            ]
+            for point, some in zip(points, places, strict=True)
+        ]  # fmt: skip
+        known = [{at: table[one] for at, one in enumerate(some) if one in table} for some in places]
+
+        def heard(group: int, at: int, result: Metrics) -> None:
+            row = table.add(places[group][at], result, points[group])
+            self.simulated += 1
+            self._study.append([row])
+
+        yield from run_groups(groups, self._pool, self._work, known=known, heard=heard)
+
+    def _keep(self, entry: Entry, began: datetime) -> None:
+        self.known[key(entry.values)] = entry
+        keep_trial(self._study, self.settings, entry, began)
+        if isinstance(entry, Evaluation):
+            if key(entry.values) == self.baseline:
+                self._volume.measure_from(twice_as_bad(entry, self.settings.objectives))
+            if feasible(entry, self.settings.constraints):
+                self._volume.add(entry)
+        if time.monotonic() - self._looked >= VOLUME_PERIOD:
+            self.look()
+        else:
+            self.progress.update(len(self.known), self._volume_shown, self._failures)

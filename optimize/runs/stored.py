@@ -1,0 +1,74 @@
+"""What a search has left, as it is found in a storage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, RunTable
+from gridtune.optimize.runs.trials import ENDED, UNITS, archive_of, stored_recommendations
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.studies.databases import shown
+from gridtune.optimize.studies.reading import FAILURE, read_study
+from gridtune.scenarios.errors import ScenarioError
+
+
+@dataclass(frozen=True)
+class StoredStudy:
+    """What a search has left in a storage.
+
+    Attributes:
+        settings: what was searched, and how.
+        archive: every evaluation.
+        notes: what a user should know, a line each.
+    """
+
+    settings: Settings
+    archive: Archive
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"StoredStudy({self.archive.study!r}, {len(self.archive.evaluations)} evaluations)"
+
+
+def load(study: str | Path, name: str | None = None, *, skip_broken: bool = False) -> StoredStudy:
+    """What a search has left in a storage; nothing is changed.
+
+    Args:
+        study: folder of a search, journal file, or storage URL.
+        name: of the study; needed only where the storage holds several.
+        skip_broken: whether to pass over broken lines of the table of runs.
+
+    Raises:
+        ScenarioError: no such storage or study, several to choose from, or it is damaged.
+    """
+    found = read_study(study, name, skip_broken=skip_broken)
+    try:
+        settings = Settings.of_json(found.settings)
+        recommendations = stored_recommendations(found.attributes)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise ScenarioError(f"{shown(study)}: the settings of the study are garbled: {why}") from error
+    table = RunTable(settings, found.runs, found.attributes.get(UNITS))
+    entries = list[Entry]()
+    for number, trial in sorted(found.trials.items()):
+        values = dict(trial.params)
+        searched = table.had(values)
+        if FAILURE in trial.user_attrs:
+            entries.append(Failed(number, values, trial.user_attrs[FAILURE]))
+        elif searched:
+            entries.append(table.entry(number, values, searched, table.had(values, FIRST_VALIDATION)))
+    notes = list(found.notes)
+    if not found.attributes.get(ENDED):
+        notes.append(
+            f"note: the search has not ended: {len(entries)} configurations are kept; "
+            "it is under way, or was interrupted and --resume continues it"
+        )
+    archive = archive_of(found.name, settings, entries, len(entries), recommendations)
+    return StoredStudy(settings, archive, tuple(notes))
+
+
+def load_archive(study: str | Path, name: str | None = None) -> Archive:
+    """The evaluations that a search has left in a storage; see `load`."""
+    return load(study, name).archive

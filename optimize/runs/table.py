@@ -1,0 +1,161 @@
+"""The table of runs, by configuration, case and replication; evaluations are made from it.
+
+Validation replications are those from `FIRST_VALIDATION` on: the search never uses their random streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gridtune.model.metrics.registry import Metric
+from gridtune.model.streams import HELD_OUT
+from gridtune.optimize.records.evaluations import Evaluation, Failed
+from gridtune.optimize.replication.evaluate import evaluated
+from gridtune.optimize.replication.loss import NO_MORE_LOSS, excess_losses
+from gridtune.optimize.replication.starvation import NO_STARVATION, excess_waits
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.studies.runs import Run
+from gridtune.scenarios.execution.replicate import Metrics
+from gridtune.scenarios.tables.search import SearchSpec
+
+FIRST_VALIDATION = HELD_OUT
+Entry = Evaluation | Failed
+
+
+class Place(NamedTuple):
+    """Which run.
+
+    Attributes:
+        name: key of the configuration; that of no values at all for the baseline.
+        case: position of the case.
+        replication: number of the replication.
+    """
+
+    name: str
+    case: int
+    replication: int
+
+
+class RunTable:
+    """What each run gave.
+
+    Args:
+        settings: of the search.
+        rows: runs that are known already.
+        units: of their metrics, by name.
+
+    Attributes:
+        guarded: whether each run is compared with the baseline's under the same streams.
+    """
+
+    def __init__(
+        self, settings: Settings, rows: Iterable[Run] = (), units: dict[str, str] | None = None
+    ) -> None:
+        self.settings = settings
+        self._loss, self._waits = (one in settings.constraints for one in (NO_MORE_LOSS, NO_STARVATION))
+        self.guarded = self._loss or self._waits
+        self._cases = [case.name for case in settings.run_in]
+        self._baseline = key({})
+        self._same = self._baseline if settings.today is None else key(settings.today.point)
+        self._known: dict[Place, Metrics] = {}
+        self.units = dict(units or {})
+        for row in rows:
+            if row.case in self._cases and not row.failure:
+                first = FIRST_VALIDATION if row.validation else 0
+                place = Place(
+                    self.name(dict(row.values)), self._cases.index(row.case), first + row.replication
+                )
+                self._known[place] = {
+                    name: Metric(value, self.units.get(name, "")) for name, value in row.metrics.items()
+                }
+
+    def name(self, point: Point) -> str:
+        """The key of a configuration; what sets nothing else than the baseline is the baseline."""
+        found = key(point)
+        return self._baseline if found == self._same else found
+
+    def __contains__(self, place: Place) -> bool:
+        return place in self._known
+
+    def __getitem__(self, place: Place) -> Metrics:
+        return self._known[place]
+
+    def add(self, place: Place, metrics: Metrics, point: Point) -> Run:
+        """Take a run in.
+
+        Args:
+            place: which run.
+            metrics: that it gave.
+            point: the configuration.
+
+        Returns:
+            The run as a row of the table that a study keeps.
+        """
+        self._known[place] = metrics
+        self.units.update({name: metric.unit for name, metric in metrics.items()})
+        validation = place.replication >= FIRST_VALIDATION
+        return Run(
+            {} if place.name == self._baseline else point,
+            self._cases[place.case],
+            place.replication - (FIRST_VALIDATION if validation else 0),
+            validation,
+            {name: metric.value for name, metric in metrics.items()},
+        )
+
+    def places(self, point: Point, replications: Iterable[int]) -> list[Place]:
+        """The runs of a configuration under some replications, case by case."""
+        name, numbers = self.name(point), list(replications)
+        return [Place(name, case, k) for case in range(len(self._cases)) for k in numbers]
+
+    def had(self, point: Point, first: int = 0) -> int:
+        """Replications in a row that a configuration has in every case, from a first one on."""
+        count = 0
+        while all(place in self._known for place in self.places(point, [first + count])):
+            count += 1
+        return count
+
+    def runs(self, point: Point, replications: Sequence[int]) -> list[list[Metrics]]:
+        """What a configuration gave, by case, then by replication, with what it loses beyond the baseline."""
+        each, places = len(replications), self.places(point, replications)
+        return [
+            [self._compared(place) for place in places[at : at + each]] for at in range(0, len(places), each)
+        ]
+
+    def entry(self, number: int, point: Point, searched: int, validated: int = 0) -> Entry:
+        """The evaluation of a configuration by its first replications of the search and of validation.
+
+        Args:
+            number: of its trial.
+            point: its values.
+            searched: replications of the search.
+            validated: validation replications.
+        """
+        found = evaluated(number, point, self.runs(point, range(searched)), self.settings)
+        if isinstance(found, Failed) or not validated:
+            return found
+        numbers = range(FIRST_VALIDATION, FIRST_VALIDATION + validated)
+        again = evaluated(number, point, self.runs(point, numbers), self.settings, FIRST_VALIDATION)
+        if isinstance(again, Failed):
+            return found
+        return replace(found, validated=again.objectives, validated_cases=again.cases)
+
+    def _compared(self, place: Place) -> Metrics:
+        run = self._known[place]
+        if not self.guarded:
+            return run
+        # Where the baseline fails it loses everything that there is, and no configuration can lose more.
+        baseline = self._known.get(place._replace(name=self._baseline), run | _FAILED)
+        found = dict(run)
+        if self._loss:
+            found |= {name: Metric(value, "") for name, value in excess_losses(run, baseline).items()}
+        if self._waits:
+            bounds = (self.settings.scenario.spec.search or SearchSpec()).starvation
+            waits = excess_waits(run, baseline, bounds)
+            found |= {name: Metric(value, "s") for name, value in waits.items()}
+        return found
+
+
+_FAILED: Metrics = {"lost_fraction": Metric(1.0, "")}

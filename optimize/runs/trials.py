@@ -1,0 +1,72 @@
+"""Evaluations as trials of an Optuna study, and the archive of a search from its trials and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from gridtune.optimize.records.evaluations import Archive, Evaluation
+from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.runs.table import Entry
+from gridtune.optimize.search_space.constraints import excesses
+from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import key
+from gridtune.optimize.studies.study import OpenStudy
+
+UNITS, RECOMMENDATIONS, ENDED = "units", "recommendations", "ended"  # attributes of a study
+
+
+def keep_trial(study: OpenStudy, settings: Settings, entry: Entry, began: datetime) -> None:
+    """Write what became of a configuration as a trial."""
+    now = datetime.now()
+    if isinstance(entry, Evaluation):
+        errors = {name: one.standard_error for name, one in entry.objectives.items()}
+        study.add_trial(
+            entry.number,
+            entry.values,
+            {name: one.mean for name, one in entry.objectives.items()},
+            dict(excesses(settings.constraints, entry.cases)),
+            began,
+            now,
+            {"replications": entry.replications, "standard_errors": errors},
+        )
+    else:
+        study.add_trial(entry.number, entry.values, {}, {}, began, now, {}, entry.reason)
+
+
+def archive_of(
+    name: str,
+    settings: Settings,
+    entries: Sequence[Entry],
+    budget: int,
+    recommendations: Sequence[Recommendation] = (),
+) -> Archive:
+    """All of a search as plain data."""
+    evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
+    baseline = settings.today
+    mark = None if baseline is None else key(baseline.point)
+    return Archive(
+        study=name,
+        scenario=settings.scenario.name,
+        objectives=settings.objectives,
+        evaluations=evaluations,
+        failed=tuple(entry for entry in entries if not isinstance(entry, Evaluation)),
+        sampler=settings.sampler,
+        seed=settings.seed,
+        replications=settings.replications,
+        budget=budget,
+        cases=tuple(case.name for case in settings.cases),
+        robust=settings.robust.text,
+        constraints=settings.constraints,
+        today=next((one.number for one in evaluations if key(one.values) == mark), None),
+        present={} if baseline is None else baseline.values,
+        recommendations=tuple(recommendations),
+    )
+
+
+def stored_recommendations(attributes: Mapping[str, Any]) -> tuple[Recommendation, ...]:
+    """The recommendations that a study keeps."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(tuple[Recommendation, ...]).validate_python(attributes.get(RECOMMENDATIONS, ()))

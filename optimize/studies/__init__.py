@@ -1,0 +1,25 @@
+"""Studies: an ordinary Optuna study, and beside it the table of runs, which is all that a search knows.
+
+The study lies in one of Optuna's own storages; `optuna.load_study` and the Optuna dashboard open it. It has
+one trial for each configuration: parameters, means of the objectives in the search, constraints, times, and
+`number` among its user attributes. A failed configuration is a failed trial with its reason as `failure`. The
+user attribute `gridtune` of the study holds the settings of the search.
+
+The table has one row for each run and is only ever added to. A resumed search starts again from its beginning
+and takes from the table what has been run before: equal seeds make equal proposals.
+
+| where | study | table |
+|---|---|---|
+| a folder `OUT` | `OUT/study.journal` | `OUT/runs.jsonl` |
+| a journal `NAME.journal` | that file | `NAME.runs.jsonl` |
+| a URL of SQLite, PostgreSQL or MySQL | Optuna's tables | `gridtune_runs` in the same database |
+| None | in memory | in memory |
+
+Modules and what they give:
+
+- `study`: `open_study` for writing (one writer at a time), `OpenStudy`, `stored_settings`.
+- `reading`: `read_study`, which never writes, and `StoredStudy`.
+- `places`: `study_place`, what is meant by the STUDY of a command line.
+- `runs`: `Run`, a row of the table.
+- `tables`, `databases`, `journals`: how rows, databases and journal files are read and written.
+"""

@@ -1,0 +1,156 @@
+"""Where studies are: what the STUDY of a command line means, and what a file is that holds none."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+
+from gridtune.scenarios.errors import ScenarioError
+
+JOURNAL = "study.journal"  # in the folder of a search
+TABLE = "runs.jsonl"  # beside it
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a single letter is a drive of Windows
+TRACE = re.compile(r".*\.(swf|gwf)(\.gz)?", re.IGNORECASE)
+TRACE_LINE = re.compile(rb"\s*(-?[\d.]+\s+){10,}-?[\d.]+\s*")
+SQLITE = b"SQLite format 3\0"
+LOOK = 1 << 16  # bytes in which a file shows what it is
+HEADS = (("journal", b'{"op_code":'), ("table", b'{"study":'))
+FOLDERS = (  # a file that shows what a folder is, and what to say of it
+    ("sweep.json", "a sweep, not a search"),
+    ("claims.json", "a reproduction, not a search"),
+    (
+        "manifest.json",
+        "a run, not a search: `gridtune plot {0} KIND` draws it, `gridtune compare {0} OTHER` compares it",
+    ),
+)
+
+
+def is_url(where: str | Path) -> bool:
+    """Whether this is the URL of a database rather than a path."""
+    return "://" in str(where)
+
+
+def journal_in(where: str | Path) -> Path:
+    """The journal of a folder, or the journal file itself.
+
+    Raises:
+        ScenarioError: it is a URL that has lost its slashes, as `sqlite:studies.db`.
+    """
+    if SCHEME.match(str(where)):
+        raise ScenarioError(f"{where}: neither a URL, which has ://, nor a path, unless ./ precedes it")
+    path = Path(where)
+    return path / JOURNAL if path.is_dir() and path.name != JOURNAL else path
+
+
+def table_beside(journal: Path) -> Path:
+    """The table of runs that belongs to a journal, where the journal really lies."""
+    real = Path(os.path.realpath(journal))
+    name = TABLE if real.name == JOURNAL else f"{real.name.removesuffix('.journal')}.{TABLE}"
+    return real.with_name(name)
+
+
+def study_place(study: str | Path) -> str | Path:
+    """The URL, journal or SQLite file that is meant by one of them, a folder of a search, or a table of runs.
+
+    Raises:
+        ScenarioError: there is nothing, or something else, which is named.
+    """
+    if is_url(study):
+        return str(study)
+    path = journal_in(study)
+    try:
+        if path != Path(study) and not os.path.lexists(path):
+            raise ScenarioError(f"{study}: {_folder(Path(study))}")
+        kind = kind_of(path)
+        if kind == "table":
+            journals = (
+                path.with_name(JOURNAL),
+                path.with_name(path.name.removesuffix(f".{TABLE}") + ".journal"),
+            )
+            path = next(
+                (one for one in journals if one.exists() and table_beside(one) == path.resolve()), path
+            )
+            kind = "journal" if path in journals else "a table of runs whose journal is missing"
+    except OSError as error:
+        raise ScenarioError(f"{study}: cannot be read: {error.strerror or error}") from error
+    if kind in ("journal", "sqlite"):
+        return path
+    if kind == "nothing":
+        raise ScenarioError(
+            f"{study}: no such study; give the folder of a search, its {JOURNAL}, or the URL of a storage"
+        )
+    named = "an empty file" if kind == "empty" else kind
+    raise ScenarioError(f"{study}: {named}, not a study{_home(path)}")
+
+
+def kind_of(path: Path) -> str:
+    """What is under a name: `nothing`, `empty`, `journal`, `sqlite`, `table`, or anything else in words.
+
+    Raises:
+        OSError: it cannot be read.
+        ScenarioError: it is no file.
+    """
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise ScenarioError(f"{path}: a link to nothing; remove it, or name another file") from None
+        return "nothing"
+    if stat.S_ISDIR(found.st_mode):
+        return "a folder"
+    if not stat.S_ISREG(found.st_mode):
+        return "no regular file"
+    if not found.st_size:
+        return "empty"
+    with path.open("rb") as file:
+        start = file.read(LOOK)
+        first = start[: start.index(b"\n") + 1] if b"\n" in start else start + file.readline()
+    if start.startswith(SQLITE):
+        return "sqlite"
+    for kind, head in HEADS:  # a first line that a kill left unfinished
+        if b"\n" not in first and (start.startswith(head) or head.startswith(start)):
+            return kind
+    record = _json(first)
+    if isinstance(record, dict):
+        if isinstance(record.get("op_code"), int) and isinstance(record.get("worker_id"), str):
+            return "journal"
+        if "study" in record and not record.keys().isdisjoint(("begun", "configuration")):
+            return "table"
+    return _named(path, start)
+
+
+def _named(path: Path, start: bytes) -> str:
+    """What another file seems to be, by its name and how it starts."""
+    lines = (line for line in start.splitlines() if not line.startswith((b";", b"#")))
+    if TRACE.fullmatch(path.name) or TRACE_LINE.fullmatch(next(lines, b"")):
+        return f"a trace (`gridtune trace info {path}` describes it)"
+    if path.suffix == ".toml":
+        return f"a scenario (`gridtune search {path}` searches it)"
+    if start.lstrip().startswith((b"{", b"[")):
+        return "the manifest of a run" if path.name == "manifest.json" else "a JSON file"
+    return "a binary file" if b"\0" in start else "a text file"
+
+
+def _home(path: Path) -> str:
+    """Where the study is that a file belongs to, if it lies beside one."""
+    folder = path.parent
+    if (folder / JOURNAL).exists() and path.name != JOURNAL:
+        return f"; the search beside it is {folder}"
+    return ""
+
+
+def _folder(folder: Path) -> str:
+    for name, kind in FOLDERS:
+        if (folder / name).exists():
+            return kind.format(folder)
+    return "a folder that holds no search; `gridtune search SCENARIO --out` keeps one in a folder"
+
+
+def _json(line: bytes) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,324 @@
+"""A study that is open for writing: runs go to its table, configurations to Optuna."""
+
+from __future__ import annotations
+
+import json
+import os
+import unicodedata
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import optuna
+from optuna import Study
+from optuna.distributions import BaseDistribution
+from optuna.storages import BaseStorage, InMemoryStorage
+from optuna.trial import TrialState, create_trial
+from sqlalchemy import URL
+
+from gridtune.optimize.studies import databases, journals
+from gridtune.optimize.studies.databases import shown
+from gridtune.optimize.studies.places import table_beside
+from gridtune.optimize.studies.reading import (
+    FAILURE,
+    NUMBER,
+    SETTINGS,
+    Standing,
+    is_server,
+    looking,
+    one_line,
+    place_of,
+    standing,
+    trials_of,
+)
+from gridtune.optimize.studies.runs import BEGUN, RESUMED, Run, Value, line_of
+from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.locks import Hold
+
+Direction = Literal["minimize", "maximize"]
+LONGEST_NAME = 512  # characters, as Optuna's databases have it
+LONGEST_FAILURE = 300  # characters of a reason in a trial; the table has all of it
+RESUME = "; what was written stays, --resume continues"
+
+
+class OpenStudy:
+    """A study that this process alone writes; use it as a context manager.
+
+    Runs are in the table when `append` returns. A thread writes what goes to Optuna, as a database takes some
+    70 statements for a trial; `close` waits for it.
+
+    Attributes:
+        name: of the study.
+        rows: runs that were known when it was opened, each once.
+        trials: one for each configuration, by its number in the search.
+        attributes: of the study, without the settings.
+        study: as Optuna has it.
+    """
+
+    def __init__(
+        self,
+        called: str,
+        study: Study,
+        table: RunTable,
+        found: Standing,
+        distributions: Mapping[str, BaseDistribution],
+        stack: ExitStack,
+    ) -> None:
+        self.name = study.study_name
+        self.study = study
+        self.rows = found.runs
+        self.trials = trials_of(study)
+        self.attributes = {key: value for key, value in study.user_attrs.items() if key != SETTINGS}
+        self._objectives = study.metric_names or []
+        self._distributions = dict(distributions)
+        self._known = {_key(trial.params) for trial in self.trials.values()}
+        self._called, self._table, self._stack = called, table, stack
+        self._thread = ThreadPoolExecutor(1, "study")
+        self._error: Exception | None = None
+
+    def append(self, runs: Sequence[Run]) -> None:
+        """Add runs to the table.
+
+        Raises:
+            ScenarioError: it could not be written; the runs before the one that failed are there.
+        """
+        with one_line(self._called, "written", RESUME):
+            self._check()
+            self._table.append(self.name, [line_of(self.name, run) for run in runs])
+
+    def add_trial(
+        self,
+        number: int,
+        values: Mapping[str, Value],
+        means: Mapping[str, float],
+        constraints: Mapping[str, float],
+        started: datetime,
+        ended: datetime,
+        attributes: Mapping[str, Any],
+        failure: str | None = None,
+    ) -> None:
+        """Let Optuna have a configuration, unless it has it already.
+
+        Args:
+            number: of the configuration in the search.
+            values: by path.
+            means: of the objectives in the search, by name; nothing for one that failed.
+            constraints: by how much each is broken, by name; at most 0 where it is kept.
+            started, ended: when its first run began and its last ended.
+            attributes: some numbers, in less than 500 bytes of JSON.
+            failure: why it failed, in one line.
+
+        Raises:
+            ScenarioError: the storage has stopped taking what is written.
+        """
+        distributions = {path: self._distributions[path] for path in values}
+        params = {  # as they come back from a storage
+            path: one.to_external_repr(one.to_internal_repr(values[path]))
+            for path, one in distributions.items()
+        }
+        key = _key(params)
+        if key in self._known:
+            return
+        known: dict[str, Any] = {NUMBER: number, **attributes}
+        if failure is None:
+            trial = create_trial(
+                values=[means[name] for name in self._objectives],
+                params=params,
+                distributions=distributions,
+                user_attrs=known,
+                constraints=dict(constraints),
+            )
+        else:
+            known[FAILURE] = " ".join(failure.split())[:LONGEST_FAILURE]
+            trial = create_trial(
+                state=TrialState.FAIL, params=params, distributions=distributions, user_attrs=known
+            )
+        trial.datetime_start, trial.datetime_complete = _local(started), _local(ended)
+        self._known.add(key)
+        self.trials[number] = trial
+        self._soon(self.study.add_trial, trial)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """Keep something in JSON's terms about the study.
+
+        Raises:
+            ScenarioError: the storage has stopped taking what is written.
+        """
+        if name == SETTINGS:
+            raise ValueError(f"{name} is the name of the settings")
+        self.attributes[name] = value
+        self._soon(self.study.set_user_attr, name, value)
+
+    def close(self) -> None:
+        """Wait until everything is written, and let others write.
+
+        Raises:
+            ScenarioError: it could not be.
+        """
+        with self._stack, one_line(self._called, "written", RESUME):
+            self._thread.shutdown()
+            self._check()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.close()
+        except ScenarioError:
+            if error is None:  # else it says more
+                raise
+
+    def __repr__(self) -> str:
+        return f"OpenStudy({self.name!r}, {len(self.trials)} configurations)"
+
+    def _soon(self, write: Callable[..., None], *arguments: Any) -> None:
+        with one_line(self._called, "written", RESUME):
+            self._check()
+            self._thread.submit(self._write, write, *arguments)
+
+    def _write(self, write: Callable[..., None], *arguments: Any) -> None:
+        """In the thread: after a write that failed there are none."""
+        if self._error is None:
+            try:
+                write(*arguments)
+            except Exception as error:
+                self._error = error
+
+    def _check(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+
+def open_study(
+    where: str | Path | None,
+    name: str,
+    settings: Mapping[str, Any],
+    objectives: Mapping[str, Direction],
+    distributions: Mapping[str, BaseDistribution],
+    *,
+    resume: bool = False,
+) -> OpenStudy:
+    """Begin a study, or go on with one, as the only search that does.
+
+    Args:
+        where: folder of a search, path of a journal, SQLite file, or URL; None keeps it in memory.
+        name: of the study.
+        settings: of the search, in JSON's terms; whether they fit what is stored the caller has to see.
+        objectives: `minimize` or `maximize` by name.
+        distributions: the values that parameters may take, by path.
+        resume: whether to go on with a study that exists.
+
+    Raises:
+        ScenarioError: it cannot be written, another search writes it, it exists and is not to be resumed, or
+            something else is there, which is left as it is.
+    """
+    check_name(name)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    storage: BaseStorage = InMemoryStorage()
+    table = RunTable()
+    with ExitStack() as stack:
+        called, found = "memory", Standing(None)
+        if where is not None:
+            called, place = shown(where), place_of(where)
+            with looking(place, called) as (existing, known, _):
+                _let_resume(called, name, standing(place, name, existing, known), resume)
+                if existing is not None and not known.exists and not is_server(place):
+                    raise ScenarioError(
+                        f"{called}: this version of `gridtune search` has not made it; name a new one"
+                    )
+            with one_line(called, "written"):
+                storage, table = _opened(place, called, name, stack)
+                found = standing(place, name, storage, table)
+            _let_resume(called, name, found, resume)  # another search may have been faster
+        with one_line(called, "written"):
+            study = found.study or _made(storage, table, name, settings, objectives)
+            if found.study is not None:
+                table.append(name, [_mark(name, RESUMED)])  # one that cannot be written is found now
+            if study.user_attrs.get(SETTINGS) != settings:
+                study.set_user_attr(SETTINGS, dict(settings))
+        return OpenStudy(called, study, table, found, distributions, stack.pop_all())
+
+
+def _let_resume(called: str, name: str, found: Standing, resume: bool) -> None:
+    """Let nobody go on with a study by accident."""
+    if found.study is not None and not resume:
+        raise ScenarioError(
+            f"{called}: the study {name} exists; --resume continues it, --study names another"
+        )
+
+
+def check_name(name: str) -> None:
+    """Let a study have a name that every storage keeps and every terminal shows.
+
+    Raises:
+        ScenarioError: it is empty, too long, or has control characters.
+    """
+    if not name.strip():
+        raise ScenarioError("the name of a study is empty; --study gives another")
+    if len(name) > LONGEST_NAME:
+        raise ScenarioError(
+            f"{name[:40]}…: the name of a study has at most {LONGEST_NAME} characters; --study gives another"
+        )
+    if any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in name):
+        raise ScenarioError(f"{name!r}: the name of a study has control characters; --study gives another")
+
+
+def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> tuple[BaseStorage, RunTable]:
+    """A storage to write to and its table of runs, which are held until the stack ends."""
+    storage: BaseStorage
+    table: RunTable
+    if isinstance(place, URL):
+        held = f"{called}: another search is writing the study {name}"
+        stack.enter_context(databases.holding(place, name, held))
+        database = databases.open_for_writing(place)
+        storage, table = database, DatabaseTable(database.engine, called)
+    else:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        real = Path(os.path.realpath(place))
+        hold = Hold(real.with_name(f"{real.name}.writer"), f"{place}: another search is writing it")
+        stack.enter_context(closing(hold))
+        storage, table = journals.open_for_writing(place), FileTable(table_beside(place))
+    stack.enter_context(closing(table))
+    stack.callback(storage.remove_session)
+    return storage, table
+
+
+def _made(
+    storage: BaseStorage,
+    table: RunTable,
+    name: str,
+    settings: Mapping[str, Any],
+    objectives: Mapping[str, Direction],
+) -> Study:
+    """A new study but for its settings, in the place of one whose making was cut short."""
+    table.append(name, [_mark(name, BEGUN)])
+    if name in optuna.get_all_study_names(storage):
+        optuna.delete_study(study_name=name, storage=storage)
+    study = optuna.create_study(storage=storage, study_name=name, directions=list(objectives.values()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names(list(objectives))
+    return study
+
+
+def _mark(name: str, what: str) -> str:
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    return json.dumps({"study": name, what: now}, separators=(",", ":"))
+
+
+def _key(values: Mapping[str, Any]) -> str:
+    return json.dumps(sorted(values.items()))
+
+
+def _local(time: datetime) -> datetime:
+    """A time as Optuna keeps it: that of the place, which is not said."""
+    return time.astimezone().replace(tzinfo=None)

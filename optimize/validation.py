@@ -1,0 +1,121 @@
+"""Validation: configurations that may be on the front are run again on seeds that the search never used.
+
+Runs go where they change something: first to those configurations that promise most, then to those of which
+the posterior does not know whether they are on the front. The baseline is run as often as any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from gridtune.optimize.front.front import ON_FRONT, comparable
+from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
+from gridtune.optimize.inference.noisy_surface import NoisySurface
+from gridtune.optimize.inference.response_surface import coordinates_of, distances
+from gridtune.optimize.records.evaluations import Archive, Evaluation
+from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.replication.shortlist import promising, shortlist
+from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.search_space.constraints import feasible
+from gridtune.optimize.search_space.space import key
+from gridtune.threads import one_thread
+
+PAIR = 2  # validation runs that a configuration gets at first, and again in every round
+MOST = 6  # validation runs of a configuration
+BATCH = 8  # configurations in a round
+UNLIKELY = 0.1  # probability of being on the front below which a configuration gets no more runs
+DRAWS = 32  # by which promising configurations are chosen
+PHASE = "validation runs"
+
+
+class Validation:
+    """Spends the validation runs of a search.
+
+    Args:
+        evaluator: runs configurations.
+        archive: gives all there is, as plain data.
+        left: gives the runs that may still be done.
+        fixed: validation runs of each configuration on the front; None to let the posterior decide.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        archive: Callable[[], Archive],
+        left: Callable[[], int],
+        fixed: int | None = None,
+    ) -> None:
+        self._evaluator, self._archive, self._left, self._fixed = evaluator, archive, left, fixed
+
+    @one_thread()
+    def validate(self) -> None:
+        """Run configurations until none is uncertain, or the runs are spent."""
+        able = self._able()
+        if not able or self._fixed == 0:
+            return
+        if self._fixed is not None or len(able) < ENOUGH:
+            each = self._fixed or MOST
+            names = [key(one.values) for one in shortlist(able, self._evaluator.settings.objectives)]
+            self._extend(dict.fromkeys(names, each))
+            return
+        chosen = self._promising(able)
+        wanted = {key(one.values): PAIR for one in chosen}
+        while wanted and self._extend(wanted):
+            wanted = self._uncertain()
+
+    def _extend(self, wanted: dict[str, int]) -> bool:
+        """Give configurations so many validation runs, as far as any are left; whether any were done."""
+        evaluator, before = self._evaluator, self._evaluator.spent
+        known = evaluator.known
+        affordable: dict[str, int] = {}
+        most = 0
+        for name, count in wanted.items():
+            more = {**affordable, name: count}
+            most = max(most, count)
+            if evaluator.baseline in known:
+                more[evaluator.baseline] = max(most, self._validated(evaluator.baseline))
+            points = [known[one].values for one in more]
+            numbers = [evaluator.validation(count) for count in more.values()]
+            if evaluator.cost(points, numbers) > self._left():
+                break
+            affordable = more
+        evaluator.extend(affordable, PHASE)
+        return evaluator.spent > before
+
+    def _validated(self, name: str) -> int:
+        entry = self._evaluator.known[name]
+        return entry.fresh_replications if isinstance(entry, Evaluation) else 0
+
+    def _able(self) -> list[Evaluation]:
+        """Configurations that keep the constraints in the search."""
+        archive = self._archive()
+        return [one for one in comparable(archive) if one.values and feasible(one, archive.constraints)]
+
+    def _promising(self, able: Sequence[Evaluation]) -> list[Evaluation]:
+        """Those that add most to the hypervolume, by a surrogate model of the means."""
+        settings = self._evaluator.settings
+        values = costs([one.objectives for one in able], settings.objectives)
+        apart = distances(coordinates_of([one.values for one in able]))
+        surface = NoisySurface.of(apart, values, settings.seed)
+        rng = np.random.default_rng([settings.seed, len(able), 7])
+        draws = surface.draws(apart, values, range(len(able)), DRAWS, rng)
+        return [able[at] for at in promising(draws, range(len(able)), BATCH)]
+
+    def _uncertain(self) -> dict[str, int]:
+        """Validation runs that uncertain configurations should have, the most uncertain first, by key."""
+        able = self._able()
+        judged = judgement_of(able, self._evaluator.settings.objectives, self._evaluator.settings.seed)
+        if judged is None:
+            return {}
+        known = {one.number: one for one in able}
+        open_ = [
+            (abs(chance - (UNLIKELY + ON_FRONT) / 2), number)
+            for number, chance in judged.chances.items()
+            if UNLIKELY <= chance < ON_FRONT and known[number].fresh_replications < MOST
+        ]
+        return {
+            key(known[number].values): known[number].fresh_replications + PAIR
+            for _, number in sorted(open_)[:BATCH]
+        }

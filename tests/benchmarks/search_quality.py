@@ -1,0 +1,179 @@
+"""How good searches are where the truth is known: volume, precision, calibration, at equal runs.
+
+    python -m tests.benchmarks.search_quality stand-in 100 --seeds 301-308
+    python -m tests.benchmarks.search_quality --table
+
+Each search is a line of `docs/data/search_quality.jsonl`; those that are there are not run again. `alone` is
+the sampler with all runs, one for each configuration, and the front of their means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+
+from gridtune.optimize import search as loop
+from gridtune.optimize.front.front import comparable, front
+from gridtune.optimize.records.evaluations import Archive, Evaluation
+from gridtune.optimize.replication.compare import costs, non_dominated
+from gridtune.optimize.search_space.constraints import feasible
+from tests.benchmarks.arenas import Arena, arena
+
+DATA = Path(__file__).parents[2] / "docs/data/search_quality.jsonl"
+TRUTH = 200  # runs of a truth where it is not exact
+BINS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
+
+
+def searched(name: str, runs: int, seed: int, sampler: str, *, alone: bool) -> dict[str, Any]:
+    """One search, judged by the truth.
+
+    Args:
+        name: of the arena.
+        runs: simulations in all.
+        seed: of the search.
+        sampler: who proposes.
+        alone: whether all runs go to new configurations, and the front is that of their means.
+    """
+    where, began = arena(name), time.process_time()
+    limit = {"budget": runs} if alone else {"runs": runs}
+    found = loop.search(
+        where.scenario,
+        **limit,
+        seed=seed,
+        sampler=sampler,
+        replications=1,
+        objectives=where.objectives,
+        work=where.work,
+        today=True,
+        validation_replications=0 if alone else None,
+    ).archive
+    able = [one for one in comparable(found) if feasible(one, found.constraints)]
+    told = _alone(found, able) if alone else _told(where, found, able)
+    truth = where.truth([one.values for one in able], TRUTH)
+    at = {one.number: place for place, one in enumerate(able)}
+    best = set(non_dominated(truth))
+    chosen = [at[number] for number in told.pop("chosen") if number in at]
+    row = {
+        "arena": name,
+        "runs": runs,
+        "seed": seed,
+        "sampler": sampler,
+        "alone": alone,
+        "volume": where.volume(truth[chosen]),
+        "on_front": len(chosen),
+        "precision": fmean(place in best for place in chosen),
+        "cpu": time.process_time() - began,
+        "configurations": len(able),
+    }
+    chances = told.pop("chances", {})
+    row["chances"] = [[round(p, 3), at[number] in best] for number, p in chances.items() if number in at]
+    if "values" in told:
+        claimed = np.array([told["values"][able[place].number] for place in chosen])
+        row["claimed"] = where.volume(claimed)
+    row["intervals"] = _intervals(found, where, able, chosen) if not alone else []
+    return row
+
+
+def _alone(archive: Archive, able: list[Evaluation]) -> dict[str, Any]:
+    rows = costs([one.objectives for one in able], archive.objectives)
+    return {"chosen": [able[at].number for at in non_dominated(rows)]}
+
+
+def _told(where: Arena, archive: Archive, able: list[Evaluation]) -> dict[str, Any]:
+    made = front(archive)
+    chances = {} if made.judgement is None else dict(made.judgement.chances)
+    return {
+        "chosen": [one.evaluation.number for one in made.kept],
+        "chances": chances,
+        "values": dict(made.worth),
+    }
+
+
+def _intervals(archive: Archive, where: Arena, able: list[Evaluation], chosen: list[int]) -> list[bool]:
+    """Whether 95 % intervals of differences to the baseline hold the truth, objective by objective."""
+    made = front(archive)
+    judged = made.judgement
+    if judged is None or archive.today is None or archive.today not in judged:
+        return []
+    start = where.truth([{}], TRUTH)[0]
+    held = []
+    for place in chosen:
+        number = able[place].number
+        if number == archive.today:
+            continue
+        gap = where.truth([able[place].values], TRUTH)[0] - start
+        for at, objective in enumerate(archive.objectives):
+            told = judged.difference(number, archive.today, objective)
+            sign = 1 if objective.direction == "minimize" else -1
+            low, high = told.low, told.high
+            if low is not None and high is not None:
+                held.append(bool(low <= sign * gap[at] <= high))
+    return held
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Means with standard errors by arena, runs and sampler."""
+    groups = defaultdict(list)
+    for row in rows:
+        groups[row["arena"], row["runs"], row["sampler"] + (" alone" if row["alone"] else "")].append(row)
+    lines = ["| arena | runs | search | searches | true hypervolume | precision | on front | claimed / true "
+             "| intervals | P off by | CPU s |", "|" + "---|" * 11]  # fmt: skip
+    for (name, runs, who), some in sorted(groups.items()):
+        volumes = [row["volume"] for row in some]
+        error = stdev(volumes) / len(volumes) ** 0.5 if len(volumes) > 1 else float("nan")
+        claimed = [row["claimed"] / row["volume"] for row in some if row.get("claimed")]
+        held = [one for row in some for one in row["intervals"]]
+        lines.append(
+            f"| {name} | {runs} | {who} | {len(some)} | {fmean(volumes):.3f} ± {error:.3f} "
+            f"| {fmean(row['precision'] for row in some):.2f} | {fmean(row['on_front'] for row in some):.0f} "
+            f"| {f'{fmean(claimed):.2f}' if claimed else ''} "
+            f"| {f'{100 * fmean(held):.0f} %' if held else ''} | {_worst_bin(some)} "
+            f"| {fmean(row['cpu'] for row in some):.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def _worst_bin(rows: list[dict[str, Any]]) -> str:
+    """The largest difference between what P says and how often it came true, over bins of P."""
+    pairs = [pair for row in rows for pair in row["chances"]]
+    gaps = []
+    for low, high in BINS:
+        inside = [(p, true) for p, true in pairs if low <= p < high or (high == 1.0 and p == 1.0)]
+        if len(inside) >= 20:
+            gaps.append(abs(fmean(p for p, _ in inside) - fmean(true for _, true in inside)))
+    return f"{max(gaps):.2f}" if gaps else ""
+
+
+def main() -> None:
+    """Run what is asked for, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("arena", nargs="?")
+    parser.add_argument("runs", nargs="?", type=int)
+    parser.add_argument("--seeds", default="301-308")
+    parser.add_argument("--sampler", default="auto")
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    asked = parser.parse_args()
+    rows = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()] if DATA.exists() else []
+    if asked.arena:
+        first, _, last = asked.seeds.partition("-")
+        done = {(r["arena"], r["runs"], r["seed"], r["sampler"], r["alone"]) for r in rows}
+        for seed in range(int(first), int(last or first) + 1):
+            if (asked.arena, asked.runs, seed, asked.sampler, asked.alone) in done:
+                continue
+            row = searched(asked.arena, asked.runs, seed, asked.sampler, alone=asked.alone)
+            with DATA.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            rows.append(row)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

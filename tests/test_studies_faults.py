@@ -1,0 +1,664 @@
+"""Studies that are damaged, held, full, of others or of earlier versions: one line, and no change."""
+
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from test_foreign_files import KINDS, seen
+
+from databases import postgresql_database
+from gridtune.optimize.studies import databases, journals, tables
+from gridtune.optimize.studies import study as study_module
+from gridtune.optimize.studies.databases import shown
+from gridtune.optimize.studies.places import study_place
+from gridtune.optimize.studies.reading import read_study, stored_settings
+from gridtune.scenarios import ScenarioError
+from tests.processes import environment
+from tests.test_studies import DISTRIBUTIONS, NAME, OBJECTIVES, SETTINGS, fill, opened, runs, where  # noqa: F401
+
+
+def refused(action, *arguments, **options):
+    """The one line by which something is refused."""
+    with pytest.raises(ScenarioError) as caught:
+        action(*arguments, **options)
+    assert len(caught.value.faults) == 1
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    """A journal of three configurations, with its table beside it."""
+    path = tmp_path / "study.journal"
+    with opened(path) as study:
+        fill(study, range(3))
+    return path
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "studies.db"
+    with opened(f"sqlite:///{path}") as study:
+        fill(study, range(3))
+    return path
+
+
+ALL = [run for number in range(3) for run in runs(number)]
+HUGE = b"1" + 400 * b"0"
+BREAKS = {
+    "truncated": lambda line: line[: len(line) // 2] + b"\n",
+    "none": lambda line: b"\0\0\0\0\n",
+    "run into the next": lambda line: line[:40],
+    "not UTF-8": lambda line: b"\xff" + line,
+    "of another type": lambda line: line.replace(b'"replication":', b'"replication":"3","was":'),
+    "without metrics": lambda line: line.replace(b'"metrics"', b'"metric"'),
+    "with text as a number": lambda line: line.replace(b'"completed":', b'"completed":"many","c":'),
+    "a list": lambda line: b"[" + line.strip() + b"]\n",
+    "with a number that is too large": lambda line: line.replace(
+        b'"completed":', b'"completed":1' + b"0" * 400 + b',"c":'
+    ),
+    "nested without end": lambda line: b"[" * 100_000 + b"\n",
+}
+
+
+@pytest.mark.parametrize("damage", BREAKS)
+def test_a_broken_line_is_named_and_passed_over_on_request(journal, damage):
+    table = journal.with_name("runs.jsonl")
+    lines = table.read_bytes().splitlines(keepends=True)
+    lines[3] = BREAKS[damage](lines[3])
+    table.write_bytes(b"".join(lines))
+    before = seen(journal.parent)
+    message = f"{table}: line 4 is broken; delete it, or pass it over with --skip-broken"
+    assert refused(read_study, journal) == message
+    assert refused(opened, journal, resume=True) == message
+    assert refused(stored_settings, journal, NAME) == message
+    lost = ALL[2:4] if damage == "run into the next" else ALL[2:3]
+    found = read_study(journal, skip_broken=True)
+    assert found.runs == tuple(run for run in ALL if run not in lost)
+    assert found.notes == (f"note: {table}: line 4 is broken and was passed over",)
+    assert seen(journal.parent).items() >= before.items()
+    table.write_bytes(b"".join([*lines[:3], *lines[4 + (len(lost) - 1) :]]))
+    with opened(journal, resume=True) as study:
+        study.append(ALL)
+    assert sorted(map(str, read_study(journal).runs)) == sorted(map(str, ALL))
+
+
+@pytest.mark.parametrize(
+    "line", [b"\0\0\0\n", b'{"op_code":4}\n', b'{"op_code":99,"worker_id":"a"}\n', b"[]\n"]
+)
+def test_a_broken_line_of_a_journal_is_named_and_passed_over_on_request(journal, line):
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines.insert(4, line)
+    journal.write_bytes(b"".join(lines))
+    message = f"{journal}: line 5 is broken; delete it, or pass it over with --skip-broken"
+    assert refused(read_study, journal) == message
+    assert refused(opened, journal, resume=True) == message
+    found = read_study(journal, skip_broken=True)
+    assert (found.runs, list(found.trials)) == (tuple(ALL), [0, 1, 2])
+    assert found.notes == (f"note: {journal}: line 5 is broken and was passed over",)
+
+
+def test_any_end_that_a_kill_leaves_is_read_and_gone_on_with(journal):
+    """At every length of both files, the last line that is whole counts, and nothing is said."""
+    folder = journal.parent
+    whole = {name: (folder / name).read_bytes() for name in ("study.journal", "runs.jsonl")}
+    settings = whole["study.journal"].index(b"\n", whole["study.journal"].index(b'"gridtune":'))
+    draw = random.Random(1)
+    for name, least in (("study.journal", settings + 1), ("runs.jsonl", whole["runs.jsonl"].index(b"\n"))):
+        ends = [at for at, byte in enumerate(whole[name]) if byte == 10 and at > least]
+        cuts = {least, *ends, *(at + 1 for at in ends), *draw.sample(range(least, len(whole[name])), 30)}
+        for cut in sorted(cuts):
+            for other, content in whole.items():
+                (folder / other).write_bytes(content[:cut] if other == name else content)
+            before = seen(folder)
+            known = read_study(journal)
+            assert seen(folder) == before
+            assert known.runs == tuple(ALL[: len(known.runs)])
+            with opened(journal, resume=True) as study:
+                assert study.rows == known.runs
+                assert list(study.trials) == list(known.trials)
+                fill(study, range(3))
+            again = read_study(journal)
+            assert (again.runs, list(again.trials), again.notes) == (tuple(ALL), [0, 1, 2], ())
+
+
+def test_a_journal_whose_making_was_cut_short_is_made_anew(journal):
+    """Its first records are there, its settings are not; or there is nothing but an empty file."""
+    whole = journal.read_bytes()
+    table = journal.with_name("runs.jsonl")
+    begun = table.read_bytes().partition(b"\n")[0] + b"\n"
+    for cut in range(whole.index(b'"gridtune"')):
+        journal.write_bytes(whole[:cut])
+        table.write_bytes(begun)
+        assert stored_settings(journal, NAME) is None
+    assert "no such study; it holds none" in refused(read_study, journal)
+    for length in range(0, cut, 9):
+        journal.write_bytes(whole[:length])
+        table.write_bytes(begun if length else begun[:8])
+        with opened(journal) as study:
+            fill(study, range(3))
+        found = read_study(journal)
+        assert (found.runs, list(found.trials)) == (tuple(ALL), [0, 1, 2])
+
+
+def test_an_empty_study_that_somebody_else_has_made_is_not_taken(where):  # noqa: F811
+    with opened(where) as study:
+        fill(study, range(1))
+    storage = where if "://" in where else JournalStorage(JournalFileBackend(where))
+    if "postgresql" in where:
+        storage = where.replace("postgresql:", "postgresql+psycopg:")
+    optuna.create_study(study_name="theirs", storage=storage)
+    for resume in (False, True):
+        message = refused(opened, where, name="theirs", resume=resume)
+        assert message.endswith("the study theirs was not made by `gridtune search`; choose another --study")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["mine.db", "study.journal"])
+def test_no_file_that_no_search_has_made_is_changed(tmp_path, kind, name):
+    path = tmp_path / name
+    KINDS[kind](path)
+    before = seen(tmp_path)
+    for place in (str(path), f"sqlite:///{path}"):
+        assert str(path) in refused(read_study, place)
+        if kind == "empty" or (kind == "directory" and "://" not in place):
+            continue  # taken: there is nothing in it
+        assert str(path) in refused(opened, place)
+        assert str(path) in refused(opened, place, name="theirs", resume=True)
+    assert seen(tmp_path) == before
+
+
+def test_a_strangers_table_beside_a_new_journal_is_left_alone(tmp_path):
+    (tmp_path / "runs.jsonl").write_text('{"mine": 1}\n')
+    assert "runs.jsonl: a JSON file, not a table of runs" in refused(opened, tmp_path / "study.journal")
+    assert (tmp_path / "runs.jsonl").read_text() == '{"mine": 1}\n'
+
+
+def test_a_server_with_tables_of_others_is_left_alone():
+    psycopg = pytest.importorskip("psycopg")
+    with postgresql_database() as address:
+        with psycopg.connect(address) as connection:
+            connection.execute("CREATE TABLE people (name TEXT)")
+        for action in (read_study, opened):
+            assert "a database of something else (it has the table people)" in refused(action, address)
+        with psycopg.connect(address) as connection:
+            found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+            assert found.fetchall() == [("people",)]
+
+
+def test_a_study_on_a_server_is_read_without_the_right_to_write():
+    psycopg = pytest.importorskip("psycopg")
+    with postgresql_database() as address:
+        with opened(address) as study:
+            fill(study, range(1))
+        with psycopg.connect(address, autocommit=True) as connection:
+            database = address.rpartition("/")[2]
+            connection.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on')
+        assert len(read_study(address).runs) == 2
+        assert "cannot be written: cannot execute" in refused(opened, address, resume=True)
+
+
+@pytest.mark.parametrize("place", ["journal", "database"])
+def test_reading_changes_nothing(request, tmp_path, place):
+    path = request.getfixturevalue(place)
+    before = seen(tmp_path)
+    os.chmod(tmp_path, 0o555)
+    try:
+        read_study(path)
+        stored_settings(path if place == "journal" else f"sqlite:///{path}", NAME)
+        stored_settings(tmp_path / "none" / "study.journal", NAME)
+        stored_settings(f"sqlite:///{tmp_path}/none.db", NAME)
+    finally:
+        os.chmod(tmp_path, 0o755)
+    assert seen(tmp_path) == before
+
+
+@pytest.mark.parametrize("grown", [True, False])
+def test_a_database_that_a_killed_search_has_left_half_written_is_read_and_not_changed(database, grown):
+    """What SQLite would undo on the next opening is undone in a copy."""
+    folder, size = database.parent, database.stat().st_size
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA cache_size = 1")  # so that pages are written before the end
+        connection.execute("UPDATE gridtune_runs SET run = '0' || hex(zeroblob(5000))")
+        left = {name: (folder / name).read_bytes() for name in ("studies.db", "studies.db-journal")}
+        connection.rollback()
+    if not grown:  # killed when its head was written, but not the pages that the head speaks of
+        left["studies.db"] = left["studies.db"][:size]
+    for name, content in left.items():
+        (folder / name).write_bytes(content)
+    before = seen(folder)
+    assert read_study(database).runs == tuple(ALL)
+    assert seen(folder) == before
+    with opened(f"sqlite:///{database}", resume=True) as study:
+        assert study.rows == tuple(ALL)
+
+
+def _cut(content, draw):
+    return content[: draw.randrange(1, len(content))]
+
+
+def _zeros(content, draw):
+    at = draw.randrange(len(content))
+    return (content[:at] + bytes(5000) + content[at + 5000 :])[: len(content)]
+
+
+def _schema(content, draw):
+    """A schema that is not UTF-8."""
+    at = content.index(b"CREATE TABLE")
+    return content[: at + 20] + b"\xff\xfe" + content[at + 22 :]
+
+
+def _noise(content, draw):
+    for _ in range(300):
+        at = draw.randrange(100, len(content))
+        content = content[:at] + bytes([draw.randrange(256)]) + content[at + 1 :]
+    return content
+
+
+@pytest.mark.parametrize("damage", [_cut, _zeros, _schema, _noise])
+def test_a_damaged_sqlite_file_is_one_line_or_what_it_was(database, damage):
+    content, draw = database.read_bytes(), random.Random(2)
+    outcomes = set()
+    for _ in range(15):
+        damaged = damage(content, draw)
+        database.write_bytes(damaged)
+        for action in (read_study, lambda path: opened(f"sqlite:///{path}", resume=True)):
+            outcomes.add(_outcome(action, database))
+            if action is read_study:
+                assert database.read_bytes() == damaged
+            database.write_bytes(damaged)
+    assert "named" in outcomes
+
+
+def _outcome(action, path):
+    """Whether something is done, or refused in one line."""
+    try:
+        result = action(path)
+    except ScenarioError as error:
+        faults = error.faults
+    else:
+        if hasattr(result, "close"):
+            result.close()
+        return "read"
+    assert len(faults) == 1
+    assert str(path) in faults[0]
+    return "named"
+
+
+def test_a_database_that_lacks_a_table_is_refused_in_one_line(database, capfd):
+    for table in ("trials", "version_info", "trial_user_attributes"):
+        content = database.read_bytes()
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute(f"DROP TABLE {table}")
+        message = refused(read_study, database)
+        assert message.startswith(f"{database}: cannot be read: no such table: {table}")
+        database.write_bytes(content)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_broken_row_of_a_database_is_named_and_passed_over_on_request(database):
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE gridtune_runs SET run = substr(run, 1, 50) WHERE id = 4")
+    message = f"{database}: row 4 of gridtune_runs is broken"
+    assert refused(read_study, database).startswith(message)
+    found = read_study(database, skip_broken=True)
+    assert found.runs == tuple(run for run in ALL if run != ALL[2])
+    assert found.notes == (f"note: {message} and was passed over",)
+
+
+HOLDER = """
+import sys, time
+from tests.test_studies import opened, runs
+study = opened(sys.argv[1], name=sys.argv[2], resume=True)
+study.append(runs(1))
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_two_writers_are_refused_and_a_dead_one_is_not(where):  # noqa: F811
+    with opened(where):
+        assert "another search is writing" in refused(opened, where, resume=True)
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, where, NAME], env=environment(), stdout=subprocess.PIPE
+    )
+    try:
+        assert other.stdout.readline() == b"held\n"
+        message = refused(opened, where, resume=True)
+        held = (
+            f": another search is writing the study {NAME}"
+            if "://" in where
+            else ": another search is writing it"
+        )
+        assert message == shown(where) + held
+        assert read_study(where).runs == tuple(runs(1)), "who only reads is let in"
+        if "://" in where:
+            opened(where, name="another").close()
+    finally:
+        other.send_signal(signal.SIGKILL)
+        other.wait()
+    with opened(where, resume=True) as study:
+        assert study.rows == tuple(runs(1))
+
+
+def test_a_dead_search_whose_server_has_not_seen_it_yet_is_waited_for():
+    psycopg = pytest.importorskip("psycopg")
+    with postgresql_database() as address:
+        held = threading.Event()
+
+        def holding():
+            with databases.holding(databases.url_of(address), NAME, "held"):
+                held.set()
+                time.sleep(1)
+
+        with psycopg.connect(address):
+            thread = threading.Thread(target=holding)
+            thread.start()
+            held.wait()
+            begin = time.monotonic()
+            opened(address).close()
+            thread.join()
+        assert time.monotonic() - begin > 0.5
+
+
+def test_the_lock_of_a_killed_writer_does_not_keep_the_next_waiting(journal, monkeypatch):
+    """Optuna would wait for half a minute, or for ever where the name of the journal is relative."""
+    os.symlink("nowhere", f"{journal}.lock")
+    monkeypatch.chdir(journal.parent)
+    begin = time.monotonic()
+    with opened("study.journal", resume=True) as study:
+        fill(study, range(4))
+    assert time.monotonic() - begin < 2 * journals.PATIENCE + 1
+    assert list(read_study(journal).trials) == [0, 1, 2, 3]
+
+
+def test_two_first_searches_on_one_new_database_both_work(tmp_path):
+    for number in range(3):
+        address = f"sqlite:///{tmp_path}/{number}.db"
+        both = [
+            subprocess.Popen(
+                [sys.executable, "-c", HOLDER, address, name], env=environment(), stdout=subprocess.PIPE
+            )
+            for name in ("one", "two")
+        ]
+        try:
+            assert [one.stdout.readline() for one in both] == [b"held\n"] * 2
+        finally:
+            for one in both:
+                one.kill()
+                one.wait()
+        assert all(read_study(address, name).runs == tuple(runs(1)) for name in ("one", "two"))
+
+
+def test_a_full_disk_leaves_whole_lines_and_is_one_line(tmp_path, monkeypatch):
+    """The disk takes some more bytes, and then none; every run that it took whole is found again."""
+    write = os.write
+    length = 600
+    for room in range(0, length, 7):
+        folder = tmp_path / str(room)
+        study = opened(folder / "study.journal")
+        left = [room]
+
+        def full(file, text, left=left):
+            done = min(len(text), left[0])
+            left[0] -= done
+            if not done:
+                raise OSError(28, "No space left on device")
+            return write(file, text[:done])
+
+        monkeypatch.setattr(tables.os, "write", full)
+        message = refused(study.append, ALL)
+        monkeypatch.undo()
+        assert message == (
+            f"{folder / 'study.journal'}: cannot be written: No space left on device; "
+            "what was written stays, --resume continues"
+        )
+        study.close()
+        content = (folder / "runs.jsonl").read_bytes()
+        assert content.endswith(b"\n")
+        kept = len(content.splitlines()) - 1
+        assert read_study(folder).runs == tuple(ALL[:kept])
+        with opened(folder, resume=True) as study:
+            study.append(ALL[kept:])
+        assert read_study(folder).runs == tuple(ALL)
+    assert kept
+
+
+def test_a_disk_that_is_full_for_optuna_loses_no_run(journal, monkeypatch):
+    """Nothing is written after the write that failed, so that no line runs into another."""
+    append = JournalFileBackend.append_logs
+    done = []
+
+    def full(self, logs):
+        done.append(logs)
+        if len(done) == 1:
+            waiting.wait(60)
+            with open(journal, "ab") as file:
+                file.write(b'{"op_code":4,"wor')
+            raise OSError(28, "No space left on device")
+        append(self, logs)
+
+    study, waiting = opened(journal, resume=True), threading.Event()
+    monkeypatch.setattr(JournalFileBackend, "append_logs", full)
+    fill(study, range(3, 8))
+    waiting.set()
+    message = refused(lambda: [fill(study, [number]) or time.sleep(0.05) for number in range(8, 20)])
+    assert "cannot be written: No space left on device; what was written stays" in message
+    assert "cannot be written" in refused(study.close)
+    monkeypatch.undo()
+    assert len(done) == 1
+    assert len(read_study(journal).runs) >= 16
+    with opened(journal, resume=True) as study:
+        fill(study, range(10))
+    assert list(read_study(journal).trials) == list(range(10))
+
+
+def test_a_server_that_goes_away_is_one_line():
+    psycopg = pytest.importorskip("psycopg")
+    with postgresql_database() as address:
+        name = address.rpartition("/")[2]
+        study = opened(address)
+        study.append(runs(0))
+        with psycopg.connect(os.environ["GRIDTUNE_TEST_POSTGRESQL"], autocommit=True) as connection:
+            connection.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
+            )
+        message = refused(study.append, runs(1))
+        assert "--resume continues" in message
+        assert "INSERT" not in message
+        study.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("sqlite:////no/such/place/studies.db", "cannot be written: No such file or directory"),
+        ("postgresql://me:secret@127.0.0.1:1/db", "postgresql://me:***@127.0.0.1:1/db: cannot be reached: "),
+        ("nonsense://x", "nonsense://"),
+        ("sqlite:studies.db", "sqlite:studies.db: neither a URL, which has ://, nor a path"),
+        ("sqlite://", "sqlite://: names no file"),
+        ("sqlite:///:memory:", "names no file"),
+        ("/proc/version/study.journal", "/proc/version/study.journal: cannot be written: "),
+    ],
+)
+def test_what_cannot_be_written_is_found_at_once(place, message):
+    said = refused(opened, place)
+    assert message in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize("name", ["study.journal", "runs.jsonl", "studies.db"])
+def test_a_study_that_has_become_unwritable_is_found_at_once(name):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        place = f"sqlite:///{path}" if name == "studies.db" else path.with_name("study.journal")
+        with opened(place) as study:
+            fill(study, range(2))
+        path.chmod(0o444)
+        for lock in Path(folder).glob("*.writer"):
+            lock.chmod(0o666)
+        os.chmod(folder, 0o555)
+        try:
+            if os.getuid() == 0:  # whom no mode keeps out
+                os.seteuid(65534)
+            assert "cannot be written: " in refused(opened, place, resume=True)
+            assert len(read_study(place).runs) == 4
+        finally:
+            os.seteuid(os.getuid())
+            os.chmod(folder, 0o755)
+
+
+def test_a_journal_of_an_earlier_version_is_refused_with_the_way_to_it(tmp_path):
+    path = tmp_path / "study.journal"
+    study = optuna.create_study(
+        storage=JournalStorage(JournalFileBackend(str(path))), study_name=NAME, directions=["minimize"]
+    )
+    study.set_user_attr("gridtune", {"objectives": [["unfairness", "minimize"]], "identity": "a"})
+    before = seen(tmp_path)
+    for action in (
+        lambda: read_study(tmp_path),
+        lambda: stored_settings(tmp_path, NAME),
+        lambda: opened(tmp_path, resume=True),
+    ):
+        said = refused(action)
+        assert (
+            f"the study {NAME} has no table of runs: an earlier gridtune made it; optuna.load_study(" in said
+        )
+        assert f"storage=JournalStorage(JournalFileBackend('{path}'))) reads its trials" in said
+    assert "has not made it; name a new one" in refused(opened, path, name="new")
+    assert seen(tmp_path) == before
+
+
+def test_a_database_of_an_earlier_version_is_refused_with_the_way_to_it(tmp_path):
+    address = f"sqlite:///{tmp_path}/studies.db"
+    optuna.create_study(storage=address, study_name=NAME).set_user_attr("gridtune", {"identity": "a"})
+    said = refused(read_study, address)
+    assert f"optuna.load_study(study_name='{NAME}', storage='{address}') reads its trials" in said
+    assert "an earlier gridtune made it" in refused(opened, address, resume=True)
+
+
+SIGNS = {
+    "run": ({"manifest.json": "{}"}, "a run, not a search: `gridtune plot {0} KIND` draws it, "
+            "`gridtune compare {0} OTHER` compares it"),
+    "sweep": ({"manifest.json": "{}", "sweep.json": "{}"}, "a sweep, not a search"),
+    "claims": ({"claims.json": "{}"}, "a reproduction, not a search"),
+    "nothing": ({}, "a folder that holds no search; `gridtune search SCENARIO --out` keeps one in a folder"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SIGNS)
+def test_a_folder_of_something_else_is_named(tmp_path, kind):
+    files, message = SIGNS[kind]
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert refused(study_place, tmp_path) == f"{tmp_path}: {message.format(tmp_path)}"
+
+
+FILES = {
+    "manifest.json": ('{"gridtune": "0.2"}', "the manifest of a run, not a study"),
+    "log.swf": ("; Version: 2.2\n", "a trace (`gridtune trace info {0}` describes it), not a study"),
+    "log.txt": (
+        "; a log\n1 0 3 100 4 -1 -1 4 200 -1 1 5 1 1 1 1 -1 -1\n",
+        "a trace (`gridtune trace info {0}`",
+    ),
+    "log.gwf.gz": ("\x1f", "a trace (`gridtune trace info {0}`"),
+    "mine.toml": ("[[site]]\n", "a scenario (`gridtune search {0}` searches it), not a study"),
+    "front.csv": ("number,completed\n", "a text file, not a study"),
+    "empty": ("", "an empty file, not a study"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_something_else_is_named(tmp_path, name):
+    content, message = FILES[name]
+    path = tmp_path / name
+    path.write_text(content)
+    assert message.format(path) in refused(study_place, path)
+
+
+def test_a_result_of_a_search_says_where_the_search_is(journal):
+    (journal.parent / "front.json").write_text("{}")
+    said = refused(study_place, journal.parent / "front.json")
+    assert said.endswith(f"front.json: a JSON file, not a study; the search beside it is {journal.parent}")
+
+
+def test_what_is_not_there_is_said_to_be_missing(tmp_path):
+    assert "no such study; give the folder of a search" in refused(read_study, tmp_path / "nowhere")
+    assert refused(read_study, f"sqlite:///{tmp_path}/none.db").endswith("none.db: no such database")
+    with opened(tmp_path / "study.journal") as study:
+        fill(study, range(1))
+    (tmp_path / "study.journal").unlink()
+    said = refused(study_place, tmp_path / "runs.jsonl")
+    assert "a table of runs whose journal is missing, not a study" in said
+
+
+@pytest.mark.parametrize(
+    ("address", "seen"),
+    [
+        ("postgresql://me:secret@host/db", "postgresql://me:***@host/db"),
+        ("postgresql://me:sec%40ret@host:5/db", "postgresql://me:***@host:5/db"),
+        ("postgresql://host/db?user=me&password=secret", "postgresql://host/db?user=me"),
+        ("postgresql://me:secret@host:port/db", "postgresql://host:port/db"),
+        ("sqlite:///studies.db", "sqlite:///studies.db"),
+    ],
+)
+def test_passwords_are_not_shown(address, seen):
+    assert shown(address) == seen
+
+
+def test_postgresql_without_a_driver_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(databases, "find_spec", lambda name: None)
+    message = "no driver of PostgreSQL; `pip install 'gridtune[postgresql]'` brings one"
+    assert message in refused(opened, "postgresql://127.0.0.1/db")
+
+
+def test_the_reason_of_a_database_is_its_own_words():
+    inner = ValueError("statement")
+    inner.orig = RuntimeError("disk is full\n(and more)")
+    outer = RuntimeError("An exception is raised during the commit.")
+    outer.__cause__ = inner
+    assert databases.reason(outer) == "disk is full"
+    assert databases.reason(ValueError()) == "ValueError"
+
+
+def test_the_room_uses_public_names_only():
+    """Of Optuna and SQLAlchemy; others may change with any release."""
+    import gridtune.optimize.studies as room
+
+    names = r"(optuna|sqlalchemy)[\w.]*"
+    private = re.compile(rf"{names}\._|from {names} import .*\b_|\w\._(?!_)\w+")
+    own = re.compile(r"\bself\._\w+")
+    files = list(Path(room.__file__).parent.glob("*.py"))
+    assert len(files) > 5
+    for path in files:
+        for number, line in enumerate(path.read_text().splitlines(), start=1):
+            assert not private.search(own.sub("self", line)), f"{path.name}:{number}: {line.strip()}"
+
+
+def test_of_two_who_begin_one_study_the_slower_is_refused(where, monkeypatch):  # noqa: F811
+    """Both see that there is none; the other has finished before this one may write."""
+    opening = study_module._opened
+
+    def slower(*arguments):
+        monkeypatch.undo()
+        with opened(where) as other:
+            other.append(runs(1))
+        return opening(*arguments)
+
+    monkeypatch.setattr(study_module, "_opened", slower)
+    assert f"the study {NAME} exists; --resume continues it" in refused(opened, where)
+    assert read_study(where).runs == tuple(runs(1))
