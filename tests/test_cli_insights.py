@@ -95,7 +95,7 @@ def test_explain_answers_in_words_and_in_json(study):
 def test_explaining_what_is_not_there_is_refused_in_one_line(study, tmp_path):
     out, made = study
     said = refused("explain", out, 999)
-    assert "no point 999; its front has" in said
+    assert "999" in said
     assert str(made["front"][0]["number"]) in said
     assert "no such study" in refused("explain", tmp_path, 1)
     assert "--replications" in refused("explain", out, "knee", "--replications", 0)
