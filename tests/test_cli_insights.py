@@ -97,5 +97,5 @@ def test_explaining_what_is_not_there_is_refused_in_one_line(study, tmp_path):
     said = refused("explain", out, 999)
     assert "999" in said
     assert str(made["front"][0]["number"]) in said
-    assert "no such study" in refused("explain", tmp_path, 1)
-    assert "--replications" in refused("explain", out, "knee", "--replications", 0)
+    assert str(tmp_path) in refused("explain", tmp_path, 1)
+    assert "--replications" in refused("explain", out, 1, "--replications", 0)
