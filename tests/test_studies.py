@@ -228,13 +228,16 @@ def test_a_deleted_study_leaves_no_runs_to_the_next_of_its_name(where):
 def test_trials_of_others_are_no_configurations_of_the_search(where):
     with opened(where) as study:
         fill(study, range(2))
-    from_optuna(where).enqueue_trial(configuration(5))
+    theirs = from_optuna(where)
+    theirs.enqueue_trial(configuration(5))
+    theirs.add_trial(optuna.trial.create_trial(state=TrialState.FAIL, user_attrs={"number": "7"}))
+    theirs.add_trial(optuna.trial.create_trial(values=[1.0, 2.0]))
     with opened(where, resume=True) as study:
         assert list(study.trials) == [0, 1]
         fill(study, range(3))
     found = read_study(where)
     assert list(found.trials) == [0, 1, 2]
-    assert found.trials[2].number == 3
+    assert found.trials[2].number == 5
 
 
 def test_a_study_in_memory_is_one_like_others():
@@ -302,7 +305,7 @@ def test_rows_of_a_database_are_plain_too(tmp_path):
 
 @pytest.mark.parametrize("name", ["a\nb", "a\0", "\x1b[31mred", "a\u2028b", "\ud800", "", "  ", "x" * 513])
 def test_names_that_no_terminal_shows_are_refused(tmp_path, name):
-    with pytest.raises(ScenarioError, match="--study gives another") as caught:
+    with pytest.raises(ScenarioError, match="--study") as caught:
         opened(tmp_path / "study.journal", name=name)
     assert str(caught.value).isprintable()
     assert not list(tmp_path.iterdir())

@@ -17,7 +17,6 @@ import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
-from test_foreign_files import KINDS, seen
 
 from databases import postgresql_database
 from gridtune.optimize.studies import databases, journals, tables
@@ -26,6 +25,7 @@ from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import study_place
 from gridtune.optimize.studies.reading import read_study, stored_settings
 from gridtune.scenarios import ScenarioError
+from test_foreign_files import KINDS, seen
 from tests.processes import environment
 from tests.test_studies import DISTRIBUTIONS, NAME, OBJECTIVES, SETTINGS, fill, opened, runs, where  # noqa: F401
 
@@ -558,6 +558,13 @@ SIGNS = {
     "claims": ({"claims.json": "{}"}, "a reproduction, not a search"),
     "nothing": ({}, "a folder that holds no search; `gridtune search SCENARIO --out` keeps one in a folder"),
 }  # fmt: skip
+
+
+def test_a_suggested_command_is_ready_to_paste(tmp_path):
+    folder = tmp_path / "my run"
+    folder.mkdir()
+    (folder / "manifest.json").write_text("{}")
+    assert f"`gridtune plot '{folder}' KIND`" in refused(study_place, folder)
 
 
 @pytest.mark.parametrize("kind", SIGNS)

@@ -110,8 +110,9 @@ def file_of(url: URL) -> Path | None:
 def open_for_writing(url: URL) -> RDBStorage:
     """A database with Optuna's tables and ours; ours first, as the sign that a search made them."""
     file = file_of(url)
-    address, options = (_template(url), _engine(url)) if file is None else ("sqlite://", _sqlite(file))
-    engine = create_engine(url if file is None else address, **options)
+    address = "sqlite://" if file is not None else url.render_as_string(hide_password=False)
+    options = _engine(url) if file is None else _sqlite(file)
+    engine = create_engine(address, **options)
     try:
         _patiently(lambda: RUNS.metadata.create_all(engine))
     finally:
@@ -128,10 +129,11 @@ def open_for_reading(url: URL) -> RDBStorage | None:
     file = file_of(url)
     if file is not None and kind_of(file) in ("nothing", "empty"):
         return None
-    address, options = (_template(url), _engine(url)) if file is None else ("sqlite://", _copy(file))
+    address = "sqlite://" if file is not None else url.render_as_string(hide_password=False)
+    options = _engine(url) if file is None else _copy(file)
     if url.get_backend_name() == "postgresql":
         options["execution_options"] = {"postgresql_readonly": True}
-    tables = set(inspected(create_engine(url if file is None else address, **options)).get_table_names())
+    tables = set(inspected(create_engine(address, **options)).get_table_names())
     if "alembic_version" in tables:  # the last that Optuna makes
         return _storage(address, options, made=True)
     if tables and RUNS.name not in tables:
@@ -221,11 +223,6 @@ def _copy(file: Path) -> dict[str, Any]:
     if found != ["ok"]:
         raise sqlite3.DatabaseError(found[0])
     return {"creator": lambda: memory, "poolclass": StaticPool}
-
-
-def _template(url: URL) -> str:
-    """A URL as Optuna takes it: with braces doubled, as it fills in its version between them."""
-    return url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")
 
 
 def _storage(url: str, engine: dict[str, Any], *, made: bool = False) -> RDBStorage:

@@ -8,6 +8,7 @@ import re
 import stat
 from pathlib import Path
 
+from gridtune.plain_text import argument
 from gridtune.scenarios.errors import ScenarioError
 
 JOURNAL = "study.journal"  # in the folder of a search
@@ -126,9 +127,9 @@ def _named(path: Path, start: bytes) -> str:
     """What another file seems to be, by its name and how it starts."""
     lines = (line for line in start.splitlines() if not line.startswith((b";", b"#")))
     if TRACE.fullmatch(path.name) or TRACE_LINE.fullmatch(next(lines, b"")):
-        return f"a trace (`gridtune trace info {path}` describes it)"
+        return f"a trace (`gridtune trace info {argument(path)}` describes it)"
     if path.suffix == ".toml":
-        return f"a scenario (`gridtune search {path}` searches it)"
+        return f"a scenario (`gridtune search {argument(path)}` searches it)"
     if start.lstrip().startswith((b"{", b"[")):
         return "the manifest of a run" if path.name == "manifest.json" else "a JSON file"
     return "a binary file" if b"\0" in start else "a text file"
@@ -145,7 +146,7 @@ def _home(path: Path) -> str:
 def _folder(folder: Path) -> str:
     for name, kind in FOLDERS:
         if (folder / name).exists():
-            return kind.format(folder)
+            return kind.format(argument(folder))
     return "a folder that holds no search; `gridtune search SCENARIO --out` keeps one in a folder"
 
 

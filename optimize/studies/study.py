@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +37,7 @@ from gridtune.optimize.studies.reading import (
 )
 from gridtune.optimize.studies.runs import BEGUN, RESUMED, Run, Value, line_of
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
+from gridtune.plain_text import hidden
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.locks import Hold
 
@@ -268,8 +268,8 @@ def check_name(name: str) -> None:
         raise ScenarioError(
             f"{name[:40]}…: the name of a study has at most {LONGEST_NAME} characters; --study gives another"
         )
-    if any(unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") for one in name):
-        raise ScenarioError(f"{name!r}: the name of a study has control characters; --study gives another")
+    if fault := hidden(name):
+        raise ScenarioError(f"--study: {fault}")
 
 
 def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> tuple[BaseStorage, RunTable]:

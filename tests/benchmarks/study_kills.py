@@ -217,7 +217,8 @@ def main(rows: Path, count: int, minutes: float, storages: Sequence[str]) -> int
         raise SystemExit(f"{VARIABLE} names no server; `.ci/postgresql start` starts one")
     clock, until = Clock(PHASES), time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder:
-        top, usual = Path(folder), {}
+        top = Path(folder)
+        usual: dict[str, float] = {}
         for storage in storages:
             (top / storage).mkdir()
             usual |= undisturbed(storage, top / storage, clock)
