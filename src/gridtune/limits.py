@@ -7,12 +7,13 @@ its limit. Whoever needs more changes a number here.
 from __future__ import annotations
 
 NUMBER = 1e18  # any quantity in a scenario: s, bytes, work
+TINY = 1e-30  # the least of them above 0: quotients and squares stay finite
 WHOLE = 1_000_000_000  # a whole number in a scenario of which nothing else is said
 
 # Whole numbers in a scenario, by the name of their key.
 COUNTS = {
     "count": 10_000_000,
-    "customers": 100_000_000,
+    "customers": 10_000_000,
     "nodes": 1_000_000,
     "slots": 100_000,
     "sites": 10_000,
