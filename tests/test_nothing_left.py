@@ -36,13 +36,19 @@ def test_a_refused_command_leaves_nothing(command, call, tmp_path, monkeypatch):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def fail_after(out, written):
+    """A command that writes some files and is refused."""
+    with results_folder(out) as folder:
+        for file in written:
+            (folder / file).touch()
+        raise ScenarioError("refused")
+
+
 def test_what_was_there_or_was_written_stays(tmp_path):
     (tmp_path / "old").mkdir()
     for name, written, kept in (("old", (), {"old"}), ("a/b", ("x",), {"old", "a", "a/b", "a/b/x"})):
-        with pytest.raises(ScenarioError), results_folder(tmp_path / name) as folder:
-            for file in written:
-                (folder / file).touch()
-            raise ScenarioError("refused")
+        with pytest.raises(ScenarioError):
+            fail_after(tmp_path / name, written)
         found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.name != FOLDER}
         assert found == kept
     assert not (tmp_path / "old" / FOLDER).exists()
