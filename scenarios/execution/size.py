@@ -7,7 +7,7 @@ from math import ceil
 from gridtune import limits
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.execution.prepare import log
-from gridtune.scenarios.workloads.sessions import SessionWorkload
+from gridtune.scenarios.workloads.sessions import GeneratedSessions
 
 JOB_SECONDS = 5e-5  # of one core, about
 
@@ -43,7 +43,7 @@ def jobs_of(scenario: Scenario) -> int:
     counted = spec.queue.customers if spec.queue is not None else 0
     for workload in spec.workload:
         count = getattr(workload, "count", None) or 0
-        if isinstance(workload, SessionWorkload):
+        if isinstance(workload, GeneratedSessions):
             count *= 1 + ceil(min(workload.n_min.largest, workload.n_max))
         counted += count
     return counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import chain, cycle, repeat
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -189,7 +189,7 @@ class Gamma(_Law):
 
     def _largest(self) -> float:
         # S. Boucheron et al., Concentration Inequalities, 2013, section 2.4: the tail of a Gamma law.
-        return self.mean / self.shape * (self.shape + (2 * self.shape * RARE) ** 0.5 + RARE)
+        return self.mean / self.shape * (self.shape + sqrt(2 * self.shape * RARE) + RARE)
 
 
 class Gaussian(_Between):
