@@ -86,7 +86,7 @@ def _asked(scope: Mapping[str, Any]) -> str:
     """The token of a request for the page itself; "" if there is none."""
     if scope["path"] != "/" or scope["method"] != "GET":
         return ""
-    return parse_qs(scope["query_string"].decode("latin-1")).get(FIELD, [""])[0]
+    return str(parse_qs(scope["query_string"].decode("latin-1")).get(FIELD, [""])[0])
 
 
 async def _refuse(scope: Mapping[str, Any], send: Send, why: str) -> None:
