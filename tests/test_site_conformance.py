@@ -1,6 +1,5 @@
 """Sites whose nodes come and go against the slow reference, and what must not depend on unrelated things."""
 
-
 import pytest
 
 from tests.reference_site import Task, World
