@@ -60,8 +60,9 @@ class Reference:
         world = self.world
         moments = {task.submit for task in self.tasks}
         moments |= {time for begin, end, *_ in world.outages + world.reservations for time in (begin, end)}
-        while moments or self.look < inf:
-            self.now = now = min([*moments, self.look])
+        while moments or self.running or self.look < inf:
+            # Whoever made way does not end when it would have: nobody is asked then.
+            self.now = now = min([*moments, self.look, *(task.start + task.runtime for task in self.running)])
             moments.discard(now)
             if self.look == now:
                 self.look = inf
@@ -75,7 +76,6 @@ class Reference:
                     self.enter(task)
             while self.round():
                 pass
-            moments |= {task.start + task.runtime for task in self.running}
         return [task.start for task in self.tasks]
 
     def enter(self, task):
@@ -188,9 +188,14 @@ class Reference:
                 spared = [one.start + self.world.exempt for one in self.running if one.level < task.level]
                 self.look = min((time for time in spared if time > self.now), default=inf)
                 break
+            missing = task.processors - self.free()
             for one in victims:
                 self.stop(one)
-            self.begin(task)
+                missing -= one.processors
+                if missing <= 0 and task in self.queue:  # others may leave for reservations alone
+                    self.begin(task)
+            if not victims:
+                self.begin(task)
             again = again or bool(victims)
         return again
 

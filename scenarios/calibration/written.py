@@ -9,6 +9,7 @@ from math import isinf
 from pathlib import Path
 from typing import Any
 
+from gridtune.plain_text import escaped
 from gridtune.scenarios.calibration.fit import Calibration
 from gridtune.scenarios.calibration.replays import SITE
 from gridtune.scenarios.document.path_meaning import meaning
@@ -129,7 +130,7 @@ def toml(value: Any) -> str:
         return "{ " + ", ".join(f"{_key(name)} = {toml(part)}" for name, part in value.items()) + " }"
     if isinstance(value, float) and isinf(value):
         return "inf"
-    return json.dumps(value, ensure_ascii=False)
+    return escaped(json.dumps(value, ensure_ascii=False))
 
 
 def _key(name: str) -> str:
