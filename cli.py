@@ -17,6 +17,7 @@ import typer
 
 from gridtune import boundary, options, subcommands
 from gridtune.options import Format, FrontFormat, TableFormat
+from gridtune.plain_text import escaped
 from gridtune.threads import single_threaded
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def trust(files: options.Plugins = None, forget: options.Forget = False) -> None
     from gridtune.scenarios.document.trust import changed_trust
 
     for line in changed_trust(files or [], forget):
-        print(line)
+        print(escaped(line))
 
 
 @app.command()
@@ -332,7 +333,7 @@ def plot(
         )
     else:
         draw(runs[:-1], runs[-1], out, window)
-        print(out)
+        print(escaped(str(out)))
 
 
 @app.command()

@@ -18,6 +18,7 @@ from math import inf
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gridtune import limits
+from gridtune.plain_text import hidden
 
 
 class PolicyError(ValueError):
@@ -117,10 +118,12 @@ def register(family: str, kind: str, *, source: str = "") -> Callable[[P], P]:
     """Class decorator that makes a policy selectable as `kind` within `family`.
 
     Raises:
-        PolicyError: no such family, or the name is taken by another class.
+        PolicyError: no such family, a control character in the name, or another class has taken it.
     """
     if family not in _registry:
         raise PolicyError(f"no policy family {family!r}; there are {', '.join(FAMILIES)}")
+    if fault := hidden(kind):
+        raise PolicyError(f"{family} policy {fault}")
 
     def enter(cls: P) -> P:
         known = _registry[family].get(kind)

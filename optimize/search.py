@@ -22,6 +22,7 @@ from gridtune.optimize.search_space.today import starting_points, today_of
 from gridtune.optimize.storages.storage import JOURNAL, check_address, make_directory, shown
 from gridtune.optimize.study.evaluation_store import Store, StudyStore, stored_choice
 from gridtune.optimize.study.study import default_name
+from gridtune.plain_text import hidden
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_luck import with_luck
@@ -159,6 +160,8 @@ def search(
         check_address(storage)
     where = storage or (out and out / JOURNAL)
     name = study or default_name(scenario)
+    if fault := hidden(name):
+        raise ScenarioError(f"study {fault}")
     earlier = stored_choice(where, name, resume=resume) if where is not None else None
     raced = (work is metrics_of if today is None else today) if earlier is None else earlier.today
     standing = today_of(scenario, space, problem.cases)

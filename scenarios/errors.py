@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gridtune.plain_text import escaped
+
 LONGEST = 2_000  # characters of a line that is meant to be read
 
 
@@ -36,7 +38,7 @@ class ScenarioError(ValueError):
 
 def _one_line(text: str) -> str:
     """A text in one line: names and paths may hold breaks."""
-    plain = "\\n".join(text.splitlines())
+    plain = escaped(text.rstrip())
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import threading
+import secrets
 from collections.abc import Callable, Container
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +12,7 @@ from pathlib import Path
 from gridtune.scenarios.errors import ScenarioError
 
 # As `beside` names them, earlier versions named them, and SQLite what it puts beside its own.
-LEFTOVER = re.compile(r"\.(?P<name>.+)\.(?P<process>[1-9]\d{0,9})(?:-\d+)?\.(?:part|new)(?:-journal)?")
+LEFTOVER = re.compile(r"\.(?P<name>.+)\.(?P<process>[1-9]\d{0,9})(?:-[0-9a-f]+)?\.(?:part|new)(?:-journal)?")
 
 
 def replace(path: Path, write: Callable[[Path], object]) -> None:
@@ -22,19 +22,33 @@ def replace(path: Path, write: Callable[[Path], object]) -> None:
         ScenarioError: the file cannot be written; nothing is left of it.
     """
     remove_leftovers(path.parent, {path.name})
-    part = beside(path, "part")
     try:
-        write(part)
-        os.replace(part, path)
+        part = beside(path, "part")
+        try:
+            write(part)
+            os.replace(part, path)
+        finally:
+            remove(part)
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        remove(part)
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Where this thread writes a file before it gets its name, e.g. `.front.json.4711-1.part`."""
-    return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.{ending}")
+    """A new, empty file in which another is written before it gets its name: `.front.json.4711-9f….part`.
+
+    Nobody can guess the name and put a link there; what has it all the same is neither followed nor used.
+
+    Args:
+        path: of the file that is to be.
+        ending: of the name.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    new = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(8)}.{ending}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    os.close(os.open(new, flags, 0o666))
+    return new
 
 
 def remove(part: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from math import inf, isfinite
@@ -19,10 +19,11 @@ from gridtune.agents.gridrpc.client import Client
 from gridtune.agents.harvest.bags import Bags
 from gridtune.agents.harvest.harvester import Harvester
 from gridtune.agents.middleware.gateway import Gateway
-from gridtune.model.agenda import ARRIVAL, COMPLETION
+from gridtune.model.agenda import ARRIVAL, COMPLETION, Arrival
 from gridtune.model.harvest.control import Control, Decision
 from gridtune.model.job import DONE, Job
 from gridtune.model.metrics.registry import METRICS, Metric, resolution, rounded
+from gridtune.model.owed import Owed
 from gridtune.optimize.replication.loss import excess_losses
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.simulation.simulate import simulate
@@ -31,6 +32,7 @@ from gridtune.scenarios.tables.schema import ScenarioSpec
 SHARE = 0.2  # of the jobs that are refused or held
 FEW = 0.01  # of the jobs that are held by who hopes that nobody will notice
 LAST = 0.05  # of the jobs, by submission, that count as the last ones
+UNMADE = {"never-make-15": 0.15, "never-make-30": 0.30}  # share of the run, its last, in which no job is made
 LATE = 1e9  # s for which they are held: until after the end
 # Scenarios with a search, and what is overridden for a run to take a fraction of a second.
 SIZES: dict[str, dict[str, Any]] = {
@@ -81,6 +83,7 @@ def kinds(spec: ScenarioSpec) -> list[str]:
     - `refuse`, `hold`: a random fifth of the mandatory jobs is refused, or held until after the end;
     - `hold-few`: a random hundredth is;
     - `hold-last`: the last twentieth is;
+    - `never-make-15`, `never-make-30`: what comes in the last 15 or 30 % of the run is never made into jobs;
     - `drop-widest`, `drop-longest`: the tenth of the largest jobs is refused;
     - `drop-class`: all jobs of the class with the least mandatory work are, where there are several;
     - `one-too-few`: clients submit n_min - 1 mandatory requests;
@@ -88,7 +91,7 @@ def kinds(spec: ScenarioSpec) -> list[str]:
     - `no-requeue`: killed best-effort jobs are not put back;
     - `run-twice`: sites run a random fifth of the jobs twice, to seem busy, where that is an objective.
     """
-    found = ["refuse", "hold", "hold-few", "hold-last", "drop-widest", "drop-longest", "drop-class"]
+    found = ["refuse", "hold", "hold-few", "hold-last", "drop-widest", "drop-longest", "drop-class", *UNMADE]
     if spec.client:
         found.append("one-too-few")
     if spec.harvester:
@@ -106,7 +109,7 @@ def sabotaged(kind: str, spec: ScenarioSpec, seed: int, last: float = inf, least
         kind: one of `kinds`.
         spec: of the scenario.
         seed: of the twin's own random choices.
-        last: time in s from which jobs count as the last ones.
+        last: time in s from which jobs count as the last ones, or are not made.
         least: the class with the least work.
     """
     rng = np.random.default_rng(seed)
@@ -173,6 +176,8 @@ def _patches(
         return [(Harvester, "_act", _stopping(Harvester._act, spec.horizon))]
     if kind == "no-requeue":
         return [(Bags, "ended", _without_requeue(Bags.ended))]
+    if kind in UNMADE:
+        return [(Owed, "schedule", _never_making(Owed.schedule, last))]
     if kind == "run-twice":
         return [(Executions, "complete", _running_twice(Executions.complete, rng))]
     late = kind.startswith("hold")
@@ -322,6 +327,16 @@ def _without_requeue(ended: Any) -> Any:
     return sabotaged_ended
 
 
+def _never_making(schedule: Any, last: float) -> Any:
+    """What is scheduled from some time on comes to nothing."""
+
+    def sabotaged_schedule(self: Owed, arrivals: Iterable[Arrival]) -> Iterator[Arrival]:
+        for time, action, what in schedule(self, arrivals):
+            yield time, action if time < last else (lambda _: None), what
+
+    return sabotaged_schedule
+
+
 def _running_twice(complete: Any, rng: np.random.Generator) -> Any:
     """A site that loses executions when they are done, and begins them again where they were."""
     known: set[int] = set()
@@ -356,6 +371,7 @@ def honest_and_twins(scenario: Scenario, seed: int) -> dict[str, Metrics]:
             continue
         # What is held until after the end must not make the run longer.
         twin = scenario.override({"horizon": honest.end}) if kind.startswith("hold") else scenario
-        with sabotaged(kind, scenario.active, seed, last, least):
+        from_then = (1 - UNMADE[kind]) * honest.end if kind in UNMADE else last
+        with sabotaged(kind, scenario.active, seed, from_then, least):
             found[kind] = simulate(twin, seed).metrics
     return found

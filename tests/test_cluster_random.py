@@ -10,12 +10,12 @@ from gridtune.model.batch import plan
 from gridtune.model.batch.cluster import Cluster, Queue
 from gridtune.model.batch.holds import KEYS, Hold, Window
 from gridtune.model.batch.plan import planned_starts
-from gridtune.model.batch.policies import Easy
+from gridtune.model.batch.policies import Easy, backfill
 from gridtune.model.batch.profile import Profile
 from gridtune.model.job import Job
 
 CAPACITY = 8
-FAR = 60  # s ahead: what is planned for later leaves those be who start now, of 24 s at most
+FAR = 100  # s ahead: all that is ever planned, but for what is not to come back
 
 
 class Books:
@@ -96,7 +96,7 @@ class Books:
 
     def keep(self):
         self.number += 1
-        until, lends = self.now + self.draw.randint(1, 40), self.draw.random() < 0.7
+        until, lends = self.now + self.draw.choice((self.draw.randint(1, 40), inf)), self.draw.random() < 0.7
         hold = Hold(KEYS - self.number, until, lends)
         if free := self.cluster.free:
             self.cluster.keep(hold, self.draw.randint(1, free))
@@ -191,7 +191,7 @@ class Books:
         """Free processors in each second from now on; what is overdue counts as free."""
         free = [self.cluster.free] * FAR
         for end in self.cluster.ends:
-            for second in range(max(0, int(end.time - self.now)), FAR):
+            for second in range(max(0, int(min(FAR, end.time - self.now))), FAR):
                 free[second] += end.processors
         for window in self.cluster.windows:
             for second in range(max(0, int(window.start - self.now)), max(0, int(window.end - self.now))):
@@ -211,8 +211,8 @@ class Books:
                 idle -= width
         return chosen
 
-    def passing(self, order):
-        """Who starts if nobody may delay the first one that cannot."""
+    def passing(self, order, window):
+        """Who starts if nobody may delay the first one that cannot, and is planned within the window (s)."""
         free, idle, chosen, head = self.ahead(), self.cluster.free, [], None
         for job in order:
             width, length = job.processors, int(job.estimate / self.pace)
@@ -221,7 +221,7 @@ class Books:
             if fits and (head is None or first(with_it, *head) == first(free, *head)):
                 chosen.append(job)
                 idle, free = idle - width, with_it
-            elif head is None:
+            elif head is None and first(free, width, length) < min(window, FAR):
                 head = width, length
         return chosen
 
@@ -231,7 +231,7 @@ def first(free, width, length):
     return next((k for k in range(FAR - length) if min(free[k : k + length]) >= width), FAR)
 
 
-@pytest.mark.parametrize("policy", ["conservative", "easy"])
+@pytest.mark.parametrize("policy", ["conservative", "easy", "window"])
 def test_whatever_happens_counts_agree_and_who_starts_is_who_a_new_plan_would_start(policy):
     for seed in range(40):
         draw = Random(seed)
@@ -249,9 +249,13 @@ def test_whatever_happens_counts_agree_and_who_starts_is_who_a_new_plan_would_st
                 with patch.multiple(plan, SHORT=short, FEW=draw.choice((0, 16))):
                     chosen = list(planned_starts(cluster, cluster.in_order(), books.now))
                 assert chosen == books.planned(order), seed
-            else:
+            elif policy == "easy":
                 chosen = list(Easy().starts(cluster, books.now))
-                assert chosen == books.passing(order), seed
+                assert chosen == books.passing(order, inf), seed
+            else:
+                window = draw.choice((5.0, 12.0))
+                chosen = list(backfill(cluster.in_order(), cluster, books.now, window=window))
+                assert chosen == books.passing(order, window), seed
             cluster.settle(books.now)
             for job in chosen:
                 books.start(job, late=2.0 * (draw.random() < 0.25))

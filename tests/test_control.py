@@ -109,12 +109,16 @@ def test_the_tap_grows_and_shrinks_in_every_cycle_of_a_long_closing():
     open_tap = [Reading(30.0 * k, 30.0, left=1000) for k in range(4)]
     assert drive(Tap(), open_tap) == [3, 4, 6, 9]
     shut = [*open_tap, Reading(120, 30, waiting=5, left=1000), Reading(150, 30, waiting=1, left=1000)]
-    # Closed at 120 s; the grace period ends at 180 s, and the rate (13) stays if it opens then.
-    assert drive(Tap(), [*shut, Reading(180, 30, left=1000)]) == [3, 4, 6, 9, 0, 0, 13]
-    # Closed at 210 and 240 s, too: 13 / 1.5 = 8, and 8 / 1.5 = 5.
-    longer = [*shut, *(Reading(time, 30, waiting=1, left=1000) for time in (180, 210, 240))]
-    assert drive(Tap(), [*longer, Reading(270, 30, left=1000)])[-1] == 5
+    # Closed at 120 s: cycles that begin from 180 s on, after a closed one, divide the rate of 13, the one
+    # that reopens the tap included: 13 / 1.5 = 8, 8 / 1.5 = 5, and never below 3.
     assert drive(Tap(), [*shut[:5], Reading(150, 30, left=1000)]) == [3, 4, 6, 9, 0, 13]
+    assert drive(Tap(grace=61.0), [*shut, Reading(180, 30, left=1000)]) == [3, 4, 6, 9, 0, 0, 13]
+    for cycles, rate in ((0, 8), (1, 5), (2, 3), (9, 3)):
+        waiting = [Reading(180 + 30 * k, 30, waiting=1, left=1000) for k in range(cycles)]
+        assert drive(Tap(), [*shut, *waiting, Reading(180 + 30 * cycles, 30, left=1000)])[-1] == rate
+    # Open again it grows, and an open cycle is followed by no division.
+    reopened = [Reading(180.0 + 30.0 * k, 30.0, left=1000) for k in range(3)]
+    assert drive(Tap(), [*shut, *reopened])[-3:] == [8, 12, 18]
 
 
 def test_each_campaign_has_a_tap_of_its_own():

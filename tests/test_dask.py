@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import signal
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 
 import gridtune.model.metrics.custom as custom
 import gridtune.scenarios.workers.dask_workers as dask_workers
+import gridtune.scenarios.workers.pool as pool_module
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search import search
 from gridtune.optimize.study.study import load_archive
@@ -266,3 +268,39 @@ def test_a_cluster_without_workers_is_refused(scenario, cluster, monkeypatch):
     monkeypatch.setattr(dask_workers, "TIMEOUT", 1.0)
     with pytest.raises(ScenarioError, match=r"has no workers \(yet\)"):
         dask_pool(scaled(cluster, 0), [scenario])
+
+
+def lone(number):
+    """Takes long enough for its worker to go."""
+    time.sleep(0.5)
+    return number
+
+
+def test_without_workers_it_is_said_and_waited_for_one(scenario, cluster, monkeypatch, caplog):
+    monkeypatch.setattr(dask_workers, "NOTICE", 0.3)
+    monkeypatch.setattr(pool_module, "CHECK_SECONDS", 0.1)
+    caplog.set_level("INFO", "gridtune")
+    with dask_pool(scaled(cluster, 1), [scenario]) as pool:
+        assert [outcome.value for outcome in pool.map(square, [2, 3])] == [4, 9]
+        back = threading.Timer(2.0, cluster.scale, [1])
+        outcomes = pool.run(lone, [1, 2, 3])
+        first = next(outcomes)
+        scaled(cluster, 0)
+        back.start()
+        rest = list(outcomes)
+    assert sorted(outcome.value for outcome in (first, *rest)) == [1, 2, 3]
+    said = [record.getMessage() for record in caplog.records if record.name == "gridtune"]
+    assert len(said) == 1
+    assert "no workers left; waiting up to 600 s" in said[0]
+    assert re.search(r"keeps the [3-5] finished runs", said[0])
+
+
+def test_nobody_waits_for_workers_for_ever(scenario, cluster, monkeypatch):
+    monkeypatch.setattr(dask_workers, "LIMIT", 1.0)
+    monkeypatch.setattr(pool_module, "CHECK_SECONDS", 0.1)
+    with dask_pool(scaled(cluster, 1), [scenario]) as pool:
+        outcomes = pool.run(lone, [1, 2, 3])
+        next(outcomes)
+        scaled(cluster, 0)
+        with pytest.raises(ScenarioError, match=r"tcp://.*: no workers for 1 s; .* --resume"):
+            list(outcomes)

@@ -141,6 +141,23 @@ def test_pull_has_no_information_system_that_could_fail():
     stuck = {"kind": "service", "service": "information", "between": 1.0, "repair": 4000.0}
     plain, with_fault = ran(grid_of("pull", None)), ran(grid_of("pull", stuck))
     assert [job.start for job in plain.record.jobs] == [job.start for job in with_fault.record.jobs]
+    assert with_fault.metrics["faults"].value == 0
+
+
+def test_faults_of_services_that_are_switched_off_do_not_count():
+    run = simulate(load("federation/deteriorating").override({"parts.meta": False}), 1)
+    assert run.metrics["faults"].value == 11  # 13 with those of the broker and of its information system
+
+
+@pytest.mark.parametrize("off", [True, False])
+def test_links_that_are_not_shared_cannot_be_cut_whatever_is_switched_off(off):
+    document = grid_of("pull", [{"kind": "link", "between": 5.0, "repair": 5.0}])
+    document["network"] = {}
+    if off:
+        document |= {"parts": {"b": False}}
+        document["fault"].append({"name": "g", "kind": "node", "part": "b", "between": 1.0, "repair": 1.0})
+    with pytest.raises(ScenarioError, match="only links that are shared are cut"):
+        ran(document)
 
 
 @pytest.mark.parametrize("kind", KINDS)

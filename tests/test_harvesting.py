@@ -297,6 +297,15 @@ def test_the_rules_of_cigri_itself_use_the_cluster_less_than_a_pi_controller():
     assert made["pi"].end < made["tap"].end < made["batch"].end
 
 
+def test_the_cycle_that_reopens_the_tap_divides_its_rate():
+    run = simulate(
+        load("cigri/batcigri").override({"harvester.controller": "tap", "harvester.start_delay": 95})
+    )
+    given = {time: value for time, name, value in run.record.signals if name == "cigri.input"}
+    # Closed at 30, 60 and 90 s: the rate of 4 is divided at 90 and at 120 s, but never falls below 3.
+    assert [given[time] for time in (0, 30, 60, 90, 120, 150, 180)] == [3, 0, 0, 0, 3, 4, 6]
+
+
 def test_a_signal_of_every_kind_is_recorded_in_every_cycle():
     run = simulate(load("cigri/batcigri"))
     made = signals(run, "cigri")

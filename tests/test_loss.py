@@ -17,7 +17,7 @@ from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.document.scenario import shipped_names
 from gridtune.scenarios.trace_files import TraceError
-from tests.saboteurs import SIZES, honest_and_twins, kinds, sabotaged, verdict, worst_loss
+from tests.saboteurs import SIZES, UNMADE, honest_and_twins, kinds, sabotaged, verdict, worst_loss
 
 # Seeds under which twins are run here; all are run under ten by tests/benchmarks/bench_saboteurs.py.
 SEEDS = dict.fromkeys(("batch/replay", "cigri/file-system", "queue/mmc"), 10) | dict.fromkeys(
@@ -35,6 +35,8 @@ def test_every_twin_that_loses_work_is_beaten_by_its_original(name):
         pytest.skip(str(error))
     assert not [unbeaten for unbeaten in verdicts if "" in unbeaten.values()], verdicts
     assert {"objectives", "loss"} & {found for one in verdicts for found in one.values()}
+    # A job that is never made leaves no trace among the lost ones, so no chance may excuse it.
+    assert "level" not in {one[kind] for one in verdicts for kind in UNMADE}
 
 
 def verdicts_on(scenario, seed):
@@ -92,6 +94,27 @@ def test_a_client_that_sends_a_mandatory_request_too_few_makes_its_user_unhappy(
     }.items():
         assert (honest[name].value, twin[name].value) == (0, expected)
     assert twin["makespan"].value == float("inf")
+
+
+@pytest.mark.parametrize("kind", UNMADE)
+@pytest.mark.parametrize(
+    "name", ["queue/mmc", "deadline/trace", "diet/egee-week", "federation/small", "dirac/validation-cluster"]
+)
+def test_jobs_that_are_never_made_are_owed_from_the_moment_they_are_scheduled(name, kind):
+    scenario = load(name).override(SIZES[name])
+    honest = simulate(scenario, 2)
+    last = (1 - UNMADE[kind]) * honest.end
+    with sabotaged(kind, scenario.active, 2, last):
+        twin = simulate(scenario, 2)
+    gone = len([job for job in honest.record.jobs if job.mandatory and job.submit >= last])
+    if honest.record.stays:  # of visits that are left out only the mandatory requests are owed
+        gone = sum(stay.n_min for stay in honest.record.stays if stay.entry >= last)
+    if name == "federation/small":  # its tail has jobs of sites, brokers and best-effort bags
+        gone = twin.metrics["never_submitted"].value
+        assert gone > 0 or kind == "never-make-15"
+    assert twin.metrics["never_submitted"].value == gone
+    assert honest.metrics["never_submitted"].value == 0
+    assert (worst_loss(twin.metrics, honest.metrics) > 0) is (gone > 0)
 
 
 def run_that(**metrics):

@@ -148,6 +148,21 @@ def test_a_job_that_is_cancelled_for_another_is_lost():
     assert grid.record.counters["preempted_jobs"] == 1
 
 
+def test_a_job_is_preempted_as_soon_as_best_effort_jobs_have_let_it_start():
+    # A best-effort job has the node until 15, 10 s after the first job wants it; the urgent one comes at 6.
+    grid = Grid()
+    site = BatchSite(grid, "site", Named("n", [1.0]), make("batch", "easy"))
+    queue = BestEffortQueue(site, Preemption(grace=10.0))
+    QosPreemption(site, Terms(levels=LEVELS))
+    harvest = grid.record.job("harvest", 0.0, 60.0, mandatory=False)
+    request = BestEffortRequest(harvest, grid.agenda, 0.0, lambda job: None, lambda job, _: None)
+    grid.agenda.at(0.0, queue.submit, request)
+    for submit, runtime, kind in ((5.0, 100.0, "job"), (6.0, 5.0, "urgent")):
+        grid.agenda.at(submit, site.submit, grid.record.job("ann", submit, runtime, kind=kind))
+    grid.run()
+    assert times(grid)[1:] == [(20, 120), (15, 20)]
+
+
 def test_a_job_that_ends_within_its_grace_is_not_preempted():
     grid, _ = play([(0, 6, 2, 6, "job"), WORKS[1]], 2, Terms(levels=LEVELS, grace=3.0))
     assert times(grid) == [(0, 6), (6, 9)]

@@ -2,7 +2,9 @@
 
 import json
 import pickle
+import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -293,4 +295,33 @@ def test_a_store_that_cannot_be_written_is_named(call, tmp_path, monkeypatch):  
     write(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "mine.py"))
     refused(call("trust", "mine.py"), "mine.py")
-    assert store() == tmp_path / "mine.py" / "gridtune" / "trusted-plugins"
+    assert store() == tmp_path / "mine.py" / "gridtune" / "trusted-plugins.jsonl"
+
+
+def test_a_line_break_in_a_path_trusts_no_other_file(call, tmp_path):  # noqa: F811
+    write(tmp_path / "other")
+    mark = plugins.digest((tmp_path / "other" / "mine.py").read_bytes())
+    folder = tmp_path / f"x\n{mark}  y"
+    write(folder)
+    assert call("trust", folder / "mine.py").code == 0
+    assert list(remembered().values()) == [str(folder / "mine.py")]
+    refused(call("validate", tmp_path / "other" / "mine.toml"), "would run")
+    assert len(call("trust").out.splitlines()) == 1
+
+
+def test_a_damaged_store_is_named(call, tmp_path):  # noqa: F811
+    write(tmp_path)
+    store().parent.mkdir(parents=True)
+    for line in ("x", "[]", '{"sha256": 1, "path": "x"}', '{"sha256": "x", "path": "x"}', f"{'0' * 64}  x"):
+        store().write_text(f'{{"sha256": "{"0" * 64}", "path": "/a"}}\n{line}\n')
+        refused(call("trust"), "trusted-plugins.jsonl", "line 2")
+
+
+def test_the_command_that_is_suggested_runs_nothing_else(call, tmp_path):  # noqa: F811
+    mine = write(tmp_path, plugin="a; touch obeyed; b.py")
+    (tmp_path / "mine.py").rename(tmp_path / "a; touch obeyed; b.py")
+    said = call("validate", mine).err
+    command = re.search(r"`(gridtune trust .*)`", said)[1]
+    words = subprocess.run(f"printf '%s|' {command}", shell=True, capture_output=True, text=True).stdout
+    assert words == "gridtune|trust|a; touch obeyed; b.py|"
+    assert not (tmp_path / "obeyed").exists()

@@ -1,13 +1,16 @@
 """The live view: what can be set, what is drawn, and the page in a browser."""
 
+import http.client
 import os
 import re
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -19,6 +22,7 @@ from gridtune.optimize.watch.occupancy import occupancy
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.simulation.grid_model import GridModel
+from tests.processes import PATIENCE, until
 
 DAY = "diet/day-regular"
 
@@ -106,20 +110,38 @@ def test_pictures_can_be_drawn_at_any_moment(name):
     assert drawn[2].axes[2].lines[0].get_ydata()[-1] == model.datacollector.model_vars["completed"][0]
 
 
-def test_without_the_extra_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(command, "find_spec", lambda name: None if name == "solara" else object())
-    with pytest.raises(ScenarioError, match=r"solara not installed; .* pip install 'gridtune\[watch\]'"):
+@pytest.mark.parametrize("missing", ["solara", "altair"])
+def test_without_the_extra_it_says_how_to_get_it(monkeypatch, missing):
+    monkeypatch.setattr(command, "find_spec", lambda name: None if name == missing else object())
+    with pytest.raises(ScenarioError, match=rf"{missing} not installed; .* pip install 'gridtune\[watch\]'"):
         command.watch(load(DAY), 1, steps=200, step_length=None, port=0, browser=False)
 
 
-def test_a_port_that_is_taken_is_named(monkeypatch):
+def test_what_else_the_extra_brings_is_named_too(monkeypatch):
     monkeypatch.setattr(command, "find_spec", lambda name: object())
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.setitem(sys.modules, "solara", None)
+    with pytest.raises(ScenarioError, match=r"watch: .*solara.*; .* pip install 'gridtune\[watch\]'"):
+        command.watch(load(DAY), 1, steps=200, step_length=1.0, port=0, browser=False)
+
+
+def test_where_somebody_listens_another_port_is_taken(capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(ScenarioError, match=rf"port {port}: .*--port"):
-            command.watch(load(DAY), 1, steps=200, step_length=None, port=port, browser=False)
+        with command._listen(port) as listener:
+            host, other = listener.getsockname()
+    assert (host, other != port, other > 0) == ("127.0.0.1", True, True)
+    assert f"port {port} is taken" in capsys.readouterr().err
+
+
+def test_the_page_that_a_browser_is_started_with_is_for_one_user_alone():
+    address = "http://127.0.0.1:8765/?token=abc"
+    with command._leading_to(address) as path:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert f"url={address}" in path.read_text()
+    assert not path.exists()
 
 
 def test_what_the_controls_say_is_run_and_what_is_not_possible_is_said():
@@ -171,6 +193,61 @@ def address():
         yield server.stdout.readline().split()[0]
         server.terminate()
         assert server.wait(20) == 0
+
+
+def answered(address, path="/", **headers):
+    """Status of an answer to a request, and its cookie."""
+    connection = http.client.HTTPConnection("127.0.0.1", urlsplit(address).port, timeout=PATIENCE)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    answer.read()
+    cookie = (answer.headers["set-cookie"] or "").partition(";")[0]
+    connection.close()
+    return answer.status, cookie
+
+
+def test_a_strangers_page_gets_neither_the_page_nor_the_socket(address):
+    """By plain requests, as any page, program or other user of the machine can send them."""
+    parts = urlsplit(address)
+    until(lambda: not refuses(parts.port))
+    own, evil = f"http://{parts.netloc}", "http://evil.example"
+    query = f"/?{parts.query}"
+    upgrade = {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    socket_path = "/jupyter/api/kernels/abc/channels?session_id=1"
+    status, cookie = answered(address, query)
+    assert (status, bool(cookie)) == (303, True)
+    mine = {"Cookie": f'odd={{"a b"}}; {cookie}'}
+    assert answered(address, "/", **mine)[0] == 200
+    for path in (
+        "/",
+        "/static/main.js",
+        "/readyz",
+        "/?token=abc",
+        "/?token=",
+        "/?token=%ff",
+        f"/x{query[1:]}",
+    ):
+        assert answered(address, path)[0] == 403, path
+    for host in ("evil.example", f"evil.example:{parts.port}", "127.0.0.1", f"127.0.0.1:{parts.port - 1}"):
+        assert answered(address, query, Host=host)[0] == 403, host
+        assert answered(address, "/", Host=host, **mine)[0] == 403, host
+    for origin in (evil, "null", f"http://127.0.0.1:{parts.port - 1}", f"https://{parts.netloc}"):
+        assert answered(address, "/", Origin=origin, **mine)[0] == 403, origin
+        assert answered(address, socket_path, Origin=origin, **upgrade, **mine)[0] == 403, origin
+    assert answered(address, socket_path, Origin=own, **upgrade)[0] == 403
+    assert answered(address, f"{socket_path}&{parts.query}", Origin=own, **upgrade)[0] == 403
+    wrong = cookie.partition("=")[0] + "=" + "x" * 43
+    assert answered(address, socket_path, Origin=own, **upgrade, Cookie=wrong)[0] == 403
+
+
+def refuses(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) != 0
 
 
 def test_the_page_steps_plays_and_resets_in_a_browser(address, browser):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from functools import partial
 
 import pytest
@@ -11,7 +12,7 @@ from gridtune.optimize.storages.rdb import connect
 from gridtune.optimize.storages.storage import open_for_writing
 from gridtune.scenarios import ScenarioError
 from gridtune.scenarios.results.locks import results_folder
-from gridtune.scenarios.whole_files import beside, replace
+from gridtune.scenarios.whole_files import LEFTOVER, beside, replace
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,7 @@ def test_a_file_keeps_its_content_until_the_new_one_is_whole(tmp_path):
     replace(path, partial(_written, text="old"))
 
     def fails(part):
-        assert part == beside(path, "part")
+        assert LEFTOVER.fullmatch(part.name)["name"] == "front.json"
         part.write_text("ne")
         raise OSError(28, "No space left on device")
 
@@ -73,3 +74,32 @@ def test_a_file_keeps_its_content_until_the_new_one_is_whole(tmp_path):
         replace(path, fails)
     assert [file.name for file in tmp_path.iterdir()] == ["front.json"]
     assert path.read_text() == "old"
+
+
+def test_temporary_names_cannot_be_guessed_and_take_no_link(tmp_path, monkeypatch):
+    path, victim = tmp_path / "front.json", tmp_path / "victim"
+    names = {beside(path, "part").name for _ in range(50)}
+    assert len(names) == 50
+    for name in names:
+        assert LEFTOVER.fullmatch(name)
+        (tmp_path / name).unlink()
+    victim.write_text("dear diary")
+    monkeypatch.setattr("gridtune.scenarios.whole_files.secrets.token_hex", lambda _: "guessed")
+    for file in (victim, tmp_path / "nothing"):
+        link = tmp_path / f".front.json.{os.getpid()}-guessed.part"
+        link.symlink_to(file)
+        with pytest.raises(ScenarioError, match=r"front.json: cannot be written: File exists"):
+            replace(path, partial(_written, text="x"))
+        link.unlink()
+    assert [file.name for file in tmp_path.iterdir()] == ["victim"]
+    assert victim.read_text() == "dear diary"
+
+
+def test_links_under_the_names_of_before_are_not_followed(tmp_path):
+    path, victim = tmp_path / "front.json", tmp_path / "victim"
+    victim.write_text("dear diary")
+    thread = threading.get_native_id()
+    (tmp_path / f".front.json.{os.getpid()}-{thread}.part").symlink_to(victim)
+    replace(path, partial(_written, text="new"))
+    assert (victim.read_text(), path.read_text()) == ("dear diary", "new")
+    assert not path.is_symlink()

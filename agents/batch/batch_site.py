@@ -347,7 +347,9 @@ class BatchSite(mesa.Agent):
         if self.keeper is not None:
             self.keeper.started()
         if self.predictor is not None:
-            self.predictor.started(job, execution.planned_end, execution.end)
+            # Nobody knows when a job ends that something may slow down.
+            end = execution.end if execution.timer is self._agenda else inf
+            self.predictor.started(job, execution.planned_end, end)
         started = self._watchers.pop(job.id, None) if self._watchers else None
         # A pilot looks at its node before it asks for anything (RR-5576, section 7).
         if started is not None and not execution.fails:
@@ -373,6 +375,8 @@ class BatchSite(mesa.Agent):
                 break
             first = waiting.popleft()
             self._run(first.job, first.cleaning, first.planned_end)
+            if self.qos is not None:
+                self.scheduler.call()  # it can be preempted from now on
         if self.best_effort.depth:
             self.scheduler.call_round()
 

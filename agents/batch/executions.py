@@ -11,7 +11,7 @@ from gridtune.model.agenda import COMPLETION
 from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.nodes import NodePool, Placement
 from gridtune.model.grid import Grid
-from gridtune.model.infrastructure.lane import Timer
+from gridtune.model.infrastructure.lane import Lane, Timer
 from gridtune.model.job import Job
 
 Overrun = Literal["extend", "kill"]
@@ -71,7 +71,7 @@ class Executions(dict[int, Execution]):
     Attributes:
         timer: see above.
         resumed: work done before, s to go on from it, and the run time that was promised at first, by job.
-        paused: s that jobs ran which write down how far they have come.
+        paused: s that jobs ran which write down how far they have come, and how far that is, s.
         waking: where jobs go on that were suspended.
         broken: slots where what starts fails, after some s.
     """
@@ -102,7 +102,7 @@ class Executions(dict[int, Execution]):
         self.timer = self._cut_short = timer  # the other one of jobs that are killed at a limit
         self._tasks = PlaceholderTasks()
         self.resumed: dict[int, tuple[float, float, float]] = {}
-        self.paused: dict[int, float] = {}
+        self.paused: dict[int, tuple[float, float]] = {}
         self.waking: dict[int, Waking] = {}
         self.broken: dict[int, Delay] = {}
 
@@ -172,6 +172,15 @@ class Executions(dict[int, Execution]):
         if execution.event is not None:
             execution.timer.cancel(execution.event)
 
+    def progress(self, job: Job) -> float:
+        """Seconds of its run time that a running job has behind it, however long they have taken."""
+        execution = self[job.id]
+        if execution.event is None or not isinstance(execution.timer, Lane | Staged):
+            done = self._agenda.now - job.start - execution.overhead
+        else:
+            done = execution.end - job.start - execution.overhead - execution.timer.left(execution.event)
+        return max(0.0, done)
+
     def complete(self, job: Job) -> None:
         """A job has done its work, and the site hears of it now or after a while."""
         job.finish(self._agenda.now)
@@ -203,8 +212,11 @@ class Executions(dict[int, Execution]):
         self._ended(job)
 
     def _expire(self, job: Job) -> None:
-        now, execution = self._agenda.now, self[job.id]
-        job.expire(now, (now - job.start - execution.overhead) * execution.placement.speed)
+        execution = self[job.id]
+        # Its limit has passed as progress: it took longer where something slowed it down.
+        job.expire(
+            self._agenda.now, (execution.end - job.start - execution.overhead) * execution.placement.speed
+        )
         self.grid.record.counters["killed_by_limit"] += 1
         self._ended(job)
 

@@ -77,9 +77,10 @@ def take_off(site: BatchSite, job: Job) -> Callable[[], object]:
 def pause(site: BatchSite, job: Job) -> None:
     """A running job makes no progress any more, and writes down how far it has come."""
     execution = site.executions[job.id]
+    ran = max(0.0, site.grid.now - job.start - execution.overhead)
+    site.executions.paused[job.id] = ran, site.executions.progress(job)
     site.executions.forget_end(job)
     site.executions[job.id] = execution._replace(event=None)
-    site.executions.paused[job.id] = max(0.0, site.grid.now - job.start - execution.overhead)
 
 
 def preempt(site: BatchSite, job: Job, mode: str, restart: float) -> None:
@@ -93,9 +94,9 @@ def preempt(site: BatchSite, job: Job, mode: str, restart: float) -> None:
     """
     now = site.grid.now
     owner = site.owners.pop(job.id, None)
-    kept = site.executions.paused.pop(job.id, 0.0)
+    kept, progress = site.executions.paused.pop(job.id, (0.0, 0.0))
     if mode == "checkpoint":
-        _keep_progress(site, job, kept, restart)
+        _keep_progress(site, job, progress, restart)
     else:
         site.executions.forget_end(job)
     if mode == "cancel":
@@ -115,17 +116,17 @@ def suspend(site: BatchSite, job: Job) -> Waking:
     """Take a running job off its processors, to go on later from where it is; where that will be."""
     now, execution = site.grid.now, site.executions[job.id]
     pause(site, job)
-    _keep_progress(site, job, site.executions.paused.pop(job.id), 0.0)
+    _keep_progress(site, job, site.executions.paused.pop(job.id)[1], 0.0)
     overhead = max(0.0, execution.overhead - (now - job.start))
     job.suspend(now)
     site.vacate(job)
     return Waking(execution.placement, overhead)
 
 
-def _keep_progress(site: BatchSite, job: Job, ran: float, restart: float) -> None:
+def _keep_progress(site: BatchSite, job: Job, progress: float, restart: float) -> None:
     """Note that a running job has made progress for some s, and needs some s without to go on."""
     before, _, promised = site.executions.resumed.get(job.id, (0.0, 0.0, job.estimate))
-    done = before + ran * site.executions[job.id].placement.speed
+    done = before + progress * site.executions[job.id].placement.speed
     site.executions.resumed[job.id] = done, restart, promised
     # What is promised is the rest, to the last digit as what is left of the run time is worked out.
     job.estimate = max(0.0, promised - done)

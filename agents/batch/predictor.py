@@ -104,17 +104,20 @@ class Predictor:
         if event is not None:
             self.site.grid.agenda.cancel(event)
         predicted = self._predicted.pop(job.id, None)
+        # Who goes on from a checkpoint promises the rest, and is predicted anew.
+        before, _, promised = self.site.executions.resumed.get(job.id, (0.0, 0.0, job.estimate))
         if job.state is DONE:
             runtime = job.runtime
         elif job.state is EXPIRED:
-            runtime = job.given
+            runtime = before + job.given
         else:
             return
         past = self._past.get(job.user)
         if past is None:
             past = self._past[job.user] = deque(maxlen=max(1, self.prediction.memory))
-        past.append(Ended(runtime, job.estimate))
+        past.append(Ended(runtime, promised))
         if predicted is not None:
+            predicted += before
             most = max(runtime, predicted)
             right = min(runtime, predicted) / most if most > 0 else 1.0
             self.told.append((right, float(runtime > predicted)))

@@ -13,6 +13,7 @@ from gridtune.agents.batch.suspension import Suspensions
 from gridtune.model.agenda import COMPLETION
 from gridtune.model.batch.cluster import PROCESSORS
 from gridtune.model.batch.holds import KEYS, Hold
+from gridtune.model.batch.profile import Profile
 from gridtune.model.job import QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.record import Record
@@ -57,12 +58,13 @@ class Terms:
 class QosPreemption:
     """Makes room for waiting jobs of a site, the highest QOS first, in the order of their queues.
 
-    It is asked at the end of each scheduling round, about jobs that the policy has not started. A job takes
-    what is free first, then what as few running jobs as need be hold: the lowest QOS first, of these the
-    youngest (or oldest). Its processors are kept for it until all of them are free; other resources cannot
-    be kept, so where there are any, jobs make way at once. A job that cannot get enough this way lets nobody
-    of its QOS or a lower one preempt in that round. Jobs in reservations and on nodes that are drained are
-    let be.
+    It is asked at the end of each scheduling round, about jobs that the policy has not started and that have
+    a higher QOS than some other job of the site, which waits or runs. A job takes what is free first, then
+    what as few running jobs as need be hold: the lowest QOS first, of these the youngest (or oldest). Its
+    processors are kept for it until all of them are free; other resources cannot be kept, so where there are
+    any, jobs make way at once. A job that cannot get enough this way lets nobody of its QOS or a lower one
+    preempt in that round. Jobs in reservations and on nodes that are drained are let be, and reservations
+    ahead get what they need.
 
     Args:
         site: whose jobs.
@@ -74,7 +76,7 @@ class QosPreemption:
         self.terms = terms
         self._claims: list[tuple[Job, Hold]] = []
         self._leaving: set[tuple[int, int]] = set()  # jobs and their kills so far
-        self._again = -inf  # s, when it wants to be asked
+        self._again: tuple[float, int] | None = None  # s, when it wants to be asked, and the event
         self._keys = KEYS << 1
         self._suspensions = Suspensions(site, self.level) if terms.mode == "suspend" else None
         site.qos = self
@@ -89,15 +91,19 @@ class QosPreemption:
         self.settle()
         cluster, level = self.site.cluster, self.level
         claimed = {job.id for job, _ in self._claims}
-        below = list(running_jobs(self.site))
-        if self._suspensions is not None:
-            below += self._suspensions.jobs  # slots that are kept for them may be had as well
-        lowest = min(map(level, below), default=inf)
-        waiting = [job for job in cluster.in_order() if level(job) > lowest and job.id not in claimed]
+        order = [(job, level(job)) for job in cluster.in_order()]
+        others = [
+            *running_jobs(self.site),
+            *(self._suspensions.jobs if self._suspensions is not None else ()),
+        ]
+        lowest = min([*(own for _, own in order), *map(level, others)], default=inf) if order else inf
+        waiting = [job for job, own in order if own > lowest and job.id not in claimed]
+        again = inf
         for job in sorted(waiting, key=level, reverse=True):
             if not self._make_way(job):
-                self._ask_again(job)
+                again = self._next_preemptable(job)
                 break
+        self._look_at(again)
 
     def settle(self) -> None:
         """Start those for whom there is room now, and forget those who wait no longer."""
@@ -124,20 +130,27 @@ class QosPreemption:
         self._close(hold)
         return True
 
-    def _ask_again(self, job: Job) -> None:
-        """Have a round as soon as one more of the jobs below this one can be preempted."""
-        now, terms = self.site.grid.now, self.terms
-        able = (
-            one.start + terms.exempt for one in running_jobs(self.site) if self.level(one) < self.level(job)
-        )
-        again = min((time for time in able if time > now), default=inf)
-        if now <= self._again < again:
-            again = self._again
-        if again < inf and again != self._again:
-            self._again = again
-            self.site.grid.agenda.at(again, self._look, None, COMPLETION)
+    def _next_preemptable(self, job: Job) -> float:
+        """When one more of the jobs below this one can be preempted, s; infinite for never."""
+        now, level = self.site.grid.now, self.level(job)
+        able = (self._spared_until(one) for one in running_jobs(self.site) if self.level(one) < level)
+        return min((time for time in able if time > now), default=inf)
+
+    def _look_at(self, again: float) -> None:
+        """Have a round at that time, s, and at no other that was asked for before; infinite for none."""
+        agenda = self.site.grid.agenda
+        if self._again is not None:
+            if self._again[0] == again:
+                return
+            agenda.cancel(self._again[1])
+        self._again = (again, agenda.at(again, self._look, None, COMPLETION)) if again < inf else None
+
+    def _spared_until(self, job: Job) -> float:
+        """When a running job can be preempted, s."""
+        return job.start + self.terms.exempt
 
     def _look(self, _: object) -> None:
+        self._again = None
         self.site.processors_returned()
 
     def _make_way(self, job: Job) -> bool:
@@ -184,7 +197,7 @@ class QosPreemption:
         """The jobs that make way for what a job is missing, by name; None if there are not enough."""
         site, terms, now = self.site, self.terms, self.site.grid.now
         left = {name: units for name, units in missing.items() if units > 0}
-        if not left:
+        if not left and self._beside_windows(job, ()):
             return ()
         able = [
             one
@@ -192,7 +205,7 @@ class QosPreemption:
             if self.level(one) < self.level(job)
             and one.state is RUNNING
             and one.runtime < inf
-            and now - one.start >= terms.exempt
+            and self._spared_until(one) <= now
             and (one.id, one.kills) not in self._leaving
             and (self._suspensions is not None or not site.cluster.borrows(one))
             and not site.nodes.any_out(site.executions[one.id].placement)
@@ -200,20 +213,34 @@ class QosPreemption:
         sign = -1.0 if terms.victims == "youngest" else 1.0
         able.sort(key=lambda one: (self.level(one), sign * one.start, sign * one.id))
         chosen: list[Job] = []
+
+        def enough() -> bool:
+            return max(left.values(), default=0) <= 0 and self._beside_windows(job, chosen)
+
         for one in able:
-            if max(left.values()) <= 0:
+            if enough():
                 break
             chosen.append(one)
             _change(left, site.cluster.held_by(one), -1)
-        if max(left.values()) > 0:
+        if not enough():
             return None
         for one in list(chosen):
             _change(left, site.cluster.held_by(one), 1)
-            if max(left.values()) <= 0:
-                chosen.remove(one)
-            else:
+            chosen.remove(one)
+            if not enough():
                 _change(left, site.cluster.held_by(one), -1)
+                chosen.append(one)
         return chosen
+
+    def _beside_windows(self, job: Job, victims: Sequence[Job]) -> bool:
+        """Whether a job that starts once some others have left lets reservations have their processors."""
+        cluster, start = self.site.cluster, self.site.grid.now + (self._notice if victims else 0.0)
+        if not cluster.windows:
+            return True
+        gone = {victim.id for victim in victims}
+        ends = sorted((start if key in gone else time, count) for time, key, count in cluster.ends)
+        profile = Profile(start, cluster.free, ends, cluster.windows)
+        return profile.place(job.processors, cluster.duration(job), nextafter(start, inf)) < inf
 
     def _tell(self, victim: Job, leave: float) -> None:
         """A job has to leave at a time (s)."""

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any
 
 import mesa
 
-from gridtune.model.agenda import ARRIVAL
+from gridtune.model.agenda import ARRIVAL, Arrival
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
+from gridtune.model.owed import Owed
 from gridtune.model.record import Missing
 
 
 class Submitter(mesa.Agent):
     """Submits the jobs of a workload, one at each call of `submit`, and then those that follow it.
+
+    A task is owed from the moment that it is scheduled, and what follows others from the time of the log on.
 
     Args:
         grid: where it lives.
@@ -28,6 +31,7 @@ class Submitter(mesa.Agent):
 
     Attributes:
         submitted: number of jobs so far.
+        owed: tasks of which no job has been made.
     """
 
     def __init__(
@@ -41,13 +45,19 @@ class Submitter(mesa.Agent):
         super().__init__(grid)
         self._grid = grid
         self._followers = dict(followers or {})
-        self._unsent = {task.number: task for tasks in self._followers.values() for task in tasks}
-        if self._unsent:
-            grid.record.held_back.append(self._held_back)
+        self.owed = Owed()
+        for tasks in self._followers.values():
+            for task in tasks:
+                self.owed.add((task.submit, self._follow, task))
         self.name = name
         self.submitted = 0
-        self._make = make
+        self._create = make
         self._receive = receive
+
+    def schedule(self, tasks: Iterable[Any]) -> Iterator[Arrival]:
+        """Tasks, in the order of their coming, as arrivals that submit them."""
+        submit = self.submit
+        return self.owed.schedule((task.submit, submit, task) for task in tasks)
 
     def submit(self, task: Any) -> None:
         """A task comes."""
@@ -60,16 +70,22 @@ class Submitter(mesa.Agent):
             self._grid.agenda.after(task.withdrawn, ended, None, ARRIVAL)
         self._receive(self._make(task), ended)
 
+    def _make(self, task: Any) -> Job:
+        self.owed.made(task)
+        return self._create(task)
+
     def _ended(self, number: int, _: Job | None) -> None:
         """A job has ended, for whatever reason: those who waited for it think, and submit what comes next."""
         for task in self._followers.pop(number, ()):
             self._grid.agenda.after(task.think, self._follow, task, ARRIVAL)
 
     def _follow(self, task: Any) -> None:
-        del self._unsent[task.number]
-        self.submit(task._replace(submit=self._grid.now))
+        self.owed.made(task)
+        came = task._replace(submit=self._grid.now)
+        self.owed.add((came.submit, self.submit, came))
+        self.submit(came)
 
-    def _held_back(self, now: float) -> list[Missing]:
-        """What has not come, and would have by now (s) if others had ended as in the log."""
-        late = [task for task in self._unsent.values() if task.submit < now and task.withdrawn == inf]
+    def missing(self, now: float) -> list[Missing]:
+        """What should have come by now (s) and has not; nobody misses what would have been withdrawn."""
+        late = [task for task in self.owed.unmade(now) if task.withdrawn == inf]
         return [Missing(task.user, 1, task.runtime * task.processors, inf) for task in late]

@@ -235,7 +235,9 @@ class Staged:
         self.inner = inner
         self.output = output
         self._handle = 0
-        self._live: dict[int, tuple[Timer, int]] = {}
+        self._live: dict[
+            int, tuple[list[Stage], float, int]
+        ] = {}  # stages to come, since when (s), the event
 
     def after(self, delay: float, action: Action, argument: Any = None, order: int = COMPLETION) -> int:
         """Fire after so many seconds of work and all transfers of a job; a handle for `cancel`."""
@@ -259,8 +261,18 @@ class Staged:
 
     def cancel(self, handle: int) -> None:
         """Take back what has not fired, wherever it is."""
-        timer, event = self._live.pop(handle)
-        timer.cancel(event)
+        (stage, *_), _, event = self._live.pop(handle)
+        stage.timer.cancel(event)
+
+    def left(self, handle: int) -> float:
+        """Work, in s at full rate, that an execution which has not ended still needs: no transfers."""
+        (stage, *later), since, event = self._live[handle]
+        to_come = sum(one.amount for one in later if not one.moves)
+        if stage.moves:
+            return to_come
+        if isinstance(stage.timer, Lane):
+            return to_come + stage.timer.left(event)
+        return to_come + stage.amount - (self.way.network.agenda.now - since)
 
     def _found(self, file: str) -> bool:
         """Whether an input is kept at the site."""
@@ -284,7 +296,7 @@ class Staged:
             else:
                 action(job)
 
-        self._live[handle] = stage.timer, stage.timer.after(stage.amount, over, job, order)
+        self._live[handle] = stages, since, stage.timer.after(stage.amount, over, job, order)
 
 
 def network_of(grid: Grid) -> Network | None:

@@ -66,7 +66,8 @@ class Priority(BatchPolicy):
     the one with the lower number. The order is taken anew at each pass.
 
     With no reservation nobody passes the first job that does not fit; with one it is EASY, with all
-    conservative backfilling in the order of priority.
+    conservative backfilling in the order of priority. Jobs that cannot be planned within `window` have none:
+    the next ones have it.
     """
 
     rule: Rule = parameter(

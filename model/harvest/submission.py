@@ -71,7 +71,8 @@ class Tap(Control):
     """CiGri's production rule: a tap for each campaign, closed while any of its jobs waits.
 
     While open, `rate` jobs are submitted in each cycle and the rate grows. Once the grace period since its
-    closing is over, the rate is divided by the factor in every cycle in which the tap is closed.
+    closing is over, each cycle after a closed one begins by dividing the rate by the factor: the cycle that
+    reopens the tap does so, too.
     """
 
     initial: int = _initial()
@@ -106,11 +107,10 @@ class Tap(Control):
     def _flow(self, reading: Reading, memory: Flow | None) -> Decision:
         """Nothing while own jobs wait, else the present rate."""
         rate, closed = memory or Flow(min(self.initial, self.maximum), None)
+        if closed is not None and reading.time - closed >= self.grace:
+            rate = max(min(self.initial, self.maximum), int(rate / self.factor))
         if reading.waiting:
-            since = reading.time if closed is None else closed
-            if reading.time - since > self.grace:
-                rate = max(min(self.initial, self.maximum), int(rate / self.factor))
-            return Decision(0.0, Flow(rate, since), nan, reading.waiting)
+            return Decision(0.0, Flow(rate, reading.time if closed is None else closed), nan, reading.waiting)
         submitted = min(rate, reading.left)
         following = rate
         if rate < submitted * self.factor + 1:

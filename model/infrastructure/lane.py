@@ -75,6 +75,11 @@ class Lane:
         """Take out work that has not ended."""
         self._shift(-self.weight(self._live.pop(handle).argument))
 
+    def left(self, handle: int) -> float:
+        """Progress, in s at full rate, that work which has not ended still needs."""
+        time, progress = self._anchor
+        return self._live[handle].end - progress - (self.agenda.now - time) * self.rate
+
     def turn(self, rate: float) -> None:
         """From now on, advance at another rate; 0 to stand still."""
         now = self.agenda.now

@@ -15,6 +15,7 @@ from gridtune.optimize.front.against_today import gains, settings_changed, today
 from gridtune.optimize.front.number_format import cell, estimated, spoken, with_unit
 from gridtune.optimize.front.terminal import terminal_width, wrapped
 from gridtune.optimize.records.evaluations import Evaluation
+from gridtune.plain_text import escaped
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.results.files import version_of
 
@@ -47,7 +48,7 @@ def exported(study: Study, name: str) -> str:
         *_plugins(scenario.plugins, scenario.base),
         f"Written by gridtune {version_of('gridtune') or 'from its sources'}",
     ]
-    comments = "".join(f"# {line}\n" for line in lines)
+    comments = "".join(f"# {escaped(line)}\n" for line in lines)
     return f"{comments}\n{tomli_w.dumps(document)}"
 
 

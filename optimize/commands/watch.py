@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import secrets
 import socket
 import sys
+import tempfile
 import threading
 import time
 import warnings
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from html import escape
 from importlib.util import find_spec
+from pathlib import Path
 
 from gridtune.optimize.watch.controls import controls_of
+from gridtune.optimize.watch.guard import Guard
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare
@@ -23,6 +30,7 @@ HOST = "127.0.0.1"  # nobody else's business
 OBJECTIVES = ("unhappy_users", "unfairness", "completed")
 STEPS = 200  # of a run, if nothing else is asked for
 PAGE = "gridtune.optimize.watch.page"
+NEEDED = ("solara", "ipyvuetify", "networkx", "altair", "uvicorn")
 
 
 def watch(
@@ -35,11 +43,11 @@ def watch(
         seed: of the first run.
         steps: that a whole run takes, about: the scenario is run once to see how long it lasts.
         step_length: s that a step advances; then there is no need to.
-        port: to listen at; 0 for any that is free.
+        port: to listen at; 0 for any that is free, which is taken, too, if somebody else listens there.
         browser: whether to open a browser.
 
     Raises:
-        ScenarioError: the extra is not installed, or the port is taken.
+        ScenarioError: the extra is not installed, or one may not listen there.
     """
     check_installed()
     listener = _listen(port)
@@ -59,7 +67,7 @@ def check_installed() -> None:
     Raises:
         ScenarioError: something is missing.
     """
-    missing = [name for name in ("solara", "ipyvuetify", "networkx", "uvicorn") if find_spec(name) is None]
+    missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ScenarioError(
             f"watch: {', '.join(missing)} not installed; the extra brings all: pip install 'gridtune[watch]'"
@@ -67,12 +75,17 @@ def check_installed() -> None:
 
 
 def _listen(port: int) -> socket.socket:
+    """Listen at a port, or at any that is free where somebody else listens."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen()
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRINUSE and port:
+            print(f"gridtune: port {port} is taken; another one it is", file=sys.stderr)
+            return _listen(0)
         raise ScenarioError(
             f"watch: port {port}: {error.strerror or error}; choose another with --port, or 0 for any"
         ) from error
@@ -93,17 +106,21 @@ def _serve(scenario: Scenario, seed: int, length: float, listener: socket.socket
     os.environ["SOLARA_THEME_SHOW_BANNER"] = "false"
     os.environ.setdefault("SOLARA_SESSION_SECRET_KEY", secrets.token_hex())
     warnings.filterwarnings("ignore", module="solara")  # on how Mesa uses it
-    import uvicorn
+    try:
+        import solara.server.starlette
+        import uvicorn
 
-    from gridtune.optimize.watch import page
+        from gridtune.optimize.watch import page
+    except ImportError as error:
+        raise ScenarioError(f"watch: {error}; the extra brings all: pip install 'gridtune[watch]'") from error
 
     wanted = scenario.spec.search.objectives if scenario.spec.search is not None else []
     names = tuple(dict.fromkeys([*OBJECTIVES, *wanted]))
     page.SHOWN.append(page.Watched(scenario, seed, length, controls_of(scenario), names))
-    import solara.server.starlette
-
+    port = listener.getsockname()[1]
+    guard = Guard(solara.server.starlette.app, port)
     config = uvicorn.Config(
-        solara.server.starlette.app, host=HOST, log_level="critical", timeout_graceful_shutdown=1
+        guard, host=HOST, log_level="critical", timeout_graceful_shutdown=1, proxy_headers=False
     )
 
     class Server(uvicorn.Server):
@@ -113,11 +130,24 @@ def _serve(scenario: Scenario, seed: int, length: float, listener: socket.socket
             super().handle_exit(sig, frame)
 
     server = Server(config)
-    address = f"http://{HOST}:{listener.getsockname()[1]}"
+    address = f"http://{HOST}:{port}{guard.path}"
     print(f"{address}  ({scenario.name}, {length:g} s a step; Ctrl-C ends)", flush=True)
-    if browser:
-        threading.Thread(target=_open, args=(server, address), daemon=True).start()
-    server.run(sockets=[listener])
+    with _leading_to(address) if browser else nullcontext() as page_file:
+        if page_file:
+            threading.Thread(target=_open, args=(server, page_file.as_uri()), daemon=True).start()
+        server.run(sockets=[listener])
+
+
+@contextmanager
+def _leading_to(address: str) -> Iterator[Path]:
+    """A page that only this user can read and that leads to an address.
+
+    Everybody on the machine sees with what words a browser is started: the address must not be among them.
+    """
+    with tempfile.NamedTemporaryFile("w", prefix="gridtune-watch-", suffix=".html", encoding="utf-8") as file:
+        file.write(f'<meta http-equiv="refresh" content="0; url={escape(address)}">\n')
+        file.flush()
+        yield Path(file.name)
 
 
 def _open(server: uvicorn.Server, address: str) -> None:  # type: ignore[name-defined]  # noqa: F821

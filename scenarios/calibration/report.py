@@ -8,6 +8,7 @@ from math import isinf
 from statistics import geometric_mean
 from typing import Any
 
+from gridtune.plain_text import escaped
 from gridtune.scenarios.calibration.fit import SITE, Calibration, described
 from gridtune.scenarios.calibration.waits import Likeness
 from gridtune.scenarios.document.scenario import shipped_text
@@ -92,12 +93,14 @@ def scenario_text(found: Calibration, last: int | None = None) -> str:
     }
     others = f" and {len(found.traces) - 1} others" if len(found.traces) > 1 else ""
     shipped = shipped_text("batch/replay")
+    description = (
+        f"Calibrated to {trace}{others}: chosen on one half, even weeks or logs; on the other the mean "
+        f"wait is {best.tested.ratio:.2f} times that of the log, with a loss of {best.tested.loss:.2f} "
+        f"(plain EASY: {plain.ratio:.2f}, {plain.loss:.2f})."
+    )
     lines = [
         'title = "Replay of a log on a site calibrated to it"',
-        'description = """',
-        f"Calibrated to {trace}{others}: chosen on one half, even weeks or logs; on the other",
-        f"the mean wait is {best.tested.ratio:.2f} times that of the log, with a loss of",
-        f'{best.tested.loss:.2f} (plain EASY: {plain.ratio:.2f}, {plain.loss:.2f})."""',
+        f"description = {_toml(description)}",
         "",
         "[[site]]",
         'name = "cluster"',
@@ -131,4 +134,4 @@ def _toml(value: Any) -> str:
         return "{ " + ", ".join(f"{name} = {_toml(part)}" for name, part in value.items()) + " }"
     if isinstance(value, float) and isinf(value):
         return "inf"
-    return json.dumps(value, ensure_ascii=False)
+    return escaped(json.dumps(value, ensure_ascii=False))

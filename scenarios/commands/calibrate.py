@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gridtune.plain_text import argument, hidden
 from gridtune.scenarios.calibration.fit import calibrate
 from gridtune.scenarios.calibration.report import as_json, report_lines, scenario_text
 from gridtune.scenarios.errors import ScenarioError
@@ -28,6 +29,8 @@ def run_calibration(
         ScenarioError: see `calibrate`; or the file exists or cannot be written.
     """
     if out is not None:
+        if fault := hidden(str(out)):
+            raise ScenarioError(f"--out {fault}")
         if out.suffix != ".toml":
             raise ScenarioError(
                 f"{out}: what is written is a scenario; name it {out.with_suffix('.toml').name}"
@@ -41,5 +44,7 @@ def run_calibration(
     if out is not None:
         text = scenario_text(found, last)
         replace(out, lambda part: part.write_text(text, encoding="utf-8"))
-        lines.append(f"{out}: a scenario with these settings; `gridtune search {out}` goes on from it")
+        lines.append(
+            f"{out}: a scenario with these settings; `gridtune search {argument(out)}` goes on from it"
+        )
     return as_json(found), lines

@@ -15,7 +15,9 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from gridtune import limits
+from gridtune.plain_text import hidden
 from gridtune.scenarios.document.active_parts import active
+from gridtune.scenarios.document.control_characters import control_characters
 from gridtune.scenarios.document.faults import lines_of
 from gridtune.scenarios.document.paths import Document, value_at, with_values
 from gridtune.scenarios.document.trust import Plugin, allowed_here, plugins_of, run_plugins, trusted
@@ -37,6 +39,9 @@ class Scenario:
         allow_plugins: whether its user lets the Python files run that it names, beside those that are trusted
             anyway; see `scenarios.document.trust`.
         pinned: SHA-256 of Python files by name, where others would not be what was run.
+
+    Raises:
+        ScenarioError: the name has a control character.
     """
 
     name: str
@@ -44,6 +49,10 @@ class Scenario:
     base: Path
     allow_plugins: bool = field(default_factory=allowed_here, compare=False)
     pinned: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if fault := hidden(self.name):
+            raise ScenarioError(f"scenario {fault}")
 
     @property
     def spec(self) -> ScenarioSpec:
@@ -70,14 +79,19 @@ class Scenario:
 
     @cached_property
     def _tables(self) -> ScenarioSpec:
+        faults = list(control_characters(self.document))
         try:
-            run_plugins(self._plugins, self.allow_plugins, self.pinned)
+            plugins = self._plugins
+            run_plugins([] if faults else plugins, self.allow_plugins, self.pinned)
         except ScenarioError as error:
             raise ScenarioError(f"{self.name}: {error}") from error
         try:
-            return ScenarioSpec.model_validate(self.document, context={"base": self.base})
+            made = ScenarioSpec.model_validate(self.document, context={"base": self.base})
         except ValidationError as error:
-            raise ScenarioError([f"{self.name}: {line}" for line in lines_of(error, self.document)]) from None
+            faults += lines_of(error, self.document)
+        if faults:
+            raise ScenarioError([f"{self.name}: {line}" for line in dict.fromkeys(faults)])
+        return made
 
     def override(self, values: Mapping[str, Any]) -> Self:
         """The scenario with a value set at each path, checked.

@@ -8,7 +8,9 @@ content, by its SHA-256; what is run is what was read for that.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +19,7 @@ from pathlib import Path
 
 from gridtune.model.plugins import digest, run_plugin
 from gridtune.model.policy import PolicyError
+from gridtune.plain_text import argument, hidden
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.whole_files import replace
 
@@ -99,9 +102,10 @@ def run_plugins(plugins: Sequence[Plugin], allowed: bool, pinned: Mapping[str, s
         )
     if not allowed and not trusted(plugins):
         names = " and ".join(str(one.path) for one in plugins)
+        files = " ".join(argument(_short(one.path)) for one in plugins)
         raise ScenarioError(
             f"plugins: would run {names} as Python, with all that you may do; if you know what it does, "
-            f"`gridtune trust {' '.join(_short(one.path) for one in plugins)}`, or give --allow-plugins"
+            f"`gridtune trust {files}`, or give --allow-plugins"
         )
     for one in plugins:
         try:
@@ -118,12 +122,24 @@ def trusted(plugins: Sequence[Plugin]) -> bool:
 def remembered() -> dict[str, str]:
     """What may run: SHA-256 of content, with the path that it had when the user said so."""
     try:
-        lines = store().read_text(encoding="utf-8").splitlines()
+        lines = store().read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{store()}: cannot be read: {error}") from error
-    return dict(line.split("  ", 1) for line in lines if "  " in line)
+    return dict(_decision(line, number) for number, line in enumerate(lines, 1) if line)
+
+
+def _decision(line: str, number: int) -> tuple[str, str]:
+    """SHA-256 and path of a line of the store."""
+    try:
+        made = json.loads(line)
+        mark, path = made["sha256"], made["path"]
+        if re.fullmatch(r"[0-9a-f]{64}", mark) and isinstance(path, str):
+            return mark, path
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise ScenarioError(f"{store()}: line {number}: no decision on a plug-in; remove the line")
 
 
 def trust(path: Path) -> Plugin:
@@ -168,7 +184,7 @@ def changed_trust(files: Sequence[Path], forgotten: bool) -> Iterator[str]:
 
 
 def store() -> Path:
-    """The file that remembers, a line for each plug-in as of `sha256sum`; in the user's own settings."""
+    """The file that remembers, a line of JSON for each plug-in; in the user's own settings."""
     try:
         if os.name == "nt":
             folder = Path(os.environ.get("APPDATA") or Path.home())
@@ -176,12 +192,12 @@ def store() -> Path:
             folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     except RuntimeError as error:  # who is the user?
         raise ScenarioError(f"no folder for settings: {error}; set XDG_CONFIG_HOME") from error
-    return folder / "gridtune" / "trusted-plugins"
+    return folder / "gridtune" / "trusted-plugins.jsonl"
 
 
 def _write(known: Mapping[str, str]) -> None:
     path = store()
-    text = "".join(f"{mark}  {where}\n" for mark, where in known.items())
+    text = "".join(json.dumps({"sha256": mark, "path": where}) + "\n" for mark, where in known.items())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -190,6 +206,8 @@ def _write(known: Mapping[str, str]) -> None:
 
 
 def _read(name: str, base: Path) -> Plugin:
+    if fault := hidden(name):
+        raise ScenarioError(f"plugins: {fault}")
     try:
         folder = base.resolve()
         path = (folder / name).resolve()

@@ -31,6 +31,12 @@ def check(spec: ScenarioSpec) -> None:
     Raises:
         ValueError: a fault is about a site, link or service that the scenario does not have.
     """
+    for fault in spec.fault:
+        if fault.kind == "link" and spec.network.sharing == "none":
+            raise ValueError(
+                f"fault {fault.name}: link: only links that are shared are cut; "
+                'set network.sharing = "max-min"'
+            )
     if not all(spec.parts.values()):
         return  # what is missing may be switched off
     names = [site.name for site in spec.site] + (spec.platform.names if spec.platform is not None else [])
@@ -40,13 +46,8 @@ def check(spec: ScenarioSpec) -> None:
     for fault in spec.fault:
         what = f"fault {fault.name}"
         known = ", ".join(names) or "none"
-        if fault.kind == "service" or fault.kind == "report":
-            if spec.middleware is None:
-                raise ValueError(f"{what}: {fault.kind}: needs a [middleware]")
-        elif fault.kind == "link" and spec.network.sharing == "none":
-            raise ValueError(
-                f'{what}: link: only links that are shared are cut; set network.sharing = "max-min"'
-            )
+        if fault.kind in ("service", "report") and spec.middleware is None:
+            raise ValueError(f"{what}: {fault.kind}: needs a [middleware]")
         if fault.kind == "server":
             groups = [sed.name for sed in spec.sed]
             if not groups or fault.server not in (EVERY, *groups):
@@ -60,6 +61,8 @@ def check(spec: ScenarioSpec) -> None:
 
 def build(grid: Grid, spec: ScenarioSpec) -> None:
     """Have faults come and go."""
+    if spec.fault:
+        grid.record.counters["faults"] += 0
     if any(fault.kind == "broken" for fault in spec.fault):
         grid.record.counters["broken_executions"] += 0
     for fault in spec.fault:
@@ -73,7 +76,9 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
 def _targets(grid: Grid, fault: FaultSpec) -> Iterator[tuple[str, Change]]:
     """All that a fault befalls, each by itself."""
     if fault.kind == "service":
-        yield fault.service, _service(grid, fault)
+        service = _service(grid, fault)
+        if service is not None:
+            yield fault.service, (service.halt, service.resume)
         return
     if fault.kind == "server":
         for server in list(grid.agents):
@@ -169,17 +174,20 @@ def _reporting(grid: Grid) -> Iterator[tuple[Broker, int, str]]:
                 yield broker, k, member.site.name
 
 
-def _service(grid: Grid, fault: FaultSpec) -> Change:
-    """A central service stands still: requests wait. One that takes no time is made a queue for it."""
+def _service(grid: Grid, fault: FaultSpec) -> Service | None:
+    """The central service that stands still, or none: pull has no information system.
+
+    One that takes no time is made a queue for it.
+    """
     for agent in list(grid.agents):
         if isinstance(agent, Broker) and fault.service == "information":
             agent.information = agent.information or Service(grid, "information", no_delay)
-            return agent.information.halt, agent.information.resume
+            return agent.information
         if isinstance(agent, Broker | MatchMaker) and fault.service == "middleware":
             name = "broker" if isinstance(agent, Broker) else "match-maker"
             agent.service = agent.service or Service(grid, name, no_delay)
-            return agent.service.halt, agent.service.resume
-    return (lambda: None), (lambda: None)  # pull has no information system that could fail
+            return agent.service
+    return None
 
 
 def _break(site: BatchSite, slots: range, after: Callable[[], float]) -> None:

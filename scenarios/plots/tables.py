@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gridtune.plain_text import argument
 from gridtune.scenarios.plots.columns import COLUMNS, OF_ONE, check_together, read_manifest, read_table
 from gridtune.scenarios.plots.style import PlotError
 
@@ -105,7 +106,9 @@ def read_run(folder: Path | str, replication: int = 0) -> RunTables:
     """
     folder = Path(folder)
     if not (folder / "jobs.parquet").is_file() or not (folder / "manifest.json").is_file():
-        raise PlotError(f"{folder}: no run is there; `gridtune run SCENARIO --out {folder}` writes one")
+        raise PlotError(
+            f"{folder}: no run is there; `gridtune run SCENARIO --out {argument(folder)}` writes one"
+        )
     name, count = read_manifest(folder)
     if not 0 <= replication < count:
         raise PlotError(f"{folder}: replication {replication}: there are {count}, the first is 0")

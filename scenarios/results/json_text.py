@@ -6,10 +6,13 @@ import json
 from math import isfinite
 from typing import Any
 
+from gridtune.plain_text import escaped
+
 
 def to_json(content: Any) -> str:
     """JSON text; what is not finite becomes null, which every reader of JSON understands."""
-    return json.dumps(_finite(content), indent=2, ensure_ascii=False)
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=False)
+    return escaped(text, "\n", lambda letter: json.dumps(letter)[1:-1])
 
 
 def _finite(content: Any) -> Any:

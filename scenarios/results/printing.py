@@ -8,6 +8,7 @@ from math import inf
 from shutil import get_terminal_size
 from typing import Any
 
+from gridtune.plain_text import escaped
 from gridtune.scenarios.results.amounts import human
 from gridtune.scenarios.results.headline import grouped, headline
 
@@ -54,7 +55,8 @@ def _print_folded(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None
     table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
     for row in rows:
         table.add_row(*row)
-    Console(markup=False, highlight=False).print(table)
+    # Without colours, as standard output takes no escape sequences: names could bring some.
+    Console(markup=False, highlight=False, color_system=None).print(table)
 
 
 def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool) -> None:
@@ -117,4 +119,4 @@ def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:
 def _cell(value: Any) -> str:
     if value is None or value != value:
         return "–"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else escaped(str(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from gridtune.plain_text import escaped
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace
@@ -48,7 +49,7 @@ def swf_lines(trace: Trace) -> Iterator[str]:
     yield f"; Conversion: gridtune, from {trace.format}"
     for fact in FACTS:
         for value in filter(None, header.get(fact, "").splitlines()):
-            yield f"; {fact}: {value}"
+            yield f"; {fact}: {escaped(value)}"
     if "UnixStartTime" not in header and trace.origin > 1e8:
         yield f"; UnixStartTime: {trace.origin:.0f}"
     numbers: dict[str, dict[str, str]] = {}
@@ -57,7 +58,7 @@ def swf_lines(trace: Trace) -> Iterator[str]:
         numbers[name] = _numbered(getattr(job, column) for job in trace.jobs)
         for text, number in numbers[name].items():
             if text != number:
-                yield f"; {label}: {number} {text}"
+                yield f"; {label}: {number} {escaped(text)}"
     for job in trace.jobs:
         users = [numbers[name].get(getattr(job, name) or "", "-1") for name in NAMED if name != "partition"]
         ran = job.withdrawn is None

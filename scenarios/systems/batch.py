@@ -257,8 +257,9 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         for task in tasks:
             (followers.setdefault(task.preceding, []) if task.preceding else by_themselves).append(task)
         tasks = by_themselves
-    arrive = Submitter(grid, workload.name, make, receiver.submit, followers).submit
-    return ((task.submit, arrive, task) for task in tasks)
+    submitter = Submitter(grid, workload.name, make, receiver.submit, followers)
+    grid.record.held_back.append(submitter.missing)
+    return submitter.schedule(tasks)
 
 
 def _needs(grid: Grid, workload: JobWorkload) -> Iterator[Mapping[str, int]] | None:

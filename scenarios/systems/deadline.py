@@ -19,7 +19,9 @@ from gridtune.model.grid import Grid
 from gridtune.model.gridrpc.disciplines import Discipline
 from gridtune.model.job import Job
 from gridtune.model.network import Link as GridLink
+from gridtune.model.owed import Owed
 from gridtune.model.policy import make
+from gridtune.model.record import Missing
 from gridtune.scenarios.systems.gridrpc import hierarchy_of
 from gridtune.scenarios.tables.deadline import AgentSpec, ServerSpec
 from gridtune.scenarios.tables.gridrpc import MASTER
@@ -106,8 +108,37 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         agents = together.planners
     tasks: list[Job] = []
     measure(agents, tasks, spec.agent.high_priority)
+    _have_tasks_come(grid, workloads, tasks, together)
+    grid.record.probe("server.running", lambda: sum(server.job is not None for server in servers))
+    grid.record.probe("server.waiting", lambda: sum(len(server.queue) for server in servers))
+    monitors = [agent.monitor for agent in agents]
+    grid.record.probe(
+        "correction",
+        lambda: (
+            sum(monitor.factor(k) for monitor in monitors for k in range(len(monitor.machines)))
+            / sum(len(monitor.machines) for monitor in monitors)
+        ),
+    )
+    grid.record.probe(
+        "forecast_error",
+        lambda: (
+            sum(monitor.errors for monitor in monitors)
+            / max(1, sum(monitor.executions for monitor in monitors))
+        ),
+    )
+
+
+def _have_tasks_come(
+    grid: Grid,
+    workloads: Sequence[TaskWorkload],
+    tasks: list[Job],
+    together: SchedulingAgents | TaskClients,
+) -> None:
+    """Have the tasks of all workloads made when they come, noted, and handed to agents."""
+    owed = Owed()
 
     def arrive(what: tuple[str, Arrival]) -> None:
+        owed.made(what)
         role, arrival = what
         task = grid.record.job(
             arrival.user,
@@ -128,24 +159,11 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         for what in merge(*map(named, workloads), key=lambda what: what[1].time):
             yield what[1].time, arrive, what
 
-    grid.agenda.feed(arrivals())
-    grid.record.probe("server.running", lambda: sum(server.job is not None for server in servers))
-    grid.record.probe("server.waiting", lambda: sum(len(server.queue) for server in servers))
-    monitors = [agent.monitor for agent in agents]
-    grid.record.probe(
-        "correction",
-        lambda: (
-            sum(monitor.factor(k) for monitor in monitors for k in range(len(monitor.machines)))
-            / sum(len(monitor.machines) for monitor in monitors)
-        ),
-    )
-    grid.record.probe(
-        "forecast_error",
-        lambda: (
-            sum(monitor.errors for monitor in monitors)
-            / max(1, sum(monitor.executions for monitor in monitors))
-        ),
-    )
+    def missing(now: float) -> list[Missing]:
+        return [Missing(task.user, 1, task.runtime, task.deadline) for _, task in owed.unmade(now)]
+
+    grid.agenda.feed(owed.schedule(arrivals()))
+    grid.record.held_back.append(missing)
 
 
 def _clients(grid: Grid, spec: ScenarioSpec, agent: AgentSpec, servers: Sequence[TaskServer]) -> TaskClients:

@@ -17,7 +17,9 @@ from gridtune.model.gridrpc.disciplines import Discipline
 from gridtune.model.gridrpc.dispatch import Dispatch
 from gridtune.model.gridrpc.selection import Aggregation
 from gridtune.model.network import Link
+from gridtune.model.owed import Owed
 from gridtune.model.policy import make
+from gridtune.model.record import Missing
 from gridtune.scenarios.tables.gridrpc import MASTER, LevelSpec, SedSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.sessions import SessionWorkload
@@ -120,7 +122,10 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         came += 1
         return hosts[-1]
 
+    owed = Owed()
+
     def arrive(visit: tuple[str, Session]) -> None:
+        owed.made(visit)
         kind, session = visit
         Client(grid, session, habits[kind or spec.client[0].name], master, servers, link, host()).enter()
 
@@ -128,7 +133,15 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
         for visit in sessions:
             yield visit[1].arrival, arrive, visit
 
-    grid.agenda.feed(arrivals())
+    def missing(now: float) -> list[Missing]:
+        return [
+            Missing(session.user, session.n_min, session.work(session.n_min), session.deadline)
+            for _, session in owed.unmade(now)
+            if session.n_min
+        ]
+
+    grid.agenda.feed(owed.schedule(arrivals()))
+    grid.record.held_back.append(missing)
     grid.record.probe("sed.running", lambda: sum([server.job is not None for server in servers]))
     grid.record.probe("sed.waiting", lambda: sum([len(server.queue) for server in servers]))
     if max(spec.message_cost.client, spec.message_cost.agent, spec.message_cost.server) > 0:

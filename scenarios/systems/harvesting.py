@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import gridtune.model.harvest  # noqa: F401 - importing it registers the controllers
 from gridtune.agents.batch.best_effort import BestEffortQueue, Preemption
 from gridtune.agents.batch.submitter import Submitter
 from gridtune.agents.harvest.bags import Bag, Bags
 from gridtune.agents.harvest.harvester import Harvester
-from gridtune.model.agenda import Action
 from gridtune.model.grid import Grid
 from gridtune.model.harvest.control import Control
 from gridtune.model.job import Job
@@ -132,15 +131,15 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
             control: Control = part.controller
             harvesters.append(Harvester(grid, name, queue, bags, control, part.cycle))
     room = min(harvester.queue.site.nodes.slots for harvester in harvesters)
+    submitters = []
     for workload in workloads_for(spec, "bags"):
-        grid.agenda.feed(_arrivals(grid, workload, bags, room))
-    _measure(grid, bags, harvesters, spec.metrics.slowdown_bound)
+        submitters.append(_submitter(grid, workload, bags, room))
+        grid.agenda.feed(submitters[-1].schedule(workload.tasks(grid.streams)))
+    _measure(grid, bags, harvesters, submitters, spec.metrics.slowdown_bound)
 
 
-def _arrivals(
-    grid: Grid, workload: JobWorkload, bags: Bags, room: int
-) -> Iterator[tuple[float, Action, Task]]:
-    """The jobs of a workload as a stream for the agenda; each user's go into a bag of their own."""
+def _submitter(grid: Grid, workload: JobWorkload, bags: Bags, room: int) -> Submitter:
+    """Who puts the jobs of a workload into bags; each user's go into a bag of their own."""
     facts: BestEffortSpec | None = workload.best_effort
     assert facts is not None
     # A stream of their own, drawn in order of arrival: what the controller does changes no overhead.
@@ -174,11 +173,12 @@ def _arrivals(
             bag = known[job.user] = Bag(name, facts.io_share, facts.weight)
         bags.add(bag, job, overhead)
 
-    arrive = Submitter(grid, workload.name, make, fill).submit
-    return ((task.submit, arrive, task) for task in workload.tasks(grid.streams))
+    return Submitter(grid, workload.name, make, fill)
 
 
-def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester], shortest: float) -> None:
+def _measure(
+    grid: Grid, bags: Bags, harvesters: list[Harvester], submitters: list[Submitter], shortest: float
+) -> None:
     """Have the metrics worked out when the run is over; `shortest` s run times count in slow-downs."""
 
     harvested = {harvester.queue.site.name for harvester in harvesters}
@@ -193,9 +193,13 @@ def _measure(grid: Grid, bags: Bags, harvesters: list[Harvester], shortest: floa
 
     def left() -> list[float]:
         made: list[float] = grid.record.reckon(
-            bags, lambda: [job.work for job in grid.record.jobs if left_over(job)]
+            bags, lambda: [job.work for job in grid.record.jobs if left_over(job)] + never_made()
         )
         return made
+
+    def never_made() -> list[float]:
+        missing = (submitter.missing(grid.now) for submitter in submitters)
+        return [one.work for those in missing for one in those]
 
     def dropped() -> int:
         kept = bags.left + sum(harvester.queue.present for harvester in harvesters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping
 
+from gridtune.plain_text import escaped
 from gridtune.scenarios.trace_files.records import Tally
 from gridtune.scenarios.traces.summary import TraceSummary
 
@@ -14,13 +15,13 @@ _LABEL, _WIDTH = 16, 100
 def summary_lines(summary: TraceSummary) -> Iterator[str]:
     """Label and value, aligned; then the warnings."""
     for label, value in _entries(summary):
-        for k, line in enumerate(textwrap.wrap(value, _WIDTH - _LABEL) or [""]):
+        for k, line in enumerate(textwrap.wrap(escaped(value), _WIDTH - _LABEL) or [""]):
             yield f"{'' if k else label:<{_LABEL}}{line}"
     yield ""
     if not summary.warnings:
         yield "Nothing to mind was found."
     for warning in summary.warnings:
-        yield from textwrap.wrap(warning, _WIDTH, initial_indent="! ", subsequent_indent="  ")
+        yield from textwrap.wrap(escaped(warning), _WIDTH, initial_indent="! ", subsequent_indent="  ")
 
 
 def _entries(s: TraceSummary) -> Iterator[tuple[str, str]]:

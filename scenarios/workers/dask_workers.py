@@ -7,6 +7,7 @@ import logging
 import pickle
 import platform
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import wait as wait_for
@@ -28,9 +29,12 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 TIMEOUT = 5.0  # s to reach the scheduler, and to wait for a first worker
+NOTICE = 10.0  # s without any worker, after which that is said
+LIMIT = 600.0  # s without any worker, after which nobody waits any more
 FLOORS = ("model", "agents", "scenarios")  # of the sources, what a simulation runs on
 PACKAGES = ("mesa", "numpy")  # whose version a result may depend on
 
+log = logging.getLogger("gridtune")  # the command line prints it on standard error
 _one_at_a_time = threading.Lock()  # a simulation has its process to itself, however many threads a worker has
 
 
@@ -54,6 +58,8 @@ class DaskWorkers(Workers):
         self._scenarios = pickle.dumps([each.parts for each in scenarios])
         self._here = about(self._scenarios)
         self._under_way: set[Future[Any]] = set()
+        self._alone: float | None = None  # since when there are no workers, s of a clock
+        self._said = False
         self._client = self._connect()
         try:
             self._check()
@@ -64,6 +70,28 @@ class DaskWorkers(Workers):
     def count(self) -> int:
         """Workers that the cluster has now, at least 1."""
         return max(1, len(self._client.nthreads()))
+
+    def check(self, finished: int) -> None:
+        """Say after 10 s that there are no workers, and wait for one no longer than 600 s."""
+        try:
+            present = bool(self._client.nthreads())
+        except OSError:  # the scheduler is gone: whoever waits for a result hears of it
+            return
+        now = time.monotonic()
+        if present or self._alone is None:
+            self._alone, self._said = None if present else now, False
+            return
+        if now - self._alone >= LIMIT:
+            raise ScenarioError(
+                f"{self._address}: no workers for {LIMIT:g} s; start some and repeat the command; "
+                "a search has kept what is finished and goes on with --resume"
+            )
+        if now - self._alone >= NOTICE and not self._said:
+            self._said = True
+            log.info(
+                "%s: no workers left; waiting up to %g s (Ctrl-C ends; a search keeps the %d finished runs)",
+                self._address, LIMIT, finished,
+            )  # fmt: skip
 
     def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
         """Have a function called by a worker."""

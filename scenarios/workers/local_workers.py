@@ -36,6 +36,17 @@ class Workers(Executor):
     def count(self) -> int:
         """Workers there are now, at least 1."""
 
+    @abstractmethod
+    def check(self, finished: int) -> None:
+        """Say so if there are no workers to wait for; called now and then while none answers.
+
+        Args:
+            finished: tasks that are done so far.
+
+        Raises:
+            ScenarioError: there have been none for too long.
+        """
+
 
 class LocalProcesses(ProcessPoolExecutor):
     """Processes of this machine, which can be ended at once.

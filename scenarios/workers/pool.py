@@ -27,6 +27,7 @@ R = TypeVar("R")
 
 CHUNK_SECONDS = 0.25  # work that travels together, at most
 CHUNK_TASKS = 64
+CHECK_SECONDS = 1.0  # between two looks at whether there are workers at all, where these come and go
 
 
 class TaskError(RuntimeError):
@@ -111,6 +112,7 @@ class Pool:
         self._make = executor or (local_processes if jobs > 1 else None)
         self._executor: Executor | None = None
         self._task_seconds: float | None = None
+        self._finished = 0
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T]) -> list[Outcome[R]]:
         """Outcomes of all tasks, in the order of the tasks; see `run`."""
@@ -166,6 +168,7 @@ class Pool:
 
     def _learn(self, seconds: float, tasks: int) -> None:
         """Remember how long a task takes, the latest counting most."""
+        self._finished += tasks
         mean = seconds / tasks
         self._task_seconds = mean if self._task_seconds is None else 0.7 * self._task_seconds + 0.3 * mean
 
@@ -192,8 +195,7 @@ class _Dispatch(Generic[T, R]):
         try:
             while self.waiting or self.suspects or self.under_way:
                 lost = self._send()
-                done = wait(self.under_way, return_when=FIRST_COMPLETED).done if self.under_way else set()
-                for future in done:
+                for future in self._answered():
                     indices = self.under_way.pop(future)
                     try:
                         results, seconds = future.result()
@@ -217,6 +219,17 @@ class _Dispatch(Generic[T, R]):
         finally:
             if self.under_way:
                 self.pool.abort()
+
+    def _answered(self) -> set[Future[tuple[list[R | Failure], float]]]:
+        """What is done of what is under way: at least one, if there is any."""
+        executor = self.pool._executor
+        period = CHECK_SECONDS if isinstance(executor, Workers) else None
+        done: set[Future[tuple[list[R | Failure], float]]] = set()
+        while self.under_way and not done:
+            done = wait(self.under_way, period, FIRST_COMPLETED).done
+            if isinstance(executor, Workers) and not done:
+                executor.check(self.pool._finished)
+        return done
 
     def _send(self) -> list[int]:
         """Keep the workers supplied; returns what a broken executor refused."""

@@ -13,12 +13,15 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from contextvars import copy_context
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
+
+from gridtune.plain_text import PlainStream, escaped
 
 REFUSED = 2
 CRASHED = 3
@@ -46,7 +49,8 @@ def run(command: Callable[[], Any]) -> NoReturn:
     logger.setLevel(logging.INFO)
     try:
         _check_text(sys.argv[1:])
-        code = copy_context().run(command)
+        with redirect_stdout(PlainStream(sys.stdout)):
+            code = copy_context().run(command)
         if code == INTERRUPTED:  # Typer turns Ctrl-C into this
             raise KeyboardInterrupt
         sys.stdout.flush()
@@ -71,7 +75,7 @@ class _Notes(logging.Handler):
     """Notes of a command go to what standard error is when they are said."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(f"gridtune: {record.getMessage()}", file=sys.stderr)
+        print(f"gridtune: {escaped(record.getMessage())}", file=sys.stderr)
 
 
 class Group(TyperGroup):
@@ -153,8 +157,8 @@ def _end(error: BaseException) -> int | str | None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     if shown:
-        traceback.print_exception(error)
-        print(getattr(error, "trace", ""), end="", file=sys.stderr)
+        trace = "".join(traceback.format_exception(error)) + getattr(error, "trace", "")
+        print(escaped(trace, "\n\t"), end="", file=sys.stderr)
     if isinstance(error, MemoryError):
         needed = f" ({error})" if str(error) else ""
         return _said(
@@ -187,8 +191,7 @@ def _said(*messages: str, code: int = REFUSED) -> int:
     for line in lines:
         if len(line) > LONGEST:
             line = f"{line[:LONGEST]}…"
-        plain = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
-        print(f"gridtune: {plain}", file=sys.stderr)
+        print(f"gridtune: {escaped(line)}", file=sys.stderr)
     return code
 
 

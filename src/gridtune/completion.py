@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gridtune.plain_text import escaped, hidden
+
 if TYPE_CHECKING:
     from gridtune.scenarios.document.scenario import Scenario
 
@@ -18,11 +20,19 @@ Offered = list[tuple[str, str]]  # a word, and what it means
 
 
 def _completer(offer: Callable[[typer.Context, str], Iterable[tuple[str, str]]]) -> Callable[..., Offered]:
-    """What Typer calls; a fault while a word is typed is nobody's concern."""
+    """What Typer calls; a fault while a word is typed is nobody's concern.
+
+    zsh evaluates what Typer makes of words and texts, in which a backslash undoes Typer's quoting: names of a
+    scenario that have one are not offered.
+    """
 
     def complete(ctx: typer.Context, incomplete: str) -> Offered:
         try:
-            return [(word, text) for word, text in offer(ctx, incomplete) if word.startswith(incomplete)]
+            return [
+                (word, escaped(text).replace("\\", ""))
+                for word, text in offer(ctx, incomplete)
+                if word.startswith(incomplete) and "\\" not in word and not hidden(word)
+            ]
         except Exception:
             return []
 

@@ -8,6 +8,7 @@ import typer
 
 from gridtune import boundary, options
 from gridtune.options import Format
+from gridtune.plain_text import escaped
 
 scenarios_app = typer.Typer(cls=boundary.Group, invoke_without_command=True)
 trace_app = typer.Typer(
@@ -59,7 +60,7 @@ def trace_convert(file: options.Trace, out: options.SwfFile) -> None:
     from gridtune.scenarios.trace_files import find_trace
 
     for line in convert(find_trace(str(file)), out):
-        print(line)
+        print(escaped(line))
 
 
 @trace_app.command("info")

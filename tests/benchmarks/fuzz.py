@@ -3,12 +3,14 @@
     python -m tests.benchmarks.fuzz 2000               # until so many were refused; valid ones count apart
     python -m tests.benchmarks.fuzz 500 --seed 70000   # others
     python -m tests.benchmarks.fuzz 2000 --rows docs/data/fuzz.json --minutes 10   # goes on where it was
+    python -m tests.benchmarks.fuzz 500 --kind name    # of one kind
     python -m tests.benchmarks.fuzz --only 70123       # repeats one, and shows what it says
 
 Each input meets the whole command in a process of its own, forked once everything is imported, with 4 GB of
 address space. Nothing may end in a traceback, by a signal or in a crash report (exit code 3), nor take longer
 than 10 s of a processor's time or be found waiting after 60 s. A refusal is exit code 2 with lines that start
-with `gridtune: ` and an empty standard output, and leaves every file as it was, temporary ones included.
+with `gridtune: ` and an empty standard output, and leaves every file as it was, temporary ones included. No
+control character reaches standard output or standard error, and no name is obeyed by a shell.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ from typing import Any
 from typer.main import get_command
 
 from gridtune import cli
+from gridtune.plain_text import escaped
 from tests import strange_inputs as strange
+from tests import strange_names
 from tests.forked import MEMORY, command, warm_up
 
 PATIENCE = 10.0  # s of a processor's time
@@ -55,7 +59,13 @@ def cases() -> dict[str, tuple[int, Case]]:
         "option": (6, strange.option_case(strange.options_of(app))),
         "study": (4, strange.study_case),
         "run": (3, strange.run_case),
+        "name": (4, strange_names.name_case),
     }
+
+
+def of_kind(kind: str | None) -> dict[str, tuple[int, Case]]:
+    """Only inputs of that kind; all if None."""
+    return {name: case for name, case in cases().items() if kind in (None, name)}
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,10 @@ class Outcome:
             return f"exit code {self.code}"
         if "Traceback" in self.err:
             return "a traceback"
+        if strange_names.OBEYED in self.changed:
+            return "a name was obeyed"
+        if escaped(self.out + self.err, "\n\t") != self.out + self.err:
+            return "a control character"
         if self.code == 2:
             lines = self.err.splitlines()
             if not lines or not all(line.startswith(("gridtune: ", HARMLESS)) for line in lines):
@@ -172,7 +186,9 @@ def one(
     return kind, met(words, folder)
 
 
-def main(count: int, seed: int = 1, rows: Path | None = None, minutes: float = inf) -> int:
+def main(
+    count: int, seed: int = 1, rows: Path | None = None, minutes: float = inf, kind: str | None = None
+) -> int:
     """Generate and check; the number of faults.
 
     Args:
@@ -180,25 +196,26 @@ def main(count: int, seed: int = 1, rows: Path | None = None, minutes: float = i
         seed: of the first input; each has a number of its own.
         rows: file of what was found so far, which is gone on with.
         minutes: after which to stop.
+        kind: of all inputs; any if left out.
     """
     known: dict[str, Any] = {"first": seed, "next": seed, "inputs": {}, "faults": []}
     if rows is not None and rows.exists():
         known = json.loads(rows.read_text(encoding="utf-8"))
-    kinds, end = cases(), time.monotonic() + 60 * minutes
+    kinds, end = of_kind(kind), time.monotonic() + 60 * minutes
     with workshop() as (made, folder):
         while refused(known) < count and time.monotonic() < end:
-            kind, found = one(known["next"], made, kinds, folder)
-            codes = known["inputs"].setdefault(kind, {})
+            met_kind, found = one(known["next"], made, kinds, folder)
+            codes = known["inputs"].setdefault(met_kind, {})
             codes[str(found.code)] = codes.get(str(found.code), 0) + 1
             if fault := found.fault():
                 words = f"{[word[:200] for word in found.words]!r:.600}"
-                known["faults"].append(f"{known['next']}: {kind}: {fault}")
+                known["faults"].append(f"{known['next']}: {met_kind}: {fault}")
                 print(f"{known['faults'][-1]}: {words}\n   {found.err.strip()[:600]}", flush=True)
             known["next"] += 1
             if rows is not None:
                 rows.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    for kind, codes in sorted(known["inputs"].items()):
-        print(f"{kind:14} {codes}")
+    for name, codes in sorted(known["inputs"].items()):
+        print(f"{name:14} {codes}")
     faults = len(known["faults"])
     print(f"{refused(known)} refused, {faults} faults; next is {known['next']}")
     return faults
@@ -227,10 +244,11 @@ if __name__ == "__main__":
     options.add_argument("--rows", type=Path)
     options.add_argument("--minutes", type=float, default=inf)
     options.add_argument("--only", type=int)
+    options.add_argument("--kind", choices=list(cases()))
     given = vars(options.parse_args())
     only = given.pop("only")
     if only is not None:
         with workshop() as (ingredients, place):
-            print(one(only, ingredients, cases(), place))
+            print(one(only, ingredients, of_kind(given["kind"]), place))
     else:
         raise SystemExit(min(1, main(**given)))

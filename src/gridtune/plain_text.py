@@ -1,0 +1,76 @@
+"""Text of strangers: names, values and headers may hold what a terminal, a document or a shell obeys.
+
+A control character cannot be seen and does something: a line break, an escape sequence, a mark that turns the
+direction of writing. Names with one are refused when they are made (`hidden`). What other files hold is
+escaped where it is written (`escaped`). Names in a suggested command are quoted (`argument`).
+"""
+
+from __future__ import annotations
+
+import shlex
+import unicodedata
+from collections.abc import Callable
+from typing import Any, TextIO
+
+CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode's categories of them
+JOINERS = "\u200c\u200d"  # of the same categories: they only change the shape of letters beside them
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _controls(letter: str) -> bool:
+    return unicodedata.category(letter) in CONTROLS and letter not in JOINERS
+
+
+def _escape(letter: str) -> str:
+    code = ord(letter)
+    return _SHORT.get(letter) or (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def escaped(text: str, keep: str = "", escape: Callable[[str], str] = _escape) -> str:
+    r"""A text with control characters as escapes that JSON and TOML know.
+
+    Args:
+        text: of anybody.
+        keep: control characters that stay, as `"\n\t"` in a text of several lines.
+        escape: what stands for a control character.
+
+    Example:
+        >>> print(escaped("x\nhorizon = 20.0\x1b[2J"))
+        x\nhorizon = 20.0\u001b[2J
+    """
+    if text.isprintable():
+        return text
+    if "\n" in keep:  # most lines of a long text need no look at each letter
+        return "\n".join(escaped(line, keep.replace("\n", ""), escape) for line in text.split("\n"))
+    return "".join(escape(letter) if _controls(letter) and letter not in keep else letter for letter in text)
+
+
+def hidden(name: str) -> str:
+    """Why a name is refused: "" if it has no control character, else the name and what is wrong with it."""
+    if name.isprintable() or not any(map(_controls, name)):
+        return ""
+    return f"{escaped(name)[:80]}: has a control character, such as a line break; choose another name"
+
+
+def argument(name: object) -> str:
+    """A name as one word of a command that is ready to paste; no name is taken for an option."""
+    text = str(name)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
+
+
+class PlainStream:
+    """A stream of text on which control characters arrive as escapes; line breaks and tabs stay.
+
+    Args:
+        stream: to write to.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        return self._stream.write(escaped(text, "\n\t"))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
