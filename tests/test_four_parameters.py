@@ -8,7 +8,7 @@ import pytest
 
 from gridtune.scenarios import load
 from tests.benchmarks.bench_signal import non_dominated
-from tests.benchmarks.four_parameters import OBJECTIVES, SWEEPS, optima, opposed
+from tests.benchmarks.four_parameters import OBJECTIVES, SWEEPS, opposed, optima
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
 FEDERATIONS = ("federation/small", "federation/lcg-week")
@@ -17,7 +17,7 @@ REPLICATIONS = 30
 
 
 def runs_of(unhappy, unfair, work, noise=1.0):
-    """Runs whose means are as given for each value, with noise of their own and luck that all values share."""
+    """Runs whose means are as given for each value, with noise of their own and noise that all share."""
     rng = np.random.default_rng(1)
     shared = rng.normal(0.0, 50.0, REPLICATIONS)
     means = dict(zip(OBJECTIVES, (unhappy, unfair, work), strict=True))
