@@ -257,6 +257,8 @@ def _checked(name: str, value: Any, hint: Any, field: dataclasses.Field[Any]) ->
     if number and not abs(value) <= limits.NUMBER and not value == field.default == inf:
         written = "a number that large" if isinstance(value, int) else value
         raise PolicyError(f"{name}: {written} is not possible; the limit is {limits.NUMBER:g}")
+    if number and 0 < abs(value) < limits.TINY:
+        raise PolicyError(f"{name}: {value:g} is not possible; the least above 0 is {limits.TINY:g}")
     if number and hint is float:
         value = float(value)
     elif number and hint is int and float(value).is_integer():

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
-from pydantic import TypeAdapter
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
+from gridtune import limits
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.fields.laws import Law, draws
 
@@ -74,3 +77,58 @@ def test_what_was_not_observed_is_refused(content, column, message, tmp_path):
         drawn(law="empirical", file=str(tmp_path / "x.csv"), column=column)
     with pytest.raises(ScenarioError, match="not found"):
         drawn(law="empirical", file="nowhere.csv", column=column)
+
+
+REFUSED = [
+    float("inf"),
+    1e-300,
+    {"law": "exponential", "mean": 1e17},
+    {"law": "weibull", "scale": 10.0, "shape": 1e-9},
+    {"law": "weibull", "scale": 10.0, "shape": 1.0, "low": 1e5},
+    {"law": "weibull", "scale": 1e-18, "shape": 1e9, "low": 1e18},
+    {"law": "lognormal", "median": 1.0, "sigma": 10.0},
+    {"law": "gamma", "shape": 1e-20, "mean": 1.0},
+    {"law": "gaussian", "mean": 1e18, "deviation": 1e18},
+]
+
+
+@pytest.mark.parametrize("law", REFUSED, ids=str)
+@pytest.mark.parametrize("key", ["runtime", "interval", "processors", "data.input"])
+def test_what_no_run_could_draw_is_refused_at_the_door(key, law):
+    scenario = load("federation/small")
+    with pytest.raises(ScenarioError, match=rf"^federation/small: workload\.meta\.{key}:? "):
+        scenario.override({f"workload.meta.{key}": law})
+
+
+SIZES = st.sampled_from([1e-30, 1e-9, 0.01, 0.3, 1.0, 3.0, 40.0, 1e9, 1e17, 1e18])
+
+
+@given(
+    st.sampled_from(["exponential", "weibull", "lognormal", "gamma", "gaussian", "uniform", "loguniform"]),
+    st.tuples(SIZES, SIZES, SIZES, SIZES),
+)
+def test_a_law_that_is_accepted_can_be_drawn_from(law, sizes):
+    names = {
+        "exponential": ("mean",),
+        "weibull": ("scale", "shape", "low", "high"),
+        "lognormal": ("median", "sigma", "maximum"),
+        "gamma": ("shape", "mean"),
+        "gaussian": ("mean", "deviation", "low", "high"),
+        "uniform": ("low", "high"),
+        "loguniform": ("low", "high"),
+    }[law]
+    for left_out in (0, 1):  # the last one has a default
+        given_ = dict(zip(names[: len(names) - left_out], sizes, strict=False))
+        try:
+            accepted = READ.validate_python({"law": law, **given_})
+        except ValidationError:
+            continue
+        values = accepted.draw(np.random.default_rng(1), 2000)
+        assert 0 <= values.min() <= values.max() <= limits.NUMBER
+
+
+def test_the_upper_tail_of_a_gaussian_is_drawn_as_finely_as_the_lower():
+    tail = drawn(law="gaussian", mean=0.0, deviation=1.0, low=8.0)
+    assert len(set(tail.tolist())) == len(tail)
+    assert tail.min() >= 8.0
+    assert tail.mean() == pytest.approx(8.1213, abs=0.005)  # 8 + 1/8 - 2/8^3 + 10/8^5

@@ -407,3 +407,24 @@ def test_real_logs_are_read_whole(name, rows, kept, raised):
     tally = trace.report.repairs.get("run time raised to the minimum of 1 s")
     assert (tally.count if tally else 0) == raised
     assert trace.jobs[0].submit == 0
+
+
+@pytest.mark.parametrize(
+    "strange", ["1_000", "\u0661\u0662", "\uff11\uff12"], ids=["underscore", "arabic", "wide"]
+)
+@pytest.mark.parametrize("place", ["number", "submit", "run", "procs", "wait", "limit", "cpu", "status"])
+def test_numbers_are_what_the_format_allows(write, strange, place):
+    """Python takes these for 1000 and 12; no log writes them, and no other reader takes them."""
+    trace = read_trace(write(row(), row(**{place: strange})))
+    if place in ("number", "submit", "run", "procs"):
+        assert dropped(trace) == {"not a readable row": (1, 12)}
+        assert len(trace.jobs) == 1
+    else:
+        assert sum(count for count, line in repairs(trace).values() if line == 12) == 1
+        names = {"wait": "wait", "limit": "estimate", "cpu": "cpu_time", "status": "status"}
+        assert getattr(trace.jobs[1], names[place]) is None
+
+
+def test_what_a_job_follows_is_named_as_the_format_allows(write):
+    trace = read_trace(write(row(), row(number=2).replace(" -1 -1", " 1_0 \u0661"), row(number=3)))
+    assert [job.preceding for job in trace.jobs] == [None] * 3

@@ -20,7 +20,7 @@ from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.results.files import writable_folder, write_json
-from gridtune.scenarios.results.locks import own_folder
+from gridtune.scenarios.results.locks import own_folder, results_folder
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.whole_files import replace
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
@@ -88,9 +88,11 @@ def run_sensitivity(
         prepare(scenario)
         if plot is not None:  # before anything long is computed
             writable_folder(plot.parent)
-        if out is not None:
-            own_folder(out)
-        with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, scenario) as pool:
+        with (
+            sigterm_as_interrupt(),
+            workers(jobs or os.cpu_count() or 1, dask, scenario) as pool,
+            results_folder(out),
+        ):
             found = simulated_sensitivity(
                 scenario,
                 plan,

@@ -46,8 +46,10 @@ def connect(address: str) -> RDBStorage:
     """
     url = _with_driver(address)
     file = file_of(address)
+    made = False
     try:
         if file is not None:
+            _check_writable(address, url)
             kind = database_kind(file)
             if kind == "optuna":
                 raise ScenarioError(
@@ -56,6 +58,7 @@ def connect(address: str) -> RDBStorage:
             remove_leftovers(file.parent, {file.name})
             if kind == "new":
                 make(file)
+                made = True
         elif strange := _strange_tables(url):
             raise ScenarioError(
                 f"{shown(address)}: a database of something else (it has the table {strange}); "
@@ -65,7 +68,17 @@ def connect(address: str) -> RDBStorage:
     except ScenarioError:
         raise
     except Exception as error:  # each database driver has its own
+        if made and file is not None:  # nobody could write a study to it
+            file.unlink(missing_ok=True)
         raise _unreachable(address, error) from error
+
+
+def _check_writable(address: str, url: URL) -> None:
+    """Refuse a URL of SQLite under which another file would be written than it names, or none."""
+    if (url.database or "").startswith("file:") and url.query.get("uri") != "true":
+        raise ScenarioError(f"{shown(address)}: file: is a URI only with ?uri=true; give sqlite:///PATH")
+    if url.query.get("mode", "rwc") not in ("rw", "rwc") or "immutable" in url.query:
+        raise ScenarioError(f"{shown(address)}: cannot be written; give sqlite:///PATH")
 
 
 def connect_for_reading(address: str) -> RDBStorage:

@@ -12,7 +12,7 @@ from gridtune.scenarios.reproduction.catalogue import PAPERS, load_paper
 from gridtune.scenarios.reproduction.claims import VERDICTS, Experiment
 from gridtune.scenarios.reproduction.workbench import Workbench
 from gridtune.scenarios.results.files import write_json
-from gridtune.scenarios.results.locks import own_folder
+from gridtune.scenarios.results.locks import results_folder
 from gridtune.scenarios.workers.pool import Pool
 
 
@@ -37,24 +37,24 @@ def run_paper(
     """
     paper, _, experiment = name.partition("/")
     experiments = _chosen(paper, experiment)
-    folder = own_folder(out or Path("results") / paper)
     # Figures are drawn to files: no display is needed, and none must be looked for.
     os.environ.setdefault("MPLBACKEND", "Agg")
-    with Pool(jobs) as pool:
+    with Pool(jobs) as pool, results_folder(out or Path("results") / paper) as folder:
+        assert folder is not None
         bench = Workbench(pool, replications, seed, folder, quick)
         claims = [claim.to_dict() for chosen in experiments for claim in chosen.run(bench)]
-    verdicts = [claim["verdict"] for claim in claims]
-    made = {
-        "paper": paper,
-        "seed": seed,
-        "replications": replications,
-        "quick": quick,
-        "counts": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
-        "claims": claims,
-        "figures": [str(figure) for figure in bench.figures],
-        "left_out": bench.left_out,
-    }
-    write_json(folder / "claims.json", made)
+        verdicts = [claim["verdict"] for claim in claims]
+        made = {
+            "paper": paper,
+            "seed": seed,
+            "replications": replications,
+            "quick": quick,
+            "counts": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
+            "claims": claims,
+            "figures": [str(figure) for figure in bench.figures],
+            "left_out": bench.left_out,
+        }
+        write_json(folder / "claims.json", made)
     return made
 
 

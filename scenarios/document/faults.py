@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from gridtune import limits
 from gridtune.scenarios.document.paths import Document
 from gridtune.scenarios.errors import brief
 from gridtune.scenarios.tables.schema import ScenarioSpec
@@ -36,16 +37,23 @@ class Fault:
 
 
 def lines_of(error: ValidationError, document: Document) -> list[str]:
-    """A line for each place of a document where something is wrong: its path, and what would be right."""
+    """A line for each place of a document where something is wrong: its path, and what would be right.
+
+    Of very many faults only the first are told.
+    """
     found: dict[tuple[str, str], list[str]] = {}
-    for fault in _of_likely_forms([_located(document, what) for what in error.errors()]):
+    all_of_them = error.errors(include_url=False)
+    for fault in _of_likely_forms([_located(document, what) for what in all_of_them[: limits.FAULTS]]):
         given, message = _said(fault.what)
         found.setdefault((fault.path, given), []).append(message)
-    return [
+    lines = [
         ": ".join(part for part in (*place, message) if part)
         for place, messages in found.items()
         for message in _joined(messages)
     ]
+    if len(all_of_them) > limits.FAULTS:
+        lines.insert(0, f"{len(all_of_them):,} faults, of which these are the first")
+    return lines
 
 
 def _said(fault: ErrorDetails) -> tuple[str, str]:

@@ -231,8 +231,9 @@ def _read(path: Path, name: str) -> Document:
 def _text(path: Path, name: str) -> str:
     """The text of a document."""
     try:
-        if path.stat().st_size > limits.DOCUMENT_BYTES:
-            raise ScenarioError(f"{name}: has more than {limits.DOCUMENT_BYTES:,} bytes; is it a scenario?")
+        most = limits.DOCUMENT_BYTES if path.suffix == ".json" else limits.TOML_BYTES
+        if path.stat().st_size > most:
+            raise ScenarioError(f"{name}: has more than {most:,} bytes; is it a scenario?")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{name}: is no text in UTF-8: {error.reason} at byte {error.start}") from error
@@ -248,7 +249,7 @@ def _of_sensible_size(document: Document, name: str) -> None:
     """Refuse what would take longer to check than anybody waits.
 
     Raises:
-        ScenarioError: too many tables in an array, or tables inside tables.
+        ScenarioError: too many tables in an array, keys, or tables inside tables.
     """
     for array, elements in document.items():
         if isinstance(elements, list) and len(elements) > limits.ELEMENTS:
@@ -256,7 +257,11 @@ def _of_sensible_size(document: Document, name: str) -> None:
                 f"{name}: {array}: {len(elements):,} tables; the limit is {limits.ELEMENTS:,}"
             )
     level: list[Any] = [document]
+    keys = 0
     for _ in range(limits.DEPTH):
+        keys += sum(map(len, level))
+        if keys > limits.KEYS:
+            raise ScenarioError(f"{name}: more than {limits.KEYS:,} keys and elements; is it a scenario?")
         level = [
             inner
             for part in level

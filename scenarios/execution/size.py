@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from gridtune import limits
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.execution.prepare import log
+from gridtune.scenarios.workloads.sessions import GeneratedSessions
 
 JOB_SECONDS = 5e-5  # of one core, about
 
@@ -31,7 +34,16 @@ def tell_size(scenario: Scenario, runs: int, workers: int) -> None:
 
 
 def jobs_of(scenario: Scenario) -> int:
-    """Jobs of a run whose number the scenario says; those of a trace are known when it is read."""
+    """Jobs of a run whose number the scenario says; those of a trace are known when it is read.
+
+    Of users of GridRPC these are they themselves, whose clients take as much memory, and what they must
+    submit.
+    """
     spec = scenario.active
-    counted = sum(getattr(workload, "count", None) or 0 for workload in spec.workload)
-    return counted + (spec.queue.customers if spec.queue is not None else 0)
+    counted = spec.queue.customers if spec.queue is not None else 0
+    for workload in spec.workload:
+        count = getattr(workload, "count", None) or 0
+        if isinstance(workload, GeneratedSessions):
+            count *= 1 + ceil(min(workload.n_min.largest, workload.n_max))
+        counted += count
+    return counted

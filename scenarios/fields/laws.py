@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import chain, cycle, repeat
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,6 +18,9 @@ from gridtune.scenarios.fields.observed import TraceFile, observed_values
 from gridtune.scenarios.fields.table import Table
 
 Floats = NDArray[np.float64]
+# How far tails are followed: no draw in 10^18 lies beyond. Inversion draws nothing beyond 2^-53 anyway.
+RARE = 18 * log(10)  # times the mean of an exponential law
+DEVIATIONS = 8.8  # of a Gaussian law
 
 
 class _Law(Table):
@@ -45,6 +48,23 @@ class _Law(Table):
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         """`count` independent values."""
 
+    @abstractmethod
+    def _largest(self) -> float:
+        """See `largest`; too large a number is infinite."""
+
+    @property
+    def largest(self) -> float:
+        """A value that no draw exceeds, as far as `RARE` says; 0 where only the draws can tell."""
+        with np.errstate(all="ignore"):
+            return self._largest()
+
+    @model_validator(mode="after")
+    def _draws_sensible_values(self) -> Self:
+        largest = self.largest
+        if not largest <= limits.NUMBER and not isinstance(self, Constant):  # see `Law` and `EndlessLaw`
+            raise ValueError(f"values up to {largest:g} are possible; the limit is {limits.NUMBER:g}")
+        return self
+
 
 class Constant(_Law):
     """Always the same value."""
@@ -55,6 +75,9 @@ class Constant(_Law):
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.full(count, self.value)
+
+    def _largest(self) -> float:
+        return self.value
 
 
 class _Between(_Law):
@@ -69,6 +92,9 @@ class _Between(_Law):
         if self.high <= self.low:
             raise ValueError(f"high ({self.high}) must be more than low ({self.low})")
         return self
+
+    def _largest(self) -> float:
+        return self.high
 
 
 class Uniform(_Between):
@@ -102,6 +128,9 @@ class Exponential(_Law):
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.exponential(self.mean, count)
 
+    def _largest(self) -> float:
+        return RARE * self.mean
+
 
 class LogNormal(_Law):
     """Log-normal with a median and the standard deviation of its logarithm, cut above `maximum`."""
@@ -114,6 +143,9 @@ class LogNormal(_Law):
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return np.minimum(rng.lognormal(log(self.median), self.sigma, count), self.maximum)
 
+    def _largest(self) -> float:
+        return min(self.maximum, float(np.exp(log(self.median) + DEVIATIONS * self.sigma)))
+
 
 class Weibull(_Between):
     """Weibull with scale and shape, cut to [low, high] by inversion (RR-5576, table 2)."""
@@ -124,11 +156,25 @@ class Weibull(_Between):
     low: float = Field(default=0.0, ge=0)
     high: float = Field(default=float("inf"), gt=0)
 
+    @model_validator(mode="after")
+    def _reached(self) -> Weibull:
+        with np.errstate(all="ignore"):
+            if not self._survival(self.low) > self._survival(self.high):
+                raise ValueError(f"nothing of the law lies between low ({self.low}) and high ({self.high})")
+        return self
+
+    def _survival(self, value: float) -> float:
+        """The share of the law above a value."""
+        return exp(-float(np.float64(value / self.scale) ** self.shape))
+
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
-        above_low = exp(-((self.low / self.scale) ** self.shape))
-        above_high = exp(-((self.high / self.scale) ** self.shape)) if self.high < float("inf") else 0.0
+        above_low, above_high = self._survival(self.low), self._survival(self.high)
         survival = above_high + (above_low - above_high) * (1.0 - rng.random(count))
         return self.scale * (-np.log(survival)) ** (1.0 / self.shape)
+
+    def _largest(self) -> float:
+        beyond_low = np.float64(self.low / self.scale) ** self.shape + RARE
+        return min(self.high, self.scale * float(beyond_low ** (1.0 / self.shape)))
 
 
 class Gamma(_Law):
@@ -140,6 +186,10 @@ class Gamma(_Law):
 
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         return rng.gamma(self.shape, self.mean / self.shape, count)
+
+    def _largest(self) -> float:
+        # S. Boucheron et al., Concentration Inequalities, 2013, section 2.4: the tail of a Gamma law.
+        return self.mean / self.shape * (self.shape + sqrt(2 * self.shape * RARE) + RARE)
 
 
 class Gaussian(_Between):
@@ -160,9 +210,16 @@ class Gaussian(_Between):
     def _values(self, rng: np.random.Generator, count: int) -> Floats:
         from scipy.special import ndtr, ndtri
 
-        below, above = (ndtr((cut - self.mean) / self.deviation) for cut in (self.low, self.high))
-        standard = ndtri(below + (above - below) * rng.random(count))
+        # The upper tail by its mirror image: near 1 there are few numbers, near 0 there are many.
+        side = -1.0 if self.low > self.mean else 1.0
+        cuts = (self.high, self.low) if side < 0 else (self.low, self.high)
+        below, above = (ndtr(side * (cut - self.mean) / self.deviation) for cut in cuts)
+        drawn = rng.random(count)
+        standard = side * ndtri(below + (above - below) * (1.0 - drawn if side < 0 else drawn))
         return np.clip(self.mean + self.deviation * standard, self.low, self.high)
+
+    def _largest(self) -> float:
+        return min(self.high, max(self.low, self.mean) + DEVIATIONS * self.deviation)
 
 
 class Empirical(_Law):
@@ -193,6 +250,9 @@ class Empirical(_Law):
             return np.resize(values, count)
         return values[rng.integers(len(values), size=count)]
 
+    def _largest(self) -> float:
+        return 0.0  # files are read when a run is built, and say then what is wrong with them
+
 
 def _number_is_constant(value: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -200,7 +260,7 @@ def _number_is_constant(value: Any) -> Any:
     return value
 
 
-Law = Annotated[
+EndlessLaw = Annotated[  # where something without end makes sense
     Annotated[
         Constant | Uniform | LogUniform | Exponential | LogNormal | Weibull | Gamma | Gaussian | Empirical,
         Field(discriminator="law"),
@@ -221,15 +281,15 @@ def _not_zero(law: _Law) -> _Law:
     return law
 
 
-EndingLaw = Annotated[Law, AfterValidator(_ends)]  # of what cannot go on for ever
-PositiveLaw = Annotated[EndingLaw, AfterValidator(_not_zero)]  # of what there must be some of
+Law = Annotated[EndlessLaw, AfterValidator(_ends)]
+PositiveLaw = Annotated[Law, AfterValidator(_not_zero)]  # of what there must be some of
 
 BLOCKS = (32, 64, 128, 256, 512, 1024)  # values drawn at once: at first, and so on; the last for good
 
 
 def draws(law: Law, rng: np.random.Generator) -> Iterator[float]:
     """Independent values of a law without end, drawn in blocks as they are needed; see `in_blocks`."""
-    if isinstance(law, Constant) and law.value <= limits.NUMBER:
+    if isinstance(law, Constant):
         return repeat(law.value)
     if isinstance(law, Empirical) and law.order == "in-turn":
         return cycle(law.observed.tolist())

@@ -64,8 +64,10 @@ def _of_csv(path: Path, column: str) -> list[float]:
 
 
 def _number(path: Path, line: int, text: str | None) -> float:
+    from gridtune.scenarios.trace_files.numbers import number
+
     try:
-        return float(text or "")
+        return number(text or "")
     except ValueError:
         raise ScenarioError(f"{path}: line {line}: {text!r:.60} is no number") from None
 

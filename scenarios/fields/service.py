@@ -8,14 +8,14 @@ from pydantic import Field
 
 from gridtune.agents.infrastructure.service import Service, none_waiting
 from gridtune.model.grid import Grid
-from gridtune.scenarios.fields.laws import Constant, EndingLaw, draws
+from gridtune.scenarios.fields.laws import Constant, Law, draws
 from gridtune.scenarios.fields.table import Table
 
 
 class ServiceSpec(Table):
     """A service that takes time: requests wait, first come first served, until one of its threads is free."""
 
-    time: EndingLaw = Field(default=Constant(value=0.0), description="s that a request takes")
+    time: Law = Field(default=Constant(value=0.0), description="s that a request takes")
     per_waiting: float = Field(
         default=0.0,
         ge=0,

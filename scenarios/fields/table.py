@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from math import inf, isfinite
 from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Self
@@ -66,16 +66,17 @@ class Table(BaseModel):
     def _of_sensible_size(self) -> Self:
         written = self.model_fields_set
         for name, given in self.__dict__.items():
-            for value in _numbers(given) if name in written else ():
-                field = self.__pydantic_fields__[name]
+            field = self.__pydantic_fields__[name]
+            for key, value in _numbers(field.alias or name, given) if name in written else ():
                 if value == inf and (field.default == inf or name in self.endless):
                     continue
-                key = field.alias or name
                 most = limits.COUNTS.get(name, limits.WHOLE) if isinstance(value, int) else limits.NUMBER
                 if isinstance(value, float) and not isfinite(value):
                     raise ValueError(f"{key}: {value} is no finite number")
                 if abs(value) > most:
                     raise ValueError(f"{key}: {_short(value)} is too large; the limit is {most:,}")
+                if 0 < abs(value) < limits.TINY:
+                    raise ValueError(f"{key}: {value:g} is too small; the limit is {limits.TINY:g}")
         return self
 
 
@@ -92,11 +93,16 @@ def addressable(name: str) -> str:
     return name
 
 
-def _numbers(value: Any) -> Sequence[int | float]:
-    """The value if it is a number; all in it if it is an array."""
+def _numbers(key: str, value: Any) -> Iterator[tuple[str, int | float]]:
+    """The value with its key if it is a number; all in it if it is an array or a table."""
     if isinstance(value, list | tuple):
-        return [number for inner in value for number in _numbers(inner)]
-    return (value,) if isinstance(value, int | float) and not isinstance(value, bool) else ()
+        for inner in value:
+            yield from _numbers(key, inner)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _numbers(f"{key}.{name}", inner)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield key, value
 
 
 def _short(value: int | float) -> str:

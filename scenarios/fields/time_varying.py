@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from gridtune.model.deadline.platform import Steps
-from gridtune.scenarios.fields.laws import Law
+from gridtune.scenarios.fields.laws import EndlessLaw, Law
 from gridtune.scenarios.fields.table import Table
 
 BLOCK = 64  # values drawn at once
@@ -19,7 +19,7 @@ class Fixed(Table):
     """A value that is drawn once for each server and then stays."""
 
     course: Literal["fixed"] = "fixed"
-    value: Law
+    value: EndlessLaw
 
     def steps(self, rng: np.random.Generator, low: float, high: float) -> Steps:
         """The course of one server, kept within [low, high]."""

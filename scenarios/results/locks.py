@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -102,9 +102,26 @@ def results_folder(out: Path | str | None) -> Iterator[Path | None]:
     if out is None:
         yield None
         return
-    folder = writable_folder(Path(out))
-    with holding_folder(folder):
-        yield folder
+    wanted = Path(out)
+    made = [folder for folder in (wanted, *wanted.parents) if not folder.exists()]
+    fresh = not (wanted / FOLDER).exists()
+    try:
+        with holding_folder(writable_folder(wanted)):
+            yield wanted
+    except BaseException:
+        if fresh:
+            _undo(wanted, made)
+        raise
+
+
+def _undo(folder: Path, made: list[Path]) -> None:
+    """Leave nothing of a command that has written nothing: neither the sign nor the folders it made."""
+    with suppress(OSError):
+        if any(path.name != FOLDER for path in folder.iterdir()):
+            return
+        (folder / FOLDER).unlink(missing_ok=True)
+        for empty in made:
+            empty.rmdir()
 
 
 def own_folder(out: Path | str) -> Path:

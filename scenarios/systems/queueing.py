@@ -21,12 +21,11 @@ def build(grid: Grid, spec: ScenarioSpec) -> None:
     if queue is None:
         return
     site = place(grid, SiteSpec(name="queue", nodes=queue.servers, policy=Fcfs()))
-    gap = queue.mean_service / (queue.servers * queue.load)
     customers = GeneratedJobs(
         name="customer",
         kind="generated",
         count=queue.customers,
-        interval=Exponential(law="exponential", mean=gap),
+        interval=Exponential(law="exponential", mean=queue.mean_interval),
         runtime=Exponential(law="exponential", mean=queue.mean_service),
     )
     grid.agenda.feed(arrivals(grid, customers, site))

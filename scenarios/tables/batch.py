@@ -12,7 +12,7 @@ from gridtune.agents.batch.executions import Overrun
 from gridtune.model.batch.prime_time import PrimeTime, open_to_all
 from gridtune.model.batch.quotas import Quota
 from gridtune.model.prediction import Promise
-from gridtune.scenarios.fields.laws import Constant, EndingLaw, Law
+from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
 from gridtune.scenarios.fields.table import Table, one_or_more
@@ -164,7 +164,7 @@ class SiteSpec(VresFields, LifeFields):
     queue: Annotated[list[QueueSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
     quota: QuotaSpec = Field(default=QuotaSpec(), description="of each user and group on the whole site")
     prime_time: Annotated[list[PrimeTimeSpec], BeforeValidator(one_or_more)] = Field(default_factory=list)
-    start_overhead: EndingLaw = Field(
+    start_overhead: Law = Field(
         default=Constant(value=0.0), description="s that an execution takes on top, without progress"
     )
     mu_rec: Law = Field(

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from gridtune.scenarios.fields.laws import Constant, Law
+from gridtune.scenarios.fields.laws import Constant, EndlessLaw, Law
 from gridtune.scenarios.fields.lease import LeaseSpec
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.table import Switchable, Table
@@ -53,8 +53,8 @@ class ServerSpec(Switchable):
         default_factory=dict,
         description="by workload, the link of its clients to each of these servers, in place of `bandwidth`",
     )
-    memory: Law = Field(default=float("inf"), validate_default=True, description="bytes")
-    disk: Law = Field(default=float("inf"), validate_default=True, description="bytes of disk space")
+    memory: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes")
+    disk: EndlessLaw = Field(default=float("inf"), validate_default=True, description="bytes of disk space")
     software: list[str] = Field(default_factory=list, description="installed")
 
     @model_validator(mode="after")

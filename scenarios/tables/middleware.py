@@ -12,7 +12,7 @@ from gridtune.model.middleware.migration import Staying
 from gridtune.model.middleware.pilots import Mode
 from gridtune.model.middleware.retrying import Never, Trusting
 from gridtune.model.middleware.routing import LeastDepth
-from gridtune.scenarios.fields.laws import Constant, EndingLaw
+from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
 from gridtune.scenarios.fields.service import AT_ONCE, ServiceSpec
 from gridtune.scenarios.fields.table import Switchable
@@ -79,7 +79,7 @@ class MiddlewareSpec(Switchable):
     loss: float = Field(
         default=0.0, ge=0, lt=1, description="probability that a task is lost on its way to a site or pilot"
     )
-    detection: EndingLaw = Field(
+    detection: Law = Field(
         default=Constant(value=0.0),
         description="s from the failure or loss of a task, or of its pilot, until the middleware knows of it",
     )

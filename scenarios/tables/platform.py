@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from gridtune import limits
 from gridtune.model.batch.policies import Fcfs
 from gridtune.scenarios.fields.laws import Constant, Law
 from gridtune.scenarios.fields.policies import policy_of
@@ -82,6 +83,10 @@ class PlatformSpec(VresFields):
             raise ValueError("policy: classes with slots of their own are served first come: fcfs")
         if self.vres is None and self.classes:
             raise ValueError("classes: need shares in vres")
+        if (most := self.nodes.largest * self.scale) > limits.SITE_SLOTS:
+            raise ValueError(
+                f"nodes: up to {most:g} slots of a site are possible; the limit is {limits.SITE_SLOTS:,}"
+            )
         if self.population is not None and self.population < self.sites:
             raise ValueError(f"a population of {self.population} nodes is not enough for {self.sites} sites")
         return self

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from gridtune import limits
+from gridtune.scenarios.fields.laws import RARE
 from gridtune.scenarios.fields.table import Switchable
 
 
@@ -14,3 +16,17 @@ class QueueingSpec(Switchable):
     load: float = Field(default=0.8, gt=0, description="arrival rate times mean service over c")
     mean_service: float = Field(default=4.0, gt=0, description="s")
     customers: int = Field(default=100_000, ge=1, description="of one run, which starts empty")
+
+    @property
+    def mean_interval(self) -> float:
+        """Mean time between two arrivals, s."""
+        return self.mean_service / (self.servers * self.load)
+
+    @model_validator(mode="after")
+    def _arrive_in_time(self) -> QueueingSpec:
+        longest = RARE * max(self.mean_service, self.mean_interval)
+        if not 0 < self.mean_interval <= longest <= limits.NUMBER:
+            raise ValueError(
+                f"load, mean_service: times up to {longest:g} s are possible; the limit is {limits.NUMBER:g}"
+            )
+        return self

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from gridtune.scenarios.trace_files.numbers import number
 from gridtune.scenarios.trace_files.rows import Layout
 
 # Names of columns by field; the first that a file has is taken, or the next where that is empty.
@@ -61,7 +62,7 @@ _STATUS = {
     "BOOT_FAIL": "0",
     "DEADLINE": "0",
 }
-_DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?$")
+_DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?$", re.ASCII)
 _SEPARATORS = "|\t;,"
 _UNREADABLE = ["?"]  # too few fields: a row that is counted as such
 
@@ -152,16 +153,16 @@ def _plain(number: float | None) -> str:
 def _number(text: str, unit: float) -> float | None:
     """A positive number in a unit; None for a word such as UNLIMITED."""
     try:
-        number = float(text) * unit
+        amount = number(text) * unit
     except ValueError:
         return None
-    return number if number > 0 else None
+    return amount if amount > 0 else None
 
 
 def _moment(text: str) -> float | None:
     """Seconds since 1970, without a zone taken as UTC; None for 0 and for a word such as Unknown."""
     try:
-        seconds = float(text)
+        seconds = number(text)
     except ValueError:
         try:
             moment = datetime.fromisoformat(text)
@@ -178,6 +179,6 @@ def _seconds(text: str) -> float | None:
         days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
         return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
     try:
-        return float(text)
+        return number(text)
     except ValueError:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 # A key ends in a colon and blank or the end: `http://…` is none. Grid traces have keys of several words.
 _ENTRY = re.compile(r"(?P<key>[A-Za-z]\w*(?: \w+){0,2}):(?:\s+(?P<value>.*))?$")
-_INTEGER = re.compile(r"\s*(\d{1,9})(?![\w.])")  # no system has more processors
+_INTEGER = re.compile(r"\s*([0-9]{1,9})(?![\w.])")  # no system has more processors
 _PROCESSORS = ("MaxProcs", "Processors", "MaxNodes", "Nodes")
 
 

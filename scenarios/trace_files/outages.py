@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gridtune import limits
+from gridtune.scenarios.trace_files.numbers import number, whole
 from gridtune.scenarios.trace_files.records import TraceError
 
 
@@ -41,9 +42,9 @@ def _rows(file: Iterator[str], path: Path) -> Iterator[OutageRow]:
         raise TraceError(f"{path}: no column {', '.join(missing)}; a list of outages has node, start, end")
     for row in reader:
         try:
-            node, start = int(row["node"]), float(row["start"])
-            end = float(row["end"]) if (row["end"] or "").strip() else inf
-            drain = bool(int(row.get("drain") or 0))
+            node, start = whole(row["node"] or ""), number(row["start"] or "")
+            end = number(row["end"]) if (row["end"] or "").strip() else inf
+            drain = bool(whole(row.get("drain") or "0"))
         except (TypeError, ValueError) as error:
             raise TraceError(f"{path}:{reader.line_num}: no outage: {error}") from None
         if node < 0 or isnan(end) or not 0 <= start < end or start > limits.NUMBER:

@@ -8,6 +8,7 @@ from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 
+from gridtune import limits
 from gridtune.model.garbage_collection import without_garbage_collection
 from gridtune.scenarios.trace_files.accounting import recognised
 from gridtune.scenarios.trace_files.gwf import GWF
@@ -84,24 +85,34 @@ class TraceStream:
         """The jobs, each with the number of its line."""
         self.header, self.report = TraceHeader(), TraceReport()
         parse, split = RowParser(self.layout, self.keep, self.report).parse, self.layout.split
-        rows = kept = 0
+        rows = kept = passed = 0
         with opened(self.path) as stream:
             for line, text in enumerate(stream, 1):
                 fields = split(text)
-                if not fields:
-                    continue
-                lead = fields[0][:1]
-                if lead == ";" or lead == "#":
-                    self.header.add(text)
+                lead = fields[0][:1] if fields else ""
+                if not fields or lead == ";" or lead == "#":
+                    passed += 1
+                    if passed > limits.COMMENTS:
+                        most = f"{limits.COMMENTS:,} comments and blank lines"
+                        raise TraceError(f"{self.path}: more than {most}; is it a trace?")
+                    if fields:
+                        self.header.add(text)
                     continue
                 rows += 1
                 job = parse(fields, line)
                 if job is not None:
                     kept += 1
                     yield line, job
+                elif rows == limits.UNREADABLE and self._unreadable(rows):
+                    break
         self.report.rows, self.report.kept = rows, kept
         if not kept:
             raise TraceError(self._nothing())
+
+    def _unreadable(self, rows: int) -> bool:
+        """Whether no row so far could be read: then it is no trace, and the rest is left alone."""
+        tally = self.report.dropped.get(UNREADABLE)
+        return tally is not None and tally.count == rows
 
     def _nothing(self) -> str:
         report = self.report

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gridtune import limits
+from gridtune.scenarios.trace_files.numbers import number
 from gridtune.scenarios.trace_files.records import Keep, TraceJob, TraceReport
 
 UNREADABLE: Final = "not a readable row"
@@ -47,7 +48,7 @@ class _Amounts(dict[str, float | None]):
     """Numbers from 0 by their text: None for a missing one, ValueError for what is no number."""
 
     def __missing__(self, text: str) -> float | None:
-        amount = float(text) if text.strip() else -1.0
+        amount = number(text) if text.strip() else -1.0
         if not abs(amount) <= limits.NUMBER:
             raise ValueError(text)
         known = amount if amount >= 0 else None
@@ -60,7 +61,7 @@ class _Counts(dict[str, int]):
     """Numbers of processors by their text: 0 for a missing one, ValueError for what is no whole number."""
 
     def __missing__(self, text: str) -> int:
-        count = float(text) if text.strip() else 0.0
+        count = number(text) if text.strip() else 0.0
         if not count.is_integer() or count > limits.COUNTS["processors"]:
             raise ValueError(text)
         known = max(0, int(count))
@@ -73,7 +74,7 @@ class _Statuses(dict[str, int | None]):
     """Status codes by their text: None for a missing one, ValueError for an unknown one."""
 
     def __missing__(self, text: str) -> int | None:
-        code = float(text) if text.strip() else -1.0
+        code = number(text) if text.strip() else -1.0
         if code not in (-1, 0, 1, 2, 3, 4, 5):
             raise ValueError(text)
         known = self[text] = int(code) if code >= 0 else None
@@ -123,6 +124,7 @@ class RowParser:
             line: number of its line in the file, for the report.
         """
         if len(fields) == self._width:
+            digits = fields[0] + fields[1] + fields[3]
             try:
                 submit, runtime, processors = float(fields[1]), float(fields[3]), self._counts[fields[4]]
                 if (
@@ -130,6 +132,8 @@ class RowParser:
                     and self._floor <= runtime < _MOST
                     and len(fields[0]) <= _DIGITS
                     and processors
+                    and digits.isascii()  # `plain`, without a call
+                    and "_" not in digits
                 ):
                     job = self._build(fields, int(fields[0]), submit, runtime, processors)
                     # A missing predecessor is -1 in nearly every row: the short way stays short.
@@ -183,7 +187,7 @@ class RowParser:
             if len(fields) < self.layout.needed:
                 raise ValueError(f"{len(fields)} fields")
             key, mended_id = self._id(fields[0], line)
-            submit, runtime = float(fields[1]), float(fields[3])
+            submit, runtime = number(fields[1]), number(fields[3])
             allocated, requested = self._counts[fields[4]], self._requested(fields[7])
         except ValueError:
             self.report.drop(UNREADABLE, line)
@@ -225,7 +229,7 @@ class RowParser:
     def _linked(self, job: TraceJob, fields: list[str], line: int) -> TraceJob:
         """The job with the one that it follows, if the row names one, which is counted."""
         try:
-            follows, think = float(fields[16]), float(fields[17])
+            follows, think = number(fields[16]), number(fields[17])
         except ValueError:
             return job
         if not 0 < follows < _MOST or not follows.is_integer():
@@ -247,9 +251,9 @@ class RowParser:
 
     def _id(self, text: str, line: int) -> tuple[int, bool]:
         """The job id, and whether the line number had to serve as one."""
-        for number in (text, text.removesuffix(".0")):
-            if len(number) <= _DIGITS and number.strip().lstrip("-").isdecimal():
-                return int(number), False
+        for digits in (text, text.removesuffix(".0")):
+            if len(digits) <= _DIGITS and digits.isascii() and digits.strip().lstrip("-").isdecimal():
+                return int(digits), False
         if self.layout.text_ids and text.strip():
             return line, True
         raise ValueError(text)

@@ -7,12 +7,13 @@ its limit. Whoever needs more changes a number here.
 from __future__ import annotations
 
 NUMBER = 1e18  # any quantity in a scenario: s, bytes, work
+TINY = 1e-30  # the least of them above 0: quotients and squares stay finite
 WHOLE = 1_000_000_000  # a whole number in a scenario of which nothing else is said
 
 # Whole numbers in a scenario, by the name of their key.
 COUNTS = {
     "count": 10_000_000,
-    "customers": 100_000_000,
+    "customers": 10_000_000,
     "nodes": 1_000_000,
     "slots": 100_000,
     "sites": 10_000,
@@ -34,7 +35,10 @@ COUNTS = {
 SITE_SLOTS = 1_000_000  # nodes times slots of one site
 SERVERS = 100_000  # of one [[sed]] or [[server]]
 
-DOCUMENT_BYTES = 20_000_000  # of a TOML document or a manifest
+DOCUMENT_BYTES = 20_000_000  # of a manifest
+TOML_BYTES = 4_000_000  # of a TOML document, which is read more slowly
+KEYS = 100_000  # keys and elements of a document, at all depths
+FAULTS = 1_000  # of a document that are told
 DEPTH = 40  # tables inside tables
 ELEMENTS = 2_000  # tables of one array, as [[site]]
 NAME = 200  # characters of a name
@@ -43,6 +47,8 @@ TRACE_BYTES = 50_000_000_000  # of a trace, unpacked
 TRACE_RATIO = 250  # unpacked over packed bytes, beyond the first
 TRACE_FREE = 100_000_000  # bytes, which are never too many
 LINE_BYTES = 1_000_000  # of a trace
+COMMENTS = 200_000  # comments and blank lines of a trace
+UNREADABLE = 100_000  # rows at the beginning of a trace that cannot be read
 DIGITS = 18  # of a number in a trace
 
 REPLICATIONS = 100_000
