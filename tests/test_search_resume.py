@@ -237,7 +237,7 @@ def _never(task):
 @pytest.mark.parametrize(
     ("storage", "message"),
     [
-        ("sqlite:////no/such/place/studies.db", "cannot be reached: unable to open database file"),
+        ("sqlite:////no/such/place/studies.db", "studies.db: cannot be reached: No such file or directory$"),
         ("postgresql://me:secret@127.0.0.1:1/db", r"postgresql://me:\*\*\*@127.0.0.1:1/db: cannot be "),
         ("nonsense://x", "nonsense://"),
         ("sqlite:studies.db", "sqlite:studies.db: neither a URL, which has ://, nor a path"),

@@ -340,7 +340,9 @@ def reason(error: BaseException) -> str:
             error = original
             break
         inner = inner.__cause__
-    lines = (line.strip() for line in str(error).splitlines())
+    # What a file system says names the file that was to be made, not the storage that was asked for.
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    lines = (line.strip() for line in text.splitlines())
     return next((line for line in lines if line), type(error).__name__)
 
 
