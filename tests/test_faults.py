@@ -145,8 +145,8 @@ def test_pull_has_no_information_system_that_could_fail():
 
 
 def test_faults_of_services_that_are_switched_off_do_not_count():
-    run = simulate(load("federation/deteriorating").override({"parts.meta": False}), 1)
-    assert run.metrics["faults"].value == 11  # 13 with those of the broker and of its information system
+    run = simulate(load("federation/small").override({"parts.meta": False, "parts.faults": True}), 1)
+    assert run.metrics["faults"].value == 11  # 16 with those of the broker and of its information system
 
 
 @pytest.mark.parametrize("off", [True, False])

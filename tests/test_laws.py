@@ -95,8 +95,8 @@ REFUSED = [
 @pytest.mark.parametrize("law", REFUSED, ids=str)
 @pytest.mark.parametrize("key", ["runtime", "interval", "processors", "data.input"])
 def test_what_no_run_could_draw_is_refused_at_the_door(key, law):
-    scenario = load("federation/deteriorating")
-    with pytest.raises(ScenarioError, match=rf"^federation/deteriorating: workload\.meta\.{key}:? "):
+    scenario = load("federation/small")
+    with pytest.raises(ScenarioError, match=rf"^federation/small: workload\.meta\.{key}:? "):
         scenario.override({f"workload.meta.{key}": law})
 
 

@@ -102,6 +102,8 @@ def test_a_client_that_sends_a_mandatory_request_too_few_makes_its_user_unhappy(
 )
 def test_jobs_that_are_never_made_are_owed_from_the_moment_they_are_scheduled(name, kind):
     scenario = load(name).override(SIZES[name])
+    if name == "federation/small":  # nothing comes in the last hour of its four
+        scenario = scenario.override({"horizon": 10_000.0})
     honest = simulate(scenario, 2)
     last = (1 - UNMADE[kind]) * honest.end
     with sabotaged(kind, scenario.active, 2, last):
@@ -111,7 +113,7 @@ def test_jobs_that_are_never_made_are_owed_from_the_moment_they_are_scheduled(na
         gone = sum(stay.n_min for stay in honest.record.stays if stay.entry >= last)
     if name == "federation/small":  # its tail has jobs of sites, brokers and best-effort bags
         gone = twin.metrics["never_submitted"].value
-        assert gone > 0 or kind == "never-make-15"
+        assert gone > 0
     assert twin.metrics["never_submitted"].value == gone
     assert honest.metrics["never_submitted"].value == 0
     assert (worst_loss(twin.metrics, honest.metrics) > 0) is (gone > 0)
