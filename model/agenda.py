@@ -162,17 +162,18 @@ class Agenda:
         """
         if not period > 0:
             raise ValueError(f"a period must be more than 0 s, not {period}")
-
-        def tick(count: int) -> None:
-            self._recurring -= 1
-            action(argument)
-            if self.busy:
-                self._recurring += 1
-                # Multiples of the period, not sums of it: no rounding creeps in.
-                self.at(start + count * period, tick, count + 1, order)
-
         self._recurring += 1
-        self.at(max(start, self.now), tick, 1, order)
+        self.at(max(start, self.now), self._tick, (1, start, period, action, argument, order), order)
+
+    def _tick(self, what: tuple[int, float, float, Action, Any, int]) -> None:
+        """A recurring event is due, and is entered again for as long as anything else is still to happen."""
+        count, start, period, action, argument, order = what
+        self._recurring -= 1
+        action(argument)
+        if self.busy:
+            self._recurring += 1
+            # Multiples of the period, not sums of it: no rounding creeps in.
+            self.at(start + count * period, self._tick, (count + 1, *what[1:]), order)
 
     @property
     def busy(self) -> bool:
@@ -192,6 +193,12 @@ class Agenda:
         while heap and heap[0][2] in self._cancelled:
             self._cancelled.discard(heappop(heap)[2])
         return min(heap[0][0] if heap else inf, self._next[0])
+
+    def let_go(self) -> None:
+        """Forget all that is still to happen."""
+        self._heap.clear()
+        self._fed.clear()
+        self._stream, self._next = iter(()), _NEVER
 
     def run(self, until: float = inf) -> None:
         """Fire everything due up to and including `until` (s); the clock ends at the last event fired.

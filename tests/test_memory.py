@@ -29,6 +29,22 @@ def test_five_hundred_runs_do_not_grow_the_process():
     assert resident() - before < 4
 
 
+@pytest.mark.parametrize("name", ["batch/replay", "dirac/search", "diet/day-regular", "deadline/search"])
+def test_what_a_run_made_is_freed_without_the_garbage_collector(name):
+    scenario = load(name)
+    simulate(scenario)
+    gc.collect()
+    gc.disable()
+    try:
+        run = simulate(scenario)
+        jobs = len(run.record.jobs)
+        assert jobs > 100
+        del run
+        assert gc.collect() < jobs / 10
+    finally:
+        gc.enable()
+
+
 def test_commands_work_in_4_gb_of_address_space(tmp_path):
     """Those that no other test starts so: all that tests start as processes have no more."""
     made, trace = tmp_path / "run", tmp_path / "log.swf"

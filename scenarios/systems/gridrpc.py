@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import merge
 from typing import TypeVar
@@ -20,7 +20,7 @@ from gridtune.model.network import Link
 from gridtune.model.owed import Owed
 from gridtune.model.policy import make
 from gridtune.model.record import Missing
-from gridtune.scenarios.tables.gridrpc import MASTER, LevelSpec, SedSpec
+from gridtune.scenarios.tables.gridrpc import MASTER, HierarchySpec, LevelSpec, SedSpec
 from gridtune.scenarios.tables.schema import ScenarioSpec
 from gridtune.scenarios.workloads.sessions import SessionWorkload
 
@@ -221,22 +221,9 @@ def hierarchy_of(
         own = hierarchy.level[level] if level < len(hierarchy.level) else LevelSpec()
         return agent(kind, name, own.latency, own.rank, own.keep)
 
-    def grow(parent: LocalAgent, below: Sequence[Discoverable], level: int, name: str) -> None:
-        """Hang servers below an agent, evenly under the levels that are left."""
-        if level > hierarchy.depth:
-            parent.children.extend(below)
-            return
-        branches = min(hierarchy.fan_out, len(below))
-        for k in range(branches):
-            # Consecutive servers share a local agent, as servers of one cluster do.
-            share = below[k * len(below) // branches : (k + 1) * len(below) // branches]
-            child = at(level, LocalAgent, f"{name}-{k}")
-            parent.children.append(child)
-            grow(child, share, level + 1, child.name)
-
     master = at(0, MasterAgent, MASTER)
     if not spec.local_agent:
-        grow(master, servers[MASTER], 1, "local-agent")
+        _grow(hierarchy, lambda level, name: at(level, LocalAgent, name), master, servers[MASTER])
         return master
     agents: dict[str, LocalAgent] = {MASTER: master}
     for one in spec.local_agent:
@@ -246,3 +233,24 @@ def hierarchy_of(
     for parent, below in servers.items():
         agents[parent].children.extend(below)
     return master
+
+
+def _grow(
+    hierarchy: HierarchySpec,
+    make: Callable[[int, str], LocalAgent],
+    parent: LocalAgent,
+    below: Sequence[Discoverable],
+    level: int = 1,
+    name: str = "local-agent",
+) -> None:
+    """Hang servers below an agent, evenly under the levels left; `make` makes an agent of a level."""
+    if level > hierarchy.depth:
+        parent.children.extend(below)
+        return
+    branches = min(hierarchy.fan_out, len(below))
+    for k in range(branches):
+        # Consecutive servers share a local agent, as servers of one cluster do.
+        share = below[k * len(below) // branches : (k + 1) * len(below) // branches]
+        child = make(level, f"{name}-{k}")
+        parent.children.append(child)
+        _grow(hierarchy, make, child, share, level + 1, child.name)
