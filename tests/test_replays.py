@@ -11,7 +11,7 @@ from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.results.run import notes
 from gridtune.scenarios.trace_files import TraceError, find_trace
 from gridtune.scenarios.workloads.jobs import JobWorkload
-from gridtune.scenarios.workloads.trace_jobs import CHOICE, TraceJobs
+from gridtune.scenarios.workloads.trace_jobs import CHOICE, PART, TraceJobs
 
 KTH = "KTH-SP2-1996-2.1-cln.swf.gz"
 NASA = "NASA-iPSC-1993-3.1-cln.swf.gz"
@@ -264,3 +264,6 @@ def test_whatever_chooses_jobs_of_a_log_tells_replays_apart():
     chooses = set(TraceJobs.model_fields) - set(JobWorkload.model_fields)
     # The file, and what is read of it, tell by themselves; whoever resamples chooses anew in each run.
     assert chooses - CHOICE == {"kind", "trace", "cancelled", "resample_from"}
+    # What is made of the part that is resampled, anew in each run, says nothing of which part that is.
+    anew = {"resample", "shake", "compression", "prefix", "queues", "shortest", "longest"}
+    assert anew == CHOICE - PART

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import inf
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -33,23 +33,35 @@ Estimate = Literal["log", "actual", "factor"]
 Resample = Literal["none", "shake", "weeks", "users"]
 KEEP_ALL = Keep(cancelled=True)
 Rows = Sequence[tuple[Task, str | None]]
+T = TypeVar("T")
 
 
-# What says which jobs of a trace are replayed, and as what.
-CHOICE = {
-    "first", "last", "start", "end", "every", "compression", "prefix", "queues", "shortest", "longest",
-    "estimate", "estimate_factor", "dependencies", "resample", "shake",
-}  # fmt: skip
+class Part(NamedTuple):
+    """The part of a trace that is replayed or resampled.
+
+    Attributes:
+        rows: its jobs, by submission, each with its queue.
+        submits: when they came, s.
+    """
+
+    rows: Rows
+    submits: Sequence[float]
 
 
-class _Replays:
-    """The jobs that the last few workloads have chosen from traces."""
+# What says which part of a trace is replayed or resampled, and as what.
+PART = {"first", "last", "start", "end", "every", "estimate", "estimate_factor", "dependencies"}
+# What says which of its jobs are replayed, where they are not resampled.
+CHOICE = PART | {"compression", "prefix", "queues", "shortest", "longest", "resample", "shake"}
+
+
+class _Kept(Generic[T]):
+    """What the last few workloads have taken from traces."""
 
     def __init__(self, most: int = 4) -> None:
         self._most = most
-        self._made: dict[tuple[int, str], tuple[Trace, Sequence[Task]]] = {}
+        self._made: dict[tuple[int, str], tuple[Trace, T]] = {}
 
-    def get(self, trace: Trace, choice: str, choose: Callable[[], Sequence[Task]]) -> Sequence[Task]:
+    def get(self, trace: Trace, choice: str, choose: Callable[[], T]) -> T:
         """What is chosen from a trace, which is not looked into again for the same choice."""
         key = id(trace), choice  # the trace is kept here, so nothing else can have its id
         made = self._made.pop(key, None) or (trace, choose())
@@ -59,7 +71,8 @@ class _Replays:
         return made[1]
 
 
-_replays = _Replays()
+_replays: _Kept[Sequence[Task]] = _Kept()
+_parts: _Kept[Part] = _Kept()
 
 
 class TraceJobs(JobWorkload):
@@ -152,9 +165,16 @@ class TraceJobs(JobWorkload):
         Raises:
             ScenarioError: the trace cannot be found or read, or nothing of it is chosen.
         """
-        if self.from_file and self.resample in (None, "none"):
+        if not self.from_file:
+            return self._chosen(self._part(self._embedded(streams)))
+        if self.resample in (None, "none"):
             return self.replayed()
-        return self._chosen(self._logged(streams), streams)
+        path = find_trace(self.trace)
+        if is_schedule(path):
+            return self._chosen(self._part(self._rows()), streams)
+        choice = self.model_dump_json(include=PART)
+        part = _parts.get(self._trace(path), choice, lambda: self._part(self._rows()))
+        return self._chosen(part, streams)
 
     def replayed(self) -> Iterator[Task]:
         """The chosen jobs of a file; see `tasks`.
@@ -164,11 +184,11 @@ class TraceJobs(JobWorkload):
         """
         path = find_trace(self.trace)
         if is_schedule(path):
-            return self._chosen(self._rows())
+            return self._chosen(self._part(self._rows()))
         return iter(_replays.get(self._trace(path), self.model_dump_json(include=CHOICE), self._choose))
 
     def _choose(self) -> Sequence[Task]:
-        return tuple(self._chosen(self._rows()))
+        return tuple(self._chosen(self._part(self._rows())))
 
     def weeks(self) -> int:
         """Whole weeks of the part of the log that is replayed.
@@ -179,20 +199,24 @@ class TraceJobs(JobWorkload):
         submits = [task.submit for task in self.replayed()]
         return whole_weeks(submits)
 
-    def _chosen(
-        self, rows: Iterator[tuple[Task, str | None]], streams: Streams | None = None
-    ) -> Iterator[Task]:
+    def _part(self, rows: Iterator[tuple[Task, str | None]]) -> Part:
+        """What lies within first, last, start and end, and is sampled by every."""
         part = islice(rows, self.first - 1, self.last)
-        chosen: Rows = [(task, queue) for task, queue in part if self.start <= task.submit < self.end]
+        chosen = [(task, queue) for task, queue in part if self.start <= task.submit < self.end]
         chosen = chosen[:: self.every]
+        return Part(chosen, [task.submit for task, _ in chosen])
+
+    def _chosen(self, part: Part, streams: Streams | None = None) -> Iterator[Task]:
+        chosen = part.rows
         # The run starts with the chosen part, whatever of it is replayed: two workloads of one trace that
         # part its queues or run times between them stay in step.
         origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
         kept = self.dependencies == "keep"
         logged = {task.number: task.submit for task, _ in chosen} if kept else {}
         if streams is not None and chosen and self.resample not in (None, "none"):
-            chosen = self._resampled(chosen, streams)
-        tasks = [task for task, queue in chosen if self._wanted(task, queue)]
+            chosen = self._resampled(part, streams)
+        every = self.shortest == 0 and self.longest == inf and not self.queues
+        tasks = [task for task, queue in chosen if every or self._wanted(task, queue)]
         if kept:
             tasks = linked(tasks, logged, 2.0 * self.shake if self.resample == "shake" else 0.0)
         if not tasks:
@@ -215,7 +239,7 @@ class TraceJobs(JobWorkload):
         """Whether a job of the chosen part is replayed."""
         return self.shortest <= task.runtime <= self.longest and (not self.queues or queue in self.queues)
 
-    def _resampled(self, rows: Rows, streams: Streams) -> Rows:
+    def _resampled(self, part: Part, streams: Streams) -> Rows:
         """Another log of the same kind, the same for all workloads of this trace in a replication.
 
         Raises:
@@ -227,7 +251,7 @@ class TraceJobs(JobWorkload):
             half = "even" if streams.replication < HELD_OUT else "odd"
         else:
             half = self.resample_from
-        submits = [task.submit for task, _ in rows]
+        rows, submits = part
         try:
             drawn: Sequence[Drawn]
             if self.resample == "shake":
@@ -238,11 +262,11 @@ class TraceJobs(JobWorkload):
                 drawn = users(submits, [task.user for task, _ in rows], rng, half)
         except TraceError as error:
             raise ScenarioError(f"workload.{self.name}: {self.trace} {error}") from None
-        made = []
+        made, make = [], Task._make
         for job, submit, copy in drawn:
             task, queue = rows[job]
             user = f"{task.user}~{copy + 1}" if copy else task.user
-            made.append((task._replace(submit=submit, user=user), queue))
+            made.append((make((submit, user, *task[2:])), queue))
         return made
 
     def provenance(self) -> str:
@@ -297,13 +321,10 @@ class TraceJobs(JobWorkload):
         else:
             yield from estimates(trace)
 
-    def _logged(self, streams: Streams) -> Iterator[tuple[Task, str | None]]:
-        """All jobs of the trace with their queues, by submission."""
-        if self.from_file:
-            yield from self._rows()
-        else:
-            for job in embedded_jobs(streams.stream(f"workload:{self.name}"), widest=EMBEDDED_WIDEST):
-                yield self._task(job), job.queue
+    def _embedded(self, streams: Streams) -> Iterator[tuple[Task, str | None]]:
+        """The jobs of a small generated day with their queues, by submission."""
+        for job in embedded_jobs(streams.stream(f"workload:{self.name}"), widest=EMBEDDED_WIDEST):
+            yield self._task(job), job.queue
 
     def _rows(self) -> Iterator[tuple[Task, str | None]]:
         """All jobs of the file."""
