@@ -124,6 +124,21 @@ class Grid(mesa.Model):
         if counters is not None:
             counters.pop(self, None)
 
+    def scrap(self) -> None:
+        """Close the grid and have its agents forget all they know: neither can be used afterwards.
+
+        What a run made is then freed as soon as nobody wants its record any more, and need not be looked for
+        by the garbage collector.
+        """
+        agents = list(self.agents)
+        self.close()
+        for agent in agents:
+            vars(agent).clear()
+        self.agenda.let_go()
+        # Mesa wraps `step` in an attribute of the grid, by which this holds itself.
+        for name in [name for name, value in vars(self).items() if getattr(value, "__self__", None) is self]:
+            delattr(self, name)
+
     def __enter__(self) -> Grid:
         return self
 

@@ -117,11 +117,10 @@ def mean(values: Sequence[float]) -> float:
 
 def apart(times: Collection[tuple[float, float, float]]) -> tuple[list[float], list[float], list[float]]:
     """Waiting times, response times and slow-downs of jobs, each by itself."""
-    return (
-        [waiting for waiting, _, _ in times],
-        [response for _, response, _ in times],
-        [slowdown for _, _, slowdown in times],
-    )
+    if not times:
+        return [], [], []
+    waitings, responses, slowdowns = zip(*times, strict=True)
+    return list(waitings), list(responses), list(slowdowns)
 
 
 def failed(job: Job, now: float) -> bool:
@@ -272,7 +271,10 @@ def _tally(
     for outcome in users.values():
         outcome.mandatory = len(outcome.times)
         if outcome.times:
-            means = map(mean, apart(outcome.times))
+            (counted, *others) = outcome.classes.values()
+            alone = not others and len(counted.waitings) == len(outcome.times)
+            parted = counted.waitings, counted.responses, counted.slowdowns
+            means = map(mean, parted if alone else apart(outcome.times))
             outcome.waiting_mean, outcome.response_mean, outcome.slowdown_mean = means
         for counted in outcome.classes.values():
             outcome.jobs += counted.jobs

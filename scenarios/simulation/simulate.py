@@ -78,7 +78,9 @@ def simulate(scenario: Scenario, seed: int = 1, replication: int = 0, *, keep_ev
             deserved=readings.deserved,
             shortest=readings.slowdown_bound,
         )
-        return Run(scenario, seed, replication, metrics, users, grid.record, grid.now, grid.slots)
+        run = Run(scenario, seed, replication, metrics, users, grid.record, grid.now, grid.slots)
+        grid.scrap()  # nobody else has seen it
+        return run
 
 
 def _custom(scenario: Scenario) -> Mapping[str, CustomMetric]:
