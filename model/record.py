@@ -75,7 +75,8 @@ class Record:
         measures: values read once at the end of the run, by the name of their metric.
         custom: metrics of users' own, read last, by name (`model.metrics.custom`).
         classes: kinds of jobs by which metrics are broken down; none where all jobs are of one kind.
-        sizes: whether metrics are broken down by the size of jobs.
+        sites: processors of each batch site, by name; where there are any, metrics are broken down by the
+            size of jobs.
     """
 
     keep_events: bool = False
@@ -90,7 +91,7 @@ class Record:
     measures: dict[str, Callable[[], float]] = field(default_factory=dict)
     custom: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
-    sizes: bool = False
+    sites: Mapping[str, int] = field(default_factory=dict)
     journal: Journal | None = None
     reckonings: dict[object, Any] | None = None
     _counted: Counter[tuple[str, str, int]] = field(default_factory=Counter, init=False)

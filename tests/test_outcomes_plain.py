@@ -110,7 +110,7 @@ def test_what_a_run_will_say_is_known_as_soon_as_it_is_built(sizes, monkeypatch)
     define_sizes()
     grid = Grid()
     grid.add_slots(2)
-    grid.record.classes, grid.record.sizes = ("x",), sizes
+    grid.record.classes, grid.record.sites = ("x",), {"s": 2} if sizes else {}
     grid.record.custom = {"of_my_own": lambda run: run.end}
     promised = measured(grid)
     for user, start in (("a", 1.0), ("b", 2.0)):

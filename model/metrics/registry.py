@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil, isfinite, log10
+from math import ceil, inf, isfinite, log10
 from typing import Literal, NamedTuple
 
 Direction = Literal["minimize", "maximize"]
@@ -127,6 +127,28 @@ SIZE_METRICS: dict[str, Definition] = {
     "waiting_mean": _of("s", "minimize", "mean of start minus submission over mandatory jobs of the size"),
     "slowdown_mean": _of("", "minimize", "mean bounded slow-down of mandatory jobs of the size"),
 }
+
+# What is measured of those who wait longest, at batch sites: `waited_p95.size-huge`, ... Each class with the
+# most that belongs to it: of the site's processors (share), and of run time at the grid's mean speed (s).
+HOUR, DAY, WEEK = 3600.0, 86400.0, 7 * 86400.0
+SIZE_CLASSES = {"small": 0.01, "medium": 0.1, "large": 0.25, "huge": inf}
+LENGTH_CLASSES = {"brief": HOUR / 6, "short": HOUR, "long": 8 * HOUR, "very-long": inf}
+HARM_METRICS: dict[str, Definition] = {
+    "waited_max": _of("s", "minimize", "longest wait of a mandatory job, until the end if it did not start"),
+    "waited_day": _of("jobs", "minimize", "mandatory jobs that waited longer than a day"),
+    "waited_week": _of("jobs", "minimize", "mandatory jobs that waited longer than a week"),
+    "waited_p95.worst-size": _of(
+        "s", "minimize", "95th percentile of waits in the worst class by processors"
+    ),
+    "waited_p95.worst-length": _of(
+        "s", "minimize", "95th percentile of waits in the worst class by run time"
+    ),
+    "waited_mean.worst-users": _of("s", "minimize", "mean wait of the tenth of the users who wait longest"),
+}
+for _name in (*(f"size-{name}" for name in SIZE_CLASSES), *(f"length-{name}" for name in LENGTH_CLASSES)):
+    HARM_METRICS[f"waited_p95.{_name}"] = _of("s", "minimize", "95th percentile of waits in the class")
+    HARM_METRICS[f"jobs.{_name}"] = _of("jobs", "maximize", "mandatory jobs of the class")
+METRICS |= HARM_METRICS  # known everywhere, measured where there are batch sites
 
 
 def define(name: str, unit: str, direction: Direction, meaning: str, resolution: float | None = None) -> None:

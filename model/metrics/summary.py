@@ -9,6 +9,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.job import DONE, RUNNING, Job
 from gridtune.model.metrics.custom import FinishedRun, measure
 from gridtune.model.metrics.fairness import jain, shortfall, spread, unfairness
+from gridtune.model.metrics.harm import harm
 from gridtune.model.metrics.lost import (
     SHORTEST,
     is_cut_off,
@@ -21,6 +22,7 @@ from gridtune.model.metrics.lost import (
 from gridtune.model.metrics.registry import (
     ALWAYS,
     CLASS_METRICS,
+    HARM_METRICS,
     METRICS,
     NARROW,
     SHORT,
@@ -81,7 +83,8 @@ def summarise(
     record.reckonings = None
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     metrics |= by_class(record.classes, users.values())
-    if record.sizes:
+    if record.sites:
+        metrics |= harm(owed, record.sites, grid.now, grid.mean_speed)
         served = {name: iter(user.times) for name, user in users.items()}
         times = [next(served[job.user]) for job in owed]  # worked out user by user, in the same order
         metrics |= by_size(owed, times, grid.mean_speed)
@@ -162,7 +165,8 @@ def measured(grid: Grid) -> list[str]:
     """Names of the metrics that a run of a grid will give, known as soon as it is built."""
     known = {*ALWAYS, *grid.record.counters, *grid.record.measures, *grid.record.custom}
     known.update(f"{name}.{kind}" for kind in grid.record.classes for name in CLASS_METRICS)
-    if grid.record.sizes:
+    if grid.record.sites:
+        known.update(HARM_METRICS)
         known.update(f"{name}.{size}" for size in SIZES for name in SIZE_METRICS)
     return [name for name in METRICS if name in known]
 

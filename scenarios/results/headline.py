@@ -26,6 +26,7 @@ PARTS = (
     ("work", r"(lost_|failed_fraction|cut_off_fraction|never_submitted|completed|makespan|executed$)"),
     ("waiting and response", r"(waiting|execution|response|slowdown)_\w+$"),
     ("sizes of jobs", r"\w+\.(narrow|wide)-(short|long)$"),
+    ("who waits longest", r"(waited_|jobs\.(size|length)-)"),
     ("sites", r"(utilisation|goodput|killed|wasted|refused|cancelled|events$)"),
     ("virtual reservations", r"(vres|sdj|batch_|slowdown\.|share\.|started\.|rejected\.)"),
     ("deadline scheduling", r"(missed|rejected$|fallbacks|resubmissions|ack_|forecast)"),

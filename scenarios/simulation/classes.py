@@ -36,8 +36,8 @@ def announce(grid: Grid, spec: ScenarioSpec) -> None:
     """Have the metrics of each class measured, and at batch sites of each size; all known as objectives."""
     grid.record.classes = classes_of(spec)
     define_classes(grid.record.classes)
-    grid.record.sizes = any(site.vres is None for site in spec.site)
-    if grid.record.sizes:
+    grid.record.sites = {site.name: site.size * site.slots for site in spec.site if site.vres is None}
+    if grid.record.sites:
         define_sizes()
 
 

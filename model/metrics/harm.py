@@ -1,0 +1,82 @@
+"""Who waits longest: waits of mandatory jobs by their share of the site, by run time and by user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridtune.model.job import CANCELLED, DONE, RUNNING, Job
+from gridtune.model.metrics.lost import overran
+from gridtune.model.metrics.registry import DAY, LENGTH_CLASSES, METRICS, SIZE_CLASSES, WEEK, Metric
+
+TENTH = 0.1  # of the users, those who wait longest
+LATE = 0.95  # the quantile that is told of a class
+
+Floats = NDArray[np.float64]
+
+
+def harm(jobs: Sequence[Job], sites: Mapping[str, int], now: float, pace: float) -> dict[str, Metric]:
+    """How long those wait who wait longest: metrics by name.
+
+    A job that did not start has waited until the end of the run, or until its owner withdrew it. So never
+    starting a job is no good wait, whichever job it is.
+
+    Args:
+        jobs: mandatory ones.
+        sites: processors of each batch site; a job that reached none is compared with the largest.
+        now: end of the run, s.
+        pace: work that a slot does in a second.
+    """
+    waits = np.array([waited(job, now) for job in jobs], dtype=float)
+    largest = max(sites.values())
+    shares = np.array([job.processors / sites.get(job.site, largest) for job in jobs], dtype=float)
+    lengths = np.array([job.runtime for job in jobs], dtype=float) / pace
+    values = {
+        "waited_max": waits.max() if jobs else np.nan,
+        "waited_day": np.count_nonzero(waits > DAY),
+        "waited_week": np.count_nonzero(waits > WEEK),
+        "waited_mean.worst-users": _worst_users(waits, [job.user for job in jobs]),
+    }
+    for dimension, classes, places in (("size", SIZE_CLASSES, shares), ("length", LENGTH_CLASSES, lengths)):
+        values |= _of_classes(dimension, classes, places, waits)
+    return {name: Metric(float(value), METRICS[name].unit) for name, value in values.items()}
+
+
+def waited(job: Job, now: float) -> float:
+    """How long a job had waited for its last start when the run ended `now`, s."""
+    state = job.state
+    if state is DONE or state is RUNNING or overran(job):
+        return job.start - job.submit
+    if state is CANCELLED:
+        return (job.start if job.start == job.start else job.end) - job.submit
+    return now - job.submit
+
+
+def _of_classes(
+    dimension: str, classes: Mapping[str, float], places: Floats, waits: Floats
+) -> dict[str, float]:
+    """Jobs and late waits of each class, and the latest of all classes; a class without jobs has no wait."""
+    edges = [most for most in classes.values() if most < inf]
+    # Shares are quotients of whole numbers: one that is exactly a limit may come out a little above it.
+    member = np.searchsorted(edges, places * (1 - 1e-12), side="left")
+    values, latest = {}, np.nan
+    for at, name in enumerate(classes):
+        theirs = waits[member == at]
+        late = float(np.quantile(theirs, LATE)) if len(theirs) else np.nan
+        values[f"jobs.{dimension}-{name}"] = len(theirs)
+        values[f"waited_p95.{dimension}-{name}"] = late
+        latest = np.fmax(latest, late)
+    return values | {f"waited_p95.worst-{dimension}": latest}
+
+
+def _worst_users(waits: Floats, users: Sequence[str]) -> float:
+    """Mean of the mean waits of the tenth of the users, one at least, who wait longest, s."""
+    if not users:
+        return np.nan
+    numbers: dict[str, int] = {}
+    whose = [numbers.setdefault(user, len(numbers)) for user in users]
+    means = np.sort(np.bincount(whose, weights=waits) / np.bincount(whose))
+    return float(means[-ceil(TENTH * len(means)) :].mean())

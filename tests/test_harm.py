@@ -1,0 +1,127 @@
+"""Who waits longest, worked out by hand: by share of the site, by run time and by user."""
+
+from math import inf, isnan
+
+import numpy as np
+import pytest
+
+from gridtune.model.grid import Grid
+from gridtune.model.job import Job
+from gridtune.model.metrics.harm import harm, waited
+from gridtune.model.metrics.registry import DAY, HARM_METRICS, HOUR, METRICS, WEEK
+from gridtune.model.metrics.summary import measured
+from gridtune.scenarios.document.scenario import load
+from gridtune.scenarios.simulation.simulate import simulate
+
+NOW = 30 * DAY
+
+
+def done(wait, user="u", processors=1, runtime=60.0, site="s"):
+    job = Job(1, user, 0.0, runtime, processors=processors)
+    job.queue(0.0, site)
+    job.begin(wait)
+    job.finish(wait + runtime)
+    return job
+
+
+def values(jobs, sites=None, now=NOW, pace=1.0):
+    return {name: metric.value for name, metric in harm(jobs, sites or {"s": 100}, now, pace).items()}
+
+
+def test_who_never_starts_waits_until_the_end_and_who_runs_has_waited():
+    queued, running, refused, withdrawn, failed = (Job(at, "u", 100.0, 60.0) for at in range(5))
+    for job in (queued, running, withdrawn, failed):
+        job.queue(100.0, "s")
+    running.begin(150.0)
+    refused.reject(100.0)
+    withdrawn.cancel(400.0)
+    failed.begin(110.0)
+    failed.fail(120.0)
+    assert [waited(job, 1000.0) for job in (queued, running, refused, withdrawn, failed)] == [
+        900.0, 50.0, 900.0, 300.0, 900.0,
+    ]  # fmt: skip
+
+
+def test_a_job_killed_at_its_owners_own_promise_had_its_turn_and_one_killed_before_had_not():
+    own, early = Job(1, "u", 0.0, 60.0, estimate=30.0), Job(2, "u", 0.0, 60.0)
+    for job in (own, early):
+        job.queue(0.0)
+        job.begin(5.0)
+        job.expire(35.0)
+    assert [waited(job, 1000.0) for job in (own, early)] == [5.0, 1000.0]
+
+
+def test_classes_of_size_are_shares_of_the_jobs_own_site():
+    widths = (1, 2, 10, 11, 25, 26)
+    found = values([done(10.0 * width, processors=width) for width in widths])
+    assert [found[f"jobs.size-{name}"] for name in ("small", "medium", "large", "huge")] == [1, 2, 2, 1]
+    assert found["waited_p95.size-medium"] == pytest.approx(np.quantile([20, 100], 0.95))
+    assert found["waited_p95.size-huge"] == found["waited_p95.worst-size"] == 260.0
+    # Of a job that no site took, the largest site is the measure.
+    elsewhere = values(
+        [done(7.0, processors=10, site="t"), done(9.0, processors=10, site="")], {"s": 100, "t": 20}
+    )
+    assert (elsewhere["waited_p95.size-huge"], elsewhere["waited_p95.size-medium"]) == (7.0, 9.0)
+
+
+@pytest.mark.parametrize("processors", [100, 140, 430, 2004, 70_000])
+def test_a_job_of_exactly_a_share_belongs_to_it(processors):
+    for width in {processors // 100, processors // 10, processors // 4}:
+        share = width / processors
+        expected = "small" if share <= 0.01 else "medium" if share <= 0.1 else "large"
+        assert values([done(1.0, processors=width)], {"s": processors})[f"jobs.size-{expected}"] == 1
+
+
+def test_classes_of_length_are_of_run_times_at_the_mean_speed():
+    lengths = (HOUR / 6, HOUR, 8 * HOUR, 8.1 * HOUR)
+    found = values([done(at, runtime=2 * length) for at, length in enumerate(lengths, 1)], pace=2.0)
+    names = ("brief", "short", "long", "very-long")
+    assert [found[f"waited_p95.length-{name}"] for name in names] == [1, 2, 3, 4]
+    assert found["waited_p95.worst-length"] == 4
+
+
+def test_the_worst_tenth_of_users_are_those_whose_mean_wait_is_longest():
+    jobs = [done(wait, user) for user, wait in (("a", 30.0), ("a", 50.0), ("b", 100.0))]
+    jobs += [done(1.0, f"u{at}") for at in range(9)]
+    assert values(jobs)["waited_mean.worst-users"] == (100 + 40) / 2  # two of eleven
+    assert values(jobs[:1])["waited_mean.worst-users"] == 30.0
+
+
+def test_waits_of_more_than_a_day_and_a_week_are_counted():
+    found = values([done(wait) for wait in (DAY, DAY + 1, WEEK, WEEK + 1)])
+    assert (found["waited_day"], found["waited_week"], found["waited_max"]) == (3, 1, WEEK + 1)
+
+
+def test_without_jobs_nobody_waits():
+    found = values([])
+    assert isnan(found["waited_max"])
+    assert isnan(found["waited_p95.worst-size"])
+    assert isnan(found["waited_mean.worst-users"])
+    assert (found["waited_day"], found["jobs.size-huge"]) == (0, 0)
+    assert found.keys() == HARM_METRICS.keys() <= METRICS.keys()
+
+
+def test_runs_with_batch_sites_measure_them_and_no_others_do():
+    run = simulate(load("batch/replay"))
+    jobs = [job for job in run.record.jobs if job.mandatory]
+    wait = {job: job.start - job.submit for job in jobs}
+    assert run.metrics["waited_max"].value == max(wait.values())
+    huge = [wait[job] for job in jobs if job.processors > 32]
+    assert run.metrics["waited_p95.size-huge"].value == pytest.approx(np.quantile(huge, 0.95))
+    assert run.metrics["jobs.size-huge"].value == len(huge) > 0
+    assert (
+        not HARM_METRICS.keys()
+        & simulate(load("diet/day-regular").override({"workload.count": 2})).metrics.keys()
+    )
+    assert not HARM_METRICS.keys() & set(measured(Grid()))
+
+
+def test_a_rule_that_starves_wide_jobs_is_seen():
+    """Shortness first without an age bound against first come, first served."""
+    easy, starving = (
+        simulate(load("batch/replay").override({"site.cluster.policy": policy})).metrics
+        for policy in ("easy", {"kind": "priority", "rule": "saf", "reservations": 0})
+    )
+    assert starving["waiting_mean"].value < easy["waiting_mean"].value
+    assert starving["waited_p95.worst-size"].value > 1.5 * easy["waited_p95.worst-size"].value
+    assert starving["waited_max"].value > 1.5 * easy["waited_max"].value < inf
