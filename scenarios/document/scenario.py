@@ -22,6 +22,8 @@ from gridtune.scenarios.document.trust import Plugin, allowed_here, plugins_of, 
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.systems.registry import SYSTEMS
 from gridtune.scenarios.tables.schema import ARRAYS, ScenarioSpec
+from gridtune.scenarios.trace_files import iter_trace
+from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
 
 SHIPPED = Path(str(files("gridtune.scenarios"))) / "shipped"
 
@@ -157,7 +159,22 @@ def _is_shipped(path: Path) -> bool:
 
 
 def _from_toml(path: Path) -> Scenario:
-    return Scenario(str(path), _read(path, str(path)), path.resolve().parent)
+    try:
+        return Scenario(str(path), _read(path, str(path)), path.resolve().parent)
+    except ScenarioError as error:
+        if path.suffix != ".toml" and _is_trace(path):
+            raise ScenarioError(
+                f"{path}: this is a trace: `gridtune calibrate {path} --out mine.toml` makes a scenario of it"
+            ) from error
+        raise
+
+
+def _is_trace(path: Path) -> bool:
+    """Whether a file has a job that can be read."""
+    try:
+        return bool(read_schedule(path) if is_schedule(path) else next(iter(iter_trace(path)), None))
+    except ScenarioError:
+        return False
 
 
 def _from_manifest(path: Path) -> Scenario:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.results.run import notes
+from gridtune.scenarios.results.amounts import counted
+from gridtune.scenarios.results.run import faults, origins
 from gridtune.scenarios.simulation.simulate import build
+from gridtune.scenarios.systems.replay import replay_differences
 from gridtune.scenarios.workers.pool import Pool
 
 log = logging.getLogger("gridtune")  # the command line prints it on standard error
@@ -15,14 +17,23 @@ log = logging.getLogger("gridtune")  # the command line prints it on standard er
 def prepare(scenario: Scenario) -> None:
     """Find faults in what a scenario names before anything is computed or written, and say what it found.
 
+    How replays differ from their logs is said at the level of debugging (`--verbose`), else how often.
     Traces are read here once; worker processes inherit them.
 
     Raises:
         ScenarioError: a file that the scenario names cannot be used.
     """
     build(scenario).close()
-    for note in notes(scenario):
-        log.info(note)
+    said, different = origins(scenario), list(replay_differences(scenario.active))
+    if said and different and not log.isEnabledFor(logging.DEBUG):
+        said[-1] += f" ({counted(len(different), 'note')} on how its replay differs: -v)"
+    for level, lines in (
+        (logging.INFO, said),
+        (logging.DEBUG, different),
+        (logging.INFO, faults(scenario)),
+    ):
+        for line in lines:
+            log.log(level, line)
 
 
 def workers(jobs: int, dask: str | None, *scenarios: Scenario) -> Pool:

@@ -8,7 +8,7 @@ from math import inf
 from shutil import get_terminal_size
 from typing import Any
 
-from gridtune.scenarios.results.amounts import human
+from gridtune.scenarios.results.amounts import human_metric
 from gridtune.scenarios.results.headline import grouped, headline
 
 
@@ -81,7 +81,7 @@ def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool) -> None:
 def print_classes(classes: dict[str, dict[str, Any]]) -> None:
     """Print the metrics of each class of jobs: a column for each, in as many tables as the terminal needs."""
     names = list(next(iter(classes.values())))
-    cells = {kind: {name: _cell(_mean(made[name])) for name in names} for kind, made in classes.items()}
+    cells = {kind: {name: _cell(_mean(name, made[name])) for name in names} for kind, made in classes.items()}
     room = get_terminal_size().columns if sys.stdout.isatty() else inf
     tables: list[list[str]] = []
     left = -inf
@@ -97,18 +97,21 @@ def print_classes(classes: dict[str, dict[str, Any]]) -> None:
         print_table(("by class", *kinds), rows)
 
 
-def _mean(value: dict[str, Any]) -> str | None:
+def _mean(name: str, value: dict[str, Any]) -> str | None:
     """A mean, with its standard error where there is one."""
     if value["mean"] is None:
         return None
-    said = human(value["mean"], value["unit"])
-    return f"{said} ± {human(value['standard_error'], value['unit'])}" if value["standard_error"] else said
+    mean, error = (
+        None if value[key] is None else human_metric(name, value[key], value["unit"])
+        for key in ("mean", "standard_error")
+    )
+    return f"{mean} ± {error}" if value["standard_error"] else mean
 
 
 def _metric_row(name: str, value: dict[str, Any]) -> dict[str, Any]:
     unit = value["unit"]
     shown = {
-        title: None if value[key] is None else human(value[key], unit)
+        title: None if value[key] is None else human_metric(name, value[key], unit)
         for title, key in (("mean", "mean"), ("standard error", "standard_error"))
     }
     return {"metric": name, "unit": "" if unit == "s" else unit, **shown}

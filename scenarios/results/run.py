@@ -10,7 +10,7 @@ from gridtune.model.record import Record
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.systems.outages import qos_notes
 from gridtune.scenarios.systems.platform import platform_notes
-from gridtune.scenarios.systems.replay import replay_notes
+from gridtune.scenarios.systems.replay import refused_jobs, replay_differences
 from gridtune.scenarios.workloads.trace_file import FromTrace
 
 
@@ -44,14 +44,19 @@ class Run:
 
 def notes(scenario: Scenario) -> list[str]:
     """Where workloads and platform come from, and how they differ from what was logged, a line each."""
+    return [*origins(scenario), *replay_differences(scenario.active), *faults(scenario)]
+
+
+def origins(scenario: Scenario) -> list[str]:
+    """Where workloads and platform come from, a line each."""
     made = [
         f"workload {workload.name}: {workload.provenance()}"
         for workload in scenario.active.workload
         if isinstance(workload, FromTrace)
     ]
-    return [
-        *made,
-        *platform_notes(scenario.active.platform),
-        *replay_notes(scenario.active),
-        *qos_notes(scenario.spec),
-    ]
+    return [*made, *platform_notes(scenario.active.platform)]
+
+
+def faults(scenario: Scenario) -> list[str]:
+    """What will hardly be meant: jobs that are refused, and rules that concern no job, a line each."""
+    return [*refused_jobs(scenario.active), *qos_notes(scenario.spec)]

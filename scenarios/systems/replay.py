@@ -56,26 +56,34 @@ def _nodes_of(site: SiteSpec, logs: list[TraceJobs]) -> int:
     return ceil(next(iter(sizes.values())) / site.slots)
 
 
-def replay_notes(spec: ScenarioSpec) -> Iterator[str]:
+def replay_differences(spec: ScenarioSpec) -> Iterator[str]:
     """How the replays of a scenario differ from their logs, a line for each difference.
+
+    Raises:
+        ScenarioError: a log cannot be read.
+    """
+    sites = {site.name: site for site in sized(spec).site}
+    for site in spec.site:
+        if site.nodes == FROM_LOG:
+            yield f"site {site.name}: {sites[site.name].nodes} nodes, the size that the log names"
+    for workload in spec.workload:
+        if isinstance(workload, (TraceJobs, TraceTasks, BurstSessions)):
+            yield from (f"workload {workload.name}: {line}" for line in workload.differences())
+
+
+def refused_jobs(spec: ScenarioSpec) -> Iterator[str]:
+    """Jobs of logs that no site will take, a line for each reason.
 
     Raises:
         ScenarioError: a log cannot be read.
     """
     places = {workload.name: name for name, workload in at_sites(spec)}
     sites = {site.name: site for site in sized(spec).site}
-    for site in spec.site:
-        if site.nodes == FROM_LOG:
-            yield f"site {site.name}: {sites[site.name].nodes} nodes, the size that the log names"
     for workload in spec.workload:
-        lines: list[str] = []
         if isinstance(workload, TraceJobs):
             place = sites.get(places.get(workload.name, ""))
-            lines += workload.differences()
-            lines += _refused(workload, place) if place else _too_wide(workload, spec, sites.values())
-        elif isinstance(workload, (TraceTasks, BurstSessions)):
-            lines += workload.differences()
-        yield from (f"workload {workload.name}: {line}" for line in lines)
+            lines = _refused(workload, place) if place else _too_wide(workload, spec, sites.values())
+            yield from (f"workload {workload.name}: {line}" for line in lines)
 
 
 def _too_wide(log: TraceJobs, spec: ScenarioSpec, sites: Iterable[SiteSpec]) -> Iterator[str]:

@@ -104,14 +104,19 @@ def _trace(given: bool) -> None:
         _show_traceback = True
 
 
+def _verbose(given: bool) -> None:
+    if given:
+        logging.getLogger("gridtune").setLevel(logging.DEBUG)
+
+
 def _version(given: bool) -> None:
     if given:
         print(f"gridtune {version()}")
         raise typer.Exit
 
 
-def _option(name: str, act: Callable[[bool], None], help: str) -> Any:
-    return typer.Option(name, help=help, callback=act, is_eager=True, expose_value=False)
+def _option(names: str, act: Callable[[bool], None], help: str) -> Any:
+    return typer.Option(*names.split(), help=help, callback=act, is_eager=True, expose_value=False)
 
 
 def _bare(
@@ -119,6 +124,9 @@ def _bare(
         bool, _option("--allow-plugins", _allow_plugins, "Run Python files that a scenario or study names.")
     ] = False,
     traceback: Annotated[bool, _option("--traceback", _trace, "Show where an error arose.")] = False,
+    verbose: Annotated[
+        bool, _option("--verbose -v", _verbose, "Say more of what is replayed, on standard error.")
+    ] = False,
     version: Annotated[bool, _option("--version", _version, "Print the version.")] = False,
 ) -> None:
     """A command with the options that all have."""

@@ -31,11 +31,10 @@ def list_scenarios(format: options.Output = Format.table) -> None:
 
     Example: gridtune scenarios list --format json
     """
-    from gridtune.scenarios.document.catalogue import scenario_rows
-    from gridtune.scenarios.results.printing import print_result
+    from gridtune.scenarios.document.catalogue import scenario_lines, scenario_rows
+    from gridtune.scenarios.results.json_text import to_json
 
-    rows = scenario_rows()
-    print_result(rows, rows, ("name", "title", "source"), json=format is Format.json)
+    print(to_json(scenario_rows()) if format is Format.json else "\n".join(scenario_lines()))
 
 
 @scenarios_app.command("show")
