@@ -104,7 +104,7 @@ def run(
     """
     from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.results.printing import print_classes, print_metrics
-    from gridtune.scenarios.simulation.classes import split
+    from gridtune.scenarios.simulation.classes import promises, split
 
     found = _scenario(scenario, set).run(
         seed=seed, replications=replications, jobs=jobs, events=events, out=out, dask=dask, tables=False
@@ -114,7 +114,7 @@ def run(
         print(to_json(made))
         return
     overall, classes = split(made)
-    print_metrics(overall, every=all)
+    print_metrics(overall, every=all, promised=promises(found.scenario.active))
     if classes:
         print_classes(classes)
 
@@ -361,6 +361,7 @@ def calibrate(
     nodes: options.Nodes = None,
     last: options.LastJob = None,
     out: options.ScenarioFile = None,
+    all: options.AllTerms = False,
     format: options.Output = Format.table,
 ) -> None:
     """Find settings of a site under which the replay of a log waits as the log did.
@@ -370,7 +371,7 @@ def calibrate(
     from gridtune.scenarios.commands.calibrate import run_calibration
     from gridtune.scenarios.results.json_text import to_json
 
-    made, lines = run_calibration(trace, nodes, last, out)
+    made, lines = run_calibration(trace, nodes, last, out, every=all)
     print(to_json(made) if format is Format.json else "\n".join(lines))
 
 

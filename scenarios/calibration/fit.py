@@ -1,68 +1,22 @@
-"""The search for settings under which replays wait as their logs did: one after the other, on even weeks."""
+"""Settings under which replays wait as their logs did, and how well they do on what follows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import numpy as np
 
-from gridtune.scenarios.calibration.hours import prime_times
+from gridtune.scenarios.calibration.levers import KEPT, POLICY, search
 from gridtune.scenarios.calibration.logs import Log, read_log
-from gridtune.scenarios.calibration.waits import WEEK, Floats, Likeness, LoggedWaits, persistence
-from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.calibration.replays import Replays, Tried, Values, of_size
+from gridtune.scenarios.calibration.waits import WEEK, Likeness, persistence
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.simulation.simulate import simulate
 
-SITE = "site.cluster"
-NODES = f"{SITE}.nodes"  # in settings as a share of those that a log has
-Values = dict[str, Any]
-Said = Callable[[str], object]
-
-
-def _priority(**parameters: Any) -> Values:
-    return {"kind": "priority", **parameters}
-
-
-FAMILIES: tuple[Any, ...] = (
-    "fcfs",
-    "easy",
-    "conservative",
-    "fair-share",
-    _priority(weight_fairshare=100.0),
-    _priority(weight_job_size=100.0),
-    _priority(weight_job_size=100.0, favour="small"),
-    _priority(weight_shortness=30.0, weight_job_size=10.0),
-    _priority(rule="sjf"),
-    _priority(rule="lxf"),
-    _priority(rule="wfp3"),
-)
-SMALLER = (0.98, 0.95, 0.92, 0.88, 0.84, 0.8)  # of the nodes: some are down, drained or kept for others
-ENTRY = f"{SITE}.mu_rec"
-OVERHEAD = f"{SITE}.start_overhead"
-OVERHEADS = (2.0, 10.0, 60.0, 180.0)  # s to start a job
-KEPT = 3  # policies that are tried with what else may have been
 FEWEST = 4  # weeks of a log, or logs
+FITTED = 2 / 3  # of the log by which settings are chosen; the rest judges them
 ENOUGH = 30_000  # jobs by which settings are told apart; of a longer log the busiest weeks are taken
-
-
-@dataclass(frozen=True)
-class Tried:
-    """Settings, and how alike their replay is to the log.
-
-    Attributes:
-        values: by path, on top of `batch/replay`.
-        fitted: on the even weeks, by which settings are chosen.
-        tested: on the odd weeks, which settings are not chosen by.
-        ratios: mean wait over that of the log, of each log.
-    """
-
-    values: Values
-    fitted: Likeness
-    tested: Likeness
-    ratios: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -73,139 +27,70 @@ class Calibration:
         traces: the files.
         jobs: with a wait.
         parts: weeks of the log, begun ones included; the number of logs where there are several.
+        cut: how many of them settings were chosen by; the others judge.
         nodes: that each log names, or that are given, or else the most that were in use at once.
         said: whether that is known, or the most that were in use at once.
-        logged: mean wait of the log on the weeks for testing, s.
-        best: the settings that are most alike on the weeks for fitting.
+        logged: mean wait of the log on the part held back, s, and on the part before it.
+        best: the settings that are most alike on the part for fitting.
         plain: EASY on all nodes, without overheads.
-        guessed: persistence.
+        guessed: persistence, on the part held back.
         runs: replays.
+        given: settings of the site that were not looked for.
     """
 
     traces: Sequence[str]
     jobs: int
     parts: int
+    cut: int
     nodes: Sequence[int]
     said: bool
-    logged: float
+    logged: tuple[float, float]
     best: Tried
     plain: Tried
     guessed: Likeness
     runs: int
+    given: Mapping[str, Any]
 
     @property
     def values(self) -> Values:
         """The best settings, with the nodes of the first log as a number."""
-        return _of_size(self.best.values, self.nodes[0])
+        return of_size(self.best.values, self.nodes[0])
+
+    @property
+    def tested(self) -> Likeness:
+        """The best settings on the part held back."""
+        assert self.best.tested is not None
+        return self.best.tested
 
     @property
     def skill(self) -> float:
         """1 minus the error of starts over that of persistence; below 0 persistence is better."""
-        return 1.0 - self.best.tested.error / self.guessed.error
-
-
-class _Replays:
-    """Replays of logs under settings, compared with their waits; equal settings are replayed once.
-
-    Args:
-        logs: which.
-        say: hears what each replay gave.
-        known: what replays gave, by logs and settings; new ones are added.
-
-    Attributes:
-        waits: of all the logs.
-    """
-
-    def __init__(self, logs: Sequence[Log], say: Said, known: MutableMapping[str, Tried]) -> None:
-        self.logs, self._say, self._known = logs, say, known
-        self._which = [(log.trace, log.size, log.first, log.last) for log in logs]
-        self.waits = LoggedWaits.join(
-            [LoggedWaits.of(log.submit, log.wait, log.runtime, log.processors) for log in logs]
-        )
-        base = load("batch/replay").override({f"{SITE}.named_nodes": False, "workload.resample": "none"})
-        self._scenarios = [base.override({NODES: log.size} | log.chosen) for log in logs]
-        self._done: dict[str, Tried] = {}
-
-    @property
-    def runs(self) -> int:
-        """Replays so far, known ones included."""
-        return len(self._done)
-
-    def tried(self, values: Values) -> Tried:
-        """Settings replayed."""
-        settings = repr(sorted(values.items()))
-        if settings not in self._done:
-            key = f"{self._which} {settings}"
-            if key not in self._known:
-                self._known[key] = self._replayed(values)
-            self._done[settings] = self._known[key]
-            self._say(f"{self.runs}: loss {self._done[settings].fitted.loss:.3f} {described(values)}")
-        return self._done[settings]
-
-    def _replayed(self, values: Values) -> Tried:
-        replays = [
-            _waits(scenario, _of_size(values, log.size), log)
-            for scenario, log in zip(self._scenarios, self.logs, strict=True)
-        ]
-        waits = np.concatenate(replays)
-        fitted, tested = (Likeness.of(waits, self.waits, self.waits.part(parity)) for parity in (0, 1))
-        ratios = [float(made.sum() / log.wait.sum()) for made, log in zip(replays, self.logs, strict=True)]
-        return Tried(values, fitted, tested, ratios)
-
-    def best(self, candidates: Iterable[Values]) -> list[Tried]:
-        """The candidates, the most alike first; of equal ones the earlier."""
-        return sorted(map(self.tried, candidates), key=lambda tried: tried.fitted.loss)
-
-
-def _waits(scenario: Scenario, values: Values, log: Log) -> Floats:
-    """How long the jobs of a log with a known wait do so in a replay under settings, s."""
-    run = simulate(scenario.override(values))
-    # A site counts a job as started when it takes the nodes, a log when the job itself begins.
-    overhead = values.get(OVERHEAD, 0.0)
-    waits: Floats = np.array([job.start + overhead - job.submit for job in run.record.jobs])[log.known]
-    # A job that is refused never starts: such settings are not those of the log.
-    return np.where(np.isnan(waits), run.end, waits) if np.isnan(waits).any() else waits
-
-
-def _of_size(values: Values, size: int) -> Values:
-    """The settings, with the share of the nodes that there are as a number of them."""
-    share = values.get(NODES)
-    return values if share is None else values | {NODES: ceil(size * share)}
-
-
-def described(values: Values) -> str:
-    """Settings in a line."""
-
-    def plain(value: Any) -> str:
-        if isinstance(value, dict):
-            return ", ".join(
-                str(part) if name == "kind" else f"{name} {part}" for name, part in value.items()
-            )
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    return "; ".join(f"{path.removeprefix(SITE + '.')} {plain(value)}" for path, value in values.items())
+        return 1.0 - self.tested.error / self.guessed.error
 
 
 def calibrate(
     *traces: str,
     nodes: int | None = None,
     last: int | None = None,
-    say: Said = lambda line: None,
     known: MutableMapping[str, Tried] | None = None,
+    given: Mapping[str, Any] | None = None,
+    seeds: Sequence[Any] = (),
 ) -> Calibration:
     """Find settings of `batch/replay` under which the jobs of logs wait as they did.
 
-    First the policy, then the hours of the week in which long jobs did not start, how many nodes there really
-    were, how many jobs a user may run, the time that each job takes to enter its queue and to start, and then
-    the policy again: each is chosen by the loss (`Likeness`) on even weeks, or on every other one of several
-    logs. Of a long log a part is replayed, and the three settings most like it are judged by the whole.
+    Policy, times to enter the queue and to start, hours of the week in which long jobs did not start, the
+    nodes that there really were, how many jobs a user may run, and the policy again: each is chosen by the
+    loss (`Likeness`) on the first two thirds of the weeks, or of several logs. The last third is looked at
+    once, with what was chosen. Of a long log a part is replayed, and the three settings most like it are
+    judged by the whole of the first two thirds.
 
     Args:
         traces: a log with waits, or several of one site, each shorter than a week.
         nodes: processors; if left out as many as each log says, or as were in use at once.
         last: number of the last job of each log to use; all if left out.
-        say: hears what each replay gave.
         known: what replays of an interrupted calibration gave, which are not done again; new ones are added.
+        given: settings of the site that are known, by path.
+        seeds: policies that the site is said to have, which are tried first.
 
     Raises:
         ScenarioError: a log cannot be read, has no waits or is too long; there are too few weeks or logs.
@@ -213,82 +98,48 @@ def calibrate(
     logs = [read_log(trace, nodes, last) for trace in traces]
     if len(logs) > 1 and (long := [log.path for log in logs if np.ptp(log.submit) >= WEEK]):
         raise ScenarioError(f"{long[0]}: is longer than a week; of several logs each has to be shorter")
-    known = {} if known is None else known
-    whole = _Replays(logs, say, known)
-    waits, parts = whole.waits, int(whole.waits.week[-1]) + 1
+    known, given = {} if known is None else known, given or {}
+    parts = len(logs) if len(logs) > 1 else int(np.ptp(logs[0].submit) // WEEK) + 1
     if parts < FEWEST:
         weeks = "1 week" if parts == 1 else f"{parts} weeks"
         what = f"{parts} logs" if len(logs) > 1 else f"{logs[0].path}: is {weeks} long"
         raise ScenarioError(
             f"{what}; calibration needs at least {FEWEST}, or as many logs shorter than a week"
         )
-    plain = whole.tried({f"{SITE}.policy": "easy"})
-    if len(logs) == 1 and len(waits.wait) > ENOUGH:
-        part = _Replays([logs[0].busiest(ENOUGH)], say, known)
-        # Those that are most like a part are judged by the whole.
-        ranked = whole.best([tried.values for tried in _search(part)[:KEPT]])
-        runs = part.runs + whole.runs
-    else:
-        ranked = _search(whole)
-        runs = whole.runs
-    guessed = Likeness.of(persistence(waits), waits, waits.part(1))
+    cut = round(parts * FITTED)
+    early = logs[:cut] if len(logs) > 1 else [logs[0].until(cut)]
+    ranked, runs = _fitted(early, known, given, seeds)
+    whole = Replays(logs, known, given, cut)
+    best, plain = whole.tried(ranked[0].values), whole.tried({POLICY: "easy"})
+    waits, back = whole.waits, whole.held_back
     return Calibration(
         traces,
         len(waits.wait),
         parts,
+        cut,
         [log.size for log in logs],
         all(log.said for log in logs),
-        float(waits.wait[waits.part(1)].mean()),
-        ranked[0],
+        (float(waits.wait[back].mean()), float(waits.wait[~back].mean())),
+        best,
         plain,
-        guessed,
-        runs,
+        Likeness.of(persistence(waits), waits, back),
+        runs + whole.runs,
+        given,
     )
 
 
-def _search(replays: _Replays) -> list[Tried]:
-    """Settings one after the other, the most alike first."""
-    easy = {f"{SITE}.policy": "easy"}
-    ranked = replays.best([{f"{SITE}.policy": policy} for policy in FAMILIES])
-    for lever, numbers in _levers(replays.logs):
-        # EASY stays in the race: before all else is right a wrong policy may look better.
-        bases = [*(tried.values for tried in ranked[:KEPT]), easy]
-        changed = [base | {f"{SITE}.{lever}": number} for base in bases for number in numbers]
-        ranked = replays.best([*bases, *changed])
-    least = float(np.quantile(replays.waits.wait, 0.01))
-    best = ranked[0].values
-    services = [
-        {path: time for path, time in ((ENTRY, entry), (OVERHEAD, overhead)) if time > 0}
-        for entry in dict.fromkeys((0.0, least))
-        for overhead in (0.0, *OVERHEADS)
-    ]
-    ranked = replays.best([best | times for times in services])
-    best = ranked[0].values
-    return replays.best([best, *(best | {f"{SITE}.policy": policy} for policy in FAMILIES)])
+def _fitted(
+    logs: Sequence[Log], known: MutableMapping[str, Tried], given: Mapping[str, Any], seeds: Sequence[Any]
+) -> tuple[list[Tried], int]:
+    """Settings by which logs are replayed, the most alike first, and the number of replays."""
+    if len(logs) > 1 or len(logs[0].wait) <= ENOUGH:
+        every = Replays(logs, known, given)
+        return search(every, logs, seeds), every.runs
+    busiest = [logs[0].busiest(ENOUGH)]
+    part, every = Replays(busiest, known, given), Replays(logs, known, given)
+    # Those that are most like a part are judged by all of it.
+    ranked = every.best([one.values for one in search(part, busiest, seeds)[:KEPT]])
+    return ranked, part.runs + every.runs
 
 
-def _levers(logs: Sequence[Log]) -> Iterable[tuple[str, Sequence[Any]]]:
-    """What else may have been so, by key of the site, and the values to try."""
-    if len(logs) == 1:
-        found = prime_times(logs[0].submit, logs[0].wait, logs[0].estimate)
-        yield "prime_time", [found[: count + 1] for count in range(len(found))]
-    sizes = {tuple(ceil(log.size * share) for log in logs): share for share in reversed(SMALLER)}
-    sizes.pop(tuple(log.size for log in logs), None)
-    yield (
-        "nodes",
-        [
-            share
-            for made, share in sizes.items()
-            if all(size >= log.widest for size, log in zip(made, logs, strict=True))
-        ],
-    )
-    yield "quota.user_running", _most_running(logs)
-
-
-def _most_running(logs: Sequence[Log]) -> list[float]:
-    """The quota to try: what no user ever exceeded; a log denies smaller ones. None for one user."""
-    peaks = [peak for log in logs for peak in log.most_running()]
-    return [max(peaks)] if len(peaks) > len(logs) else []
-
-
-__all__ = ["Calibration", "Floats", "Tried", "calibrate", "described"]
+__all__ = ["Calibration", "Tried", "calibrate"]

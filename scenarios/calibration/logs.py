@@ -65,16 +65,18 @@ class Log:
         numbers = {"trace": self.trace, "first": self.first, "last": self.last}
         return {f"workload.{key}": value for key, value in numbers.items() if value is not None}
 
-    def busiest(self, jobs: int) -> Log:
-        """The weeks in a row with so many jobs at most in which there was most waiting; eight weeks at least.
+    def until(self, week: int) -> Log:
+        """The weeks before one, from 0; the site is as large as of the whole log."""
+        count = int(np.searchsorted(self.submit - self.submit[0], week * WEEK))
+        return read_log(self.trace, self.size, int(self.rows[count - 1]), self.first)
 
-        They begin with an even week, so that even ones stay even.
-        """
+    def busiest(self, jobs: int) -> Log:
+        """The weeks in a row with so many jobs at most in which there was most waiting; eight at least."""
         week = ((self.submit - self.submit[0]) // WEEK).astype(int)
         bounds = np.searchsorted(week, np.arange(week[-1] + 2))
         waited = np.concatenate(([0.0], np.cumsum(self.wait)))
         best, most = (0, len(self.submit)), -1.0
-        for begin in range(0, len(bounds) - FEWEST_WEEKS, 2):
+        for begin in range(len(bounds) - FEWEST_WEEKS):
             ends = [
                 end
                 for end in range(begin + FEWEST_WEEKS, len(bounds))

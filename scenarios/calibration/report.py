@@ -1,25 +1,41 @@
-"""What calibration found, in words, as JSON and as a scenario."""
+"""What calibration found, in words and as JSON."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from math import isinf
 from statistics import geometric_mean
+from textwrap import wrap
 from typing import Any
 
-from gridtune.scenarios.calibration.fit import SITE, Calibration, described
+from gridtune.scenarios.calibration.fit import Calibration
+from gridtune.scenarios.calibration.levers import ENTRY, POLICY, PRIME, QUOTA
+from gridtune.scenarios.calibration.replays import NODES, OVERHEAD, SITE, plain
 from gridtune.scenarios.calibration.waits import Likeness
-from gridtune.scenarios.document.scenario import shipped_text
+from gridtune.scenarios.results.amounts import human
 
-QUOTA = f"{SITE}.quota.user_running"
+WIDTH = 80
+NEAR = 1.25  # factor within which the mean wait carries over to later weeks
+MEANING = {
+    POLICY: "which jobs start first",
+    PRIME: "start only at certain hours",
+    NODES: "in use; others down or kept",
+    QUOTA: "jobs of one user at once",
+    ENTRY: "from submission to the queue",
+    OVERHEAD: "from taking nodes to the start",
+}
+TERMS = (
+    "wait/log's: mean wait over that of the log.  start error: mean |start - logged|.",
+    "loss: mean |ln ratio| of mean, quantiles and classes + start error / mean wait.",
+    "persistence: each job waits as those of the same hour one week before.",
+)
 
 
 def rows(found: Calibration) -> Iterator[dict[str, Any]]:
-    """A row for the log, the calibrated site, plain EASY and persistence, on the weeks for testing."""
-    yield {"what": "log", "mean": found.logged, "ratio": 1.0, "error": 0.0, "loss": 0.0}
+    """A row for the log, the calibrated site, plain EASY and persistence, on the part held back."""
+    assert found.plain.tested is not None
+    yield {"what": "log", "mean": found.logged[0], "ratio": 1.0, "error": 0.0, "loss": 0.0}
     for what, likeness in (
-        ("calibrated", found.best.tested),
+        ("calibrated", found.tested),
         ("easy, all nodes", found.plain.tested),
         ("persistence", found.guessed),
     ):
@@ -37,34 +53,101 @@ def _row(what: str, likeness: Likeness) -> dict[str, Any]:
     }
 
 
-def report_lines(found: Calibration) -> Iterator[str]:
-    """The report, a line each."""
+def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
+    """The report, a line each: at most 24 of 80 characters.
+
+    Args:
+        found: what to report.
+        every: whether to add quantiles, classes and single logs.
+    """
     several = len(found.traces) > 1
+    kind = "logs" if several else "weeks"
+    what = f"{found.parts} logs" if several else found.traces[0].rpartition("/")[2]
+    weeks = "" if several else f", {found.parts} weeks"
     sizes = " and ".join(f"{size:,}" for size in sorted(set(found.nodes)))
-    what, chosen, shown = found.traces[0], "even weeks", "odd ones"
-    if several:
-        what, chosen, shown = f"{found.parts} logs", "every other log", "the others"
-    if not found.said:
-        sizes += " (the most that were in use at once)"
-    yield (
-        f"{what}: {found.jobs:,} jobs{'' if several else f' in {found.parts} weeks'} on {sizes} processors; "
-        f"{found.runs} replays, chosen on {chosen}, shown on {shown}."
+    yield _cut(
+        f"{what}: {found.jobs:,} jobs{weeks}, {sizes} processors{'' if found.said else ' in use at most'}"
     )
-    yield f"calibrated: {described(found.values)}"
-    yield f"{'':17}{'mean wait':>11}{'ratio':>8}{'error of starts':>17}{'loss':>8}"
+    yield (
+        f"Fitted to {kind} 1 to {found.cut} in {found.runs} replays; "
+        f"{kind} {found.cut + 1} to {found.parts} were held back."
+    )
+    yield ""
+    for path, value in found.values.items():
+        name, said = path.removeprefix(f"{SITE}."), _value(path, value)
+        yield _cut(f"  {name:20}{said:27} {MEANING.get(path, '')}".rstrip())
+    yield ""
+    yield f"{'':22}{'mean wait':>12}{'wait/log' + chr(39) + 's':>12}{'start error':>13}{'loss':>8}"
+    fitted = found.best.fitted
+    yield f"{kind} fitted to"
+    yield f"  {'log':20}{human(found.logged[1], 's'):>12}{'1':>12}"
+    yield _table_line(_row("calibrated", fitted))
+    yield f"{kind} held back"
     for row in rows(found):
-        error = f"{row['error']:15,.0f} s"
-        yield f"{row['what']:17}{row['mean']:9,.0f} s{row['ratio']:8.2f}{error}{row['loss']:8.2f}"
-    ratios = ", ".join(f"{name} {ratio:.2f}" for name, ratio in found.best.tested.ratios.items())
-    yield f"calibrated over logged: {ratios}"
-    if several:
+        yield (
+            f"  {'log':20}{human(row['mean'], 's'):>12}{'1':>12}"
+            if row["what"] == "log"
+            else _table_line(row)
+        )
+    yield ""
+    yield from TERMS
+    yield from wrap(_verdict(found, kind), WIDTH)
+    if every:
+        yield from _details(found)
+
+
+def _table_line(row: dict[str, Any]) -> str:
+    return (
+        f"  {row['what']:20}{human(row['mean'], 's'):>12}{row['ratio']:12.2f}"
+        f"{human(row['error'], 's'):>13}{row['loss']:8.2f}"
+    )
+
+
+def _verdict(found: Calibration, kind: str) -> str:
+    """Whether what was fitted holds on the part held back."""
+    tested, fitted = found.tested, found.best.fitted
+    assert found.plain.tested is not None
+    claim = f"On the {kind} held back waits are {tested.ratio:.2f} times those of the log"
+    if not 1 / NEAR <= tested.ratio <= NEAR:
+        claim += (
+            f" ({fitted.ratio:.2f} on those fitted to): something changed, or decides, that is not among the "
+            "settings. Trust differences between policies less."
+        )
+    elif found.plain.tested.loss < tested.loss:
+        claim += ", but EASY on all nodes is nearer to the log there."
+    else:
+        claim += f": the calibration holds there (within a factor of {NEAR:g})."
+    return claim
+
+
+def _details(found: Calibration) -> Iterator[str]:
+    """Quantiles and classes on the part held back, and every log."""
+    yield ""
+    yield "Calibrated over logged, held back:"
+    for name, ratio in found.tested.ratios.items():
+        yield f"  {name:20}{ratio:8.2f}"
+    if len(found.traces) > 1:
         made = found.best.ratios
         yield (
-            f"each log: mean wait over the logged one {min(made):.2f} to {max(made):.2f}, "
+            f"Each log: mean wait over the logged one {min(made):.2f} to {max(made):.2f}, "
             f"geometric mean {geometric_mean(made):.3f}"
         )
     than = "better" if found.skill > 0 else "worse"
-    yield f"skill of starts against persistence {found.skill:.2f} ({than}): 1 - error / error of persistence"
+    yield f"Skill of starts against persistence: {found.skill:.2f} ({than}); 1 - error / its error."
+    yield f"Settings: {found.values}"
+
+
+def _value(path: str, value: Any) -> str:
+    """A setting in few words."""
+    if path == PRIME:
+        return f"jobs over {' and '.join(human(one['longest'], 's') for one in value)}"
+    if path in (ENTRY, OVERHEAD):
+        return human(value, "s")
+    return plain(value)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1].rstrip()}…"
 
 
 def as_json(found: Calibration) -> dict[str, Any]:
@@ -73,62 +156,13 @@ def as_json(found: Calibration) -> dict[str, Any]:
         "traces": list(found.traces),
         "jobs": found.jobs,
         "parts": found.parts,
+        "fitted_parts": found.cut,
         "nodes": list(found.nodes),
         "replays": found.runs,
         "values": found.values,
+        "given": dict(found.given),
         "skill": found.skill,
         "ratios": list(found.best.ratios),
         "fitted": _row("calibrated", found.best.fitted),
         "tested": list(rows(found)),
     }
-
-
-def scenario_text(found: Calibration, last: int | None = None) -> str:
-    """A scenario with these settings, ready for `search` over the space of `batch/replay`."""
-    best, plain = found.best, found.plain.tested
-    trace = found.traces[0]
-    site: dict[str, Any] = {"nodes": found.nodes[0], "preemption": {"express": 0.0}} | {
-        path.removeprefix(f"{SITE}."): value for path, value in found.values.items()
-    }
-    others = f" and {len(found.traces) - 1} others" if len(found.traces) > 1 else ""
-    shipped = shipped_text("batch/replay")
-    lines = [
-        'title = "Replay of a log on a site calibrated to it"',
-        'description = """',
-        f"Calibrated to {trace}{others}: chosen on one half, even weeks or logs; on the other",
-        f"the mean wait is {best.tested.ratio:.2f} times that of the log, with a loss of",
-        f'{best.tested.loss:.2f} (plain EASY: {plain.ratio:.2f}, {plain.loss:.2f})."""',
-        "",
-        "[[site]]",
-        'name = "cluster"',
-        *(f"{name} = {_toml(value)}" for name, value in site.items()),
-        "",
-        "[[workload]]",
-        'name = "log"',
-        'kind = "trace"',
-        f"trace = {_toml(trace)}",
-        'cancelled = "keep"',
-        *([f"last = {last}"] if last else []),
-        "",
-        _with_quota(shipped[shipped.index("[search]") :].rstrip(), found.values.get(QUOTA)),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _with_quota(search: str, quota: Any) -> str:
-    """The table of a search in which the quota that was found is among those that are tried."""
-    if quota is None:
-        return search
-    opening = f'"{QUOTA}" = ['
-    assert opening in search, "the shipped search varies it"
-    return search.replace(opening, f"{opening}{_toml(quota)}, ")
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {_toml(part)}" for name, part in value.items()) + " }"
-    if isinstance(value, float) and isinf(value):
-        return "inf"
-    return json.dumps(value, ensure_ascii=False)

@@ -60,11 +60,6 @@ class LoggedWaits:
         weeks: NDArray[np.int64] = ((self.submit - self.submit[0]) // WEEK).astype(np.int64)
         return weeks
 
-    def part(self, parity: int) -> Flags:
-        """Jobs of even (0) or odd (1) weeks."""
-        chosen: Flags = self.week % 2 == parity
-        return chosen
-
 
 @dataclass(frozen=True)
 class Likeness:

@@ -40,10 +40,16 @@ PARTS = (
 OTHERS = "others"
 
 
-def headline(metrics: Mapping[str, Any]) -> list[str]:
-    """The metrics of a run that come first, as far as it has them, and those that a user has defined."""
+def headline(metrics: Mapping[str, Any], *, promised: bool = True) -> list[str]:
+    """The metrics of a run that come first, as far as it has them, and those that a user has defined.
+
+    Args:
+        metrics: by name.
+        promised: whether any work has a deadline; where none has, nobody is unhappy for being late.
+    """
     own = [name for name in metrics if part_of(name) == OTHERS]
-    return [*(name for name in HEADLINE if name in metrics), *own]
+    left_out = () if promised else ("unhappy_users",)
+    return [*(name for name in HEADLINE if name in metrics and name not in left_out), *own]
 
 
 def part_of(name: str) -> str:

@@ -57,7 +57,7 @@ def _print_folded(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None
     Console(markup=False, highlight=False).print(table)
 
 
-def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool) -> None:
+def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool, promised: bool = True) -> None:
     """Print the metrics of a run: those that matter first, the others by the part that they are about.
 
     Standard errors have a column where there are any: not of a single run, nor where all runs gave the same.
@@ -65,8 +65,9 @@ def print_metrics(metrics: dict[str, dict[str, Any]], *, every: bool) -> None:
     Args:
         metrics: as in the JSON of a run.
         every: whether to print the others, too, or how many there are.
+        promised: whether any work has a deadline.
     """
-    first = headline(metrics)
+    first = headline(metrics, promised=promised)
     uncertain = any(value["standard_error"] for value in metrics.values())
     columns = ("metric", "mean", *["standard error"] * uncertain, "unit")
     print_table(columns, (_metric_row(name, metrics[name]) for name in first))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from gridtune.model.grid import Grid
@@ -30,6 +31,16 @@ def classes_of(spec: ScenarioSpec) -> tuple[str, ...]:
     for part in spec.overlay:
         found["task" if part.mode == "master" else part.role] = None
     return tuple(found) if len(found) > 1 else ()
+
+
+def promises(spec: ScenarioSpec) -> bool:
+    """Whether any work has a deadline, so that users may be unhappy for more than lost work."""
+    return bool(spec.overlay) or any(
+        not isinstance(workload, JobWorkload)
+        or (workload.deadline or inf) < inf
+        or (workload.bound is not None and workload.bound.factor < inf)
+        for workload in spec.workload
+    )
 
 
 def announce(grid: Grid, spec: ScenarioSpec) -> None:

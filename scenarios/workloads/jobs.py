@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import accumulate, islice, repeat
 from math import ceil, inf
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -103,8 +103,10 @@ class DataSpec(Table):
 class ResponseBound(Table):
     """How long a job may take from submission to its end: max(least, factor x run time)."""
 
+    endless: ClassVar[frozenset[str]] = frozenset({"factor"})
     factor: float = Field(
-        gt=0, description="times the run time, which is taken at the mean speed of the grid's slots"
+        gt=0,
+        description="times the run time, at the mean speed of the grid's slots; infinite: no bound",
     )
     least: float = Field(default=0.0, ge=0, description="s that every job may take, however short it is")
 
@@ -114,7 +116,7 @@ class ResponseBound(Table):
         Args:
             runtime: s.
         """
-        return max(self.least, self.factor * runtime)
+        return inf if self.factor == inf else max(self.least, self.factor * runtime)
 
 
 class JobWorkload(Switchable):

@@ -186,6 +186,7 @@ Quick = Annotated[
 ]
 PictureOut = Annotated[Path | None, typer.Option(help="File to draw (png, svg, pdf).")]
 All = Annotated[bool, typer.Option("--all", help="Print every metric, by the part that it is about.")]
+AllTerms = Annotated[bool, typer.Option("--all", help="Print quantiles, classes and single logs, too.")]
 Events = Annotated[bool, typer.Option("--events", help="Keep the event table.")]
 SweepPlot = Annotated[
     Path | None, typer.Option(help="Draw the objectives over the varied values (png, svg, pdf).")

@@ -1,24 +1,27 @@
-"""How well calibration fits real logs, on the weeks that it did not see.
+"""How well calibration fits logs, real ones and some of known settings, on the third that it did not see.
 
     python -m tests.benchmarks.calibrated_logs --work /tmp/cal --rows docs/data/calibrated.json
     python docs/making/tables.py     # shows them in docs/systems/batch.md
 
 Each row is what `gridtune calibrate LOG --format json` prints, and the CPU time that it took in s, all of it
 where it was interrupted: what replays gave is kept in `--work`. The ten schedules of OAR are calibrated to
-together.
+together. Logs of known settings are eight weeks of a generated workload, made to wait by these; their
+rows have the settings as `made_by`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
+import random
 import shelve
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from gridtune.scenarios import load, simulate
 from gridtune.scenarios.calibration import calibrate
 from gridtune.scenarios.calibration.report import as_json
 from gridtune.scenarios.reproduction.oar.claims import SEEDS, schedule_path
@@ -26,7 +29,19 @@ from gridtune.scenarios.trace_files.find import find_trace
 from tests.benchmarks.rows import known_in
 
 SPENT = "s of CPU time"
+WEEKS, PROCESSORS, USERS = 8, 100, 15
+BETWEEN = 1200.0  # s between two jobs in the mean: two thirds of the processors are busy
+MADE: dict[str, dict[str, Any]] = {
+    "fcfs": {"policy": "fcfs"},
+    "conservative": {"policy": "conservative"},
+    "sjf": {"policy": {"kind": "priority", "rule": "sjf"}},
+    "fair share": {"policy": "fair-share"},
+    "quota": {"policy": "easy", "quota.user_running": 5},
+    "nodes": {"policy": "easy", "nodes": 90},
+    "overhead": {"policy": "easy", "start_overhead": 30.0},
+}
 LOGS = {
+    **{f"made: {name}": [f"{name.replace(' ', '-')}.swf"] for name in MADE},
     "KTH-SP2": ["KTH-SP2-1996-2.1-cln.swf.gz"],
     "UniLu-Gaia": ["UniLu-Gaia-2014-2.swf.gz"],
     "LPC-EGEE": ["LPC-EGEE-2004-1.2-cln.swf.gz"],
@@ -41,6 +56,34 @@ def shortened(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: shortened(one) for name, one in value.items()}
     return [shortened(one) for one in value] if isinstance(value, list) else value
+
+
+def write_log(path: Path, settings: dict[str, Any]) -> None:
+    """A log whose jobs wait as these settings of a site make them, in the Standard Workload Format."""
+    draws = random.Random(5)
+    rows: list[list[int]] = []
+    now = 0.0
+    while now < WEEKS * 7 * 86400.0:
+        now += draws.expovariate(1 / BETWEEN)
+        runtime = round(draws.lognormvariate(8.2, 1.4)) + 1
+        width = draws.choice([1, 1, 1, 2, 4, 8, 16, 32])
+        user = min(int(draws.expovariate(1 / 3.0)), USERS - 1)
+        rows.append([round(now), -1, runtime, width, runtime * draws.choice([1, 2, 5]), user])
+    _write_rows(path, rows)
+    made = {f"site.cluster.{key}": value for key, value in settings.items()}
+    run = simulate(load("batch/replay").override({"workload.trace": str(path)} | made))
+    overhead = settings.get("start_overhead", 0.0)
+    for row, job in zip(rows, run.record.jobs, strict=True):
+        row[1] = int(job.start - job.submit + overhead)
+    _write_rows(path, rows)
+
+
+def _write_rows(path: Path, rows: list[list[int]]) -> None:
+    lines = [
+        f"{number} {submit} {wait} {run} {width} -1 -1 {width} {limit} -1 1 {user} 1 -1 1 -1 -1 -1"
+        for number, (submit, wait, run, width, limit, user) in enumerate(rows, 1)
+    ]
+    path.write_text("\n".join([f"; MaxProcs: {PROCESSORS}", *lines]) + "\n", encoding="utf-8")
 
 
 class Replays(shelve.DbfilenameShelf[Any]):
@@ -68,18 +111,23 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder where replays are kept")
     parser.add_argument("--logs", nargs="*", default=list(LOGS), help="names; all")
     chosen = parser.parse_args()
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("gridtune").setLevel(logging.DEBUG)
     chosen.work.mkdir(parents=True, exist_ok=True)
     known = known_in(chosen.rows, {})
     for name in chosen.logs:
         if name in known:
             continue
-        for trace in LOGS[name]:
+        traces, about = LOGS[name], {}
+        if made := MADE.get(name.removeprefix("made: ")):
+            traces, about = [str(chosen.work / LOGS[name][0])], {"made_by": made}
+            write_log(Path(traces[0]), made)
+        for trace in traces:
             find_trace(trace)
-        with closing(Replays(chosen.work / name)) as kept:
-            found = calibrate(
-                *LOGS[name], say=lambda line: print(line, file=sys.stderr, flush=True), known=kept
-            )
-            known[name] = shortened(as_json(found) | {"seconds": kept.seconds})
+        with closing(Replays(chosen.work / name.replace(": ", "-"))) as kept:
+            found = calibrate(*traces, known=kept)
+            row = as_json(found) | about | {"traces": LOGS[name], "seconds": kept.seconds}
+            known[name] = shortened(row)
         chosen.rows.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 

@@ -1,0 +1,142 @@
+"""Replays of logs under settings, each compared with the waits that were logged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from gridtune.scenarios.calibration.logs import Log
+from gridtune.scenarios.calibration.waits import Flags, Floats, Likeness, LoggedWaits
+from gridtune.scenarios.document.scenario import Scenario, load
+from gridtune.scenarios.simulation.simulate import simulate
+
+SITE = "site.cluster"
+NODES = f"{SITE}.nodes"  # in settings as a share of those that a log has
+OVERHEAD = f"{SITE}.start_overhead"
+PRICE = 0.01  # of loss, that each setting beyond the policy has to be worth
+Values = dict[str, Any]
+
+log = logging.getLogger("gridtune")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Settings, and how alike their replay is to the log.
+
+    Attributes:
+        values: by path, on top of `batch/replay`.
+        fitted: on the part by which settings are chosen.
+        tested: on the part that is held back; None of a replay that ends before it.
+        ratios: mean wait over that of the log, of each log.
+    """
+
+    values: Values
+    fitted: Likeness
+    tested: Likeness | None
+    ratios: Sequence[float] = ()
+
+
+class Replays:
+    """Replays of logs, or of their first part, under settings; equal settings are replayed once.
+
+    Args:
+        logs: which.
+        known: what replays gave, by logs and settings; new ones are added.
+        given: settings that all replays have, and that are none of those that are chosen.
+        cut: weeks, or logs, that settings are chosen by; all if left out.
+
+    Attributes:
+        waits: of all the logs.
+    """
+
+    def __init__(
+        self,
+        logs: Sequence[Log],
+        known: MutableMapping[str, Tried],
+        given: Mapping[str, Any],
+        cut: int | None = None,
+    ) -> None:
+        self.logs, self._known, self._cut = logs, known, cut
+        self._which = f"{[(one.trace, one.size, one.first, one.last) for one in logs]} {cut} {dict(given)}"
+        self.waits = LoggedWaits.join(
+            [LoggedWaits.of(one.submit, one.wait, one.runtime, one.processors) for one in logs]
+        )
+        base = load("batch/replay").override({f"{SITE}.named_nodes": False, "workload.resample": "none"})
+        self._scenarios = [base.override({NODES: one.size} | one.chosen | given) for one in logs]
+        self._done: dict[str, Tried] = {}
+
+    @property
+    def runs(self) -> int:
+        """Replays so far, known ones included."""
+        return len(self._done)
+
+    @property
+    def held_back(self) -> Flags:
+        """Jobs of the part that settings are not chosen by."""
+        weeks = self.waits.week
+        return weeks >= (self._cut if self._cut is not None else weeks[-1] + 1)
+
+    def tried(self, values: Values) -> Tried:
+        """Settings replayed."""
+        settings = repr(sorted(values.items()))
+        if settings not in self._done:
+            key = f"{self._which} {settings}"
+            begun = monotonic()
+            if key not in self._known:
+                self._known[key] = self._replayed(values)
+            one = self._done[settings] = self._known[key]
+            if self.runs == 1 and self._cut is None and (took := monotonic() - begun) > 1.0:
+                log.info(
+                    f"a replay of {len(self.waits.wait):,} jobs takes {took:.0f} s; some 40 are to come (-v)"
+                )
+            log.debug(f"{self.runs}: loss {one.fitted.loss:.3f} {described(values)}")
+        return self._done[settings]
+
+    def _replayed(self, values: Values) -> Tried:
+        made = [
+            _waits(scenario, of_size(values, one.size), one)
+            for scenario, one in zip(self._scenarios, self.logs, strict=True)
+        ]
+        waits, back = np.concatenate(made), self.held_back
+        fitted = Likeness.of(waits, self.waits, ~back)
+        tested = Likeness.of(waits, self.waits, back) if back.any() else None
+        ratios = [float(ours.sum() / one.wait.sum()) for ours, one in zip(made, self.logs, strict=True)]
+        return Tried(values, fitted, tested, ratios)
+
+    def best(self, candidates: Iterable[Values]) -> list[Tried]:
+        """The candidates, the most alike first; a setting that gains too little counts as none."""
+        return sorted(map(self.tried, candidates), key=lambda one: one.fitted.loss + PRICE * len(one.values))
+
+
+def _waits(scenario: Scenario, values: Values, log: Log) -> Floats:
+    """How long the jobs of a log with a known wait do so in a replay under settings, s."""
+    run = simulate(scenario.override(values))
+    # A site counts a job as started when it takes the nodes, a log when the job itself begins.
+    overhead = values.get(OVERHEAD, 0.0)
+    waits: Floats = np.array([job.start + overhead - job.submit for job in run.record.jobs])[log.known]
+    # A job that is refused never starts: such settings are not those of the log.
+    return np.where(np.isnan(waits), run.end, waits) if np.isnan(waits).any() else waits
+
+
+def of_size(values: Values, size: int) -> Values:
+    """The settings, with the share of the nodes that there are as a number of them."""
+    share = values.get(NODES)
+    return values if share is None else values | {NODES: ceil(size * share - 1e-9)}
+
+
+def described(values: Values) -> str:
+    """Settings in a line."""
+    return "; ".join(f"{path.removeprefix(SITE + '.')} {plain(value)}" for path, value in values.items())
+
+
+def plain(value: Any) -> str:
+    """A setting in words."""
+    if isinstance(value, dict):
+        return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)

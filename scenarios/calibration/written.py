@@ -1,0 +1,127 @@
+"""What calibration found as a scenario, whose search space holds what was found."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from math import isinf
+from pathlib import Path
+from typing import Any
+
+from gridtune.scenarios.calibration.fit import Calibration
+from gridtune.scenarios.calibration.replays import SITE
+from gridtune.scenarios.document.path_meaning import meaning
+from gridtune.scenarios.document.scenario import Scenario, shipped_text
+from gridtune.scenarios.errors import ScenarioError
+
+OBJECTIVES = ("slowdown_mean", "waited_p95.worst-size", "slowdown_jain")
+PROMISE = """\
+response_bound = { factor = inf }   # nobody was promised anything. A promise would be, e.g.,
+# response_bound = { factor = 10.0, least = 14400.0 }: to end within 10 run times, or 4 h if that is more"""
+
+
+def scenario_text(found: Calibration, last: int | None = None) -> str:
+    """A scenario with these settings, ready for `search`.
+
+    Args:
+        found: by calibration.
+        last: number of the last job to replay; all if left out.
+    """
+    head = _head(found, last)
+    document = tomllib.loads(head)
+    shipped = tomllib.loads(shipped_text("batch/replay"))["search"]
+    lines = [
+        "[search]",
+        f"objectives = {toml(list(OBJECTIVES))}",
+        f"replications = {shipped['replications']}",
+        "",
+        "[search.space]",
+        *(f"{toml(path)} = {toml(one)}" for path, one in _holding(shipped["space"], document)),
+    ]
+    return head + "\n".join(lines) + "\n"
+
+
+def _head(found: Calibration, last: int | None) -> str:
+    """The scenario without a search."""
+    tested, fitted = found.tested, found.best.fitted
+    kind = "logs" if len(found.traces) > 1 else "weeks"
+    site: dict[str, Any] = {"nodes": found.nodes[0], "preemption": {"express": 0.0}}
+    site |= {path.removeprefix(f"{SITE}."): value for path, value in (found.given | found.values).items()}
+    trace = found.traces[0]
+    others = f" and {len(found.traces) - 1} others" if len(found.traces) > 1 else ""
+    return "\n".join(
+        [
+            'title = "Replay of a log on a site calibrated to it"',
+            'description = """',
+            f"Calibrated to {trace}{others}, {kind} 1 to {found.cut} of {found.parts}.",
+            f"Mean wait over the log's: {fitted.ratio:.2f} there, "
+            f"{tested.ratio:.2f} on the {kind} held back.",
+            f'Loss: {fitted.loss:.2f} there, {tested.loss:.2f} on the {kind} held back."""',
+            "",
+            "[[site]]",
+            'name = "cluster"',
+            *(f"{name} = {toml(value)}" for name, value in site.items()),
+            "",
+            "[[workload]]",
+            'name = "log"',
+            'kind = "trace"',
+            f"trace = {toml(trace)}",
+            'cancelled = "keep"',
+            PROMISE,
+            *([f"last = {last}"] if last else []),
+            "",
+            "",
+        ]
+    )
+
+
+def _holding(space: Mapping[str, Any], document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The space, widened where what stands in the document is outside of it.
+
+    No space holds what is infinite: that is not searched.
+    """
+    scenario = Scenario("calibrated", document, Path.cwd())
+    for path, one in space.items():
+        try:
+            value = meaning(scenario, path).value
+        except ScenarioError:  # such a policy has no such parameter
+            value = None
+        if not (isinstance(value, float) and isinf(value)):
+            yield path, one if value is None else widened(one, value)
+
+
+def widened(one: Any, value: Any) -> Any:
+    """A parameter of a search space that holds a value, if need be by one more choice or a wider range.
+
+    A logarithmic range cannot hold 0: it becomes the powers of ten in it, and 0.
+    """
+    if isinstance(one, list):
+        return one if value in one else [value, *one]
+    if "choices" in one:
+        return one if value in one["choices"] else one | {"choices": [value, *one["choices"]]}
+    low, high = one["low"], one["high"]
+    if low <= value <= high:
+        return one
+    if one.get("log") and value <= 0:
+        steps = [low]
+        while steps[-1] * 10 <= high:
+            steps.append(steps[-1] * 10)
+        kept = {key: part for key, part in one.items() if key == "when"}
+        return {"choices": [value, *steps], **kept}
+    return one | {"low": min(low, value), "high": max(high, value)}
+
+
+def toml(value: Any) -> str:
+    """A value as TOML."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(name)} = {toml(part)}" for name, part in value.items()) + " }"
+    if isinstance(value, float) and isinf(value):
+        return "inf"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return name if name.replace("_", "").replace("-", "").isalnum() else json.dumps(name)
