@@ -360,6 +360,8 @@ def calibrate(
     trace: options.Logs,
     nodes: options.Nodes = None,
     last: options.LastJob = None,
+    slurm: options.SlurmConf = None,
+    qos: options.SlurmQos = None,
     out: options.ScenarioFile = None,
     all: options.AllTerms = False,
     format: options.Output = Format.table,
@@ -371,7 +373,7 @@ def calibrate(
     from gridtune.scenarios.commands.calibrate import run_calibration
     from gridtune.scenarios.results.json_text import to_json
 
-    made, lines = run_calibration(trace, nodes, last, out, every=all)
+    made, lines = run_calibration(trace, nodes, last, out, slurm=slurm, qos=qos, every=all)
     print(to_json(made) if format is Format.json else "\n".join(lines))
 
 

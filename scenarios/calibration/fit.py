@@ -75,6 +75,7 @@ def calibrate(
     known: MutableMapping[str, Tried] | None = None,
     given: Mapping[str, Any] | None = None,
     seeds: Sequence[Any] = (),
+    size: int | None = None,
 ) -> Calibration:
     """Find settings of `batch/replay` under which the jobs of logs wait as they did.
 
@@ -91,11 +92,12 @@ def calibrate(
         known: what replays of an interrupted calibration gave, which are not done again; new ones are added.
         given: settings of the site that are known, by path.
         seeds: policies that the site is said to have, which are tried first.
+        size: processors where neither `nodes` nor a log says.
 
     Raises:
         ScenarioError: a log cannot be read, has no waits or is too long; there are too few weeks or logs.
     """
-    logs = [read_log(trace, nodes, last) for trace in traces]
+    logs = [read_log(trace, nodes, last, size=size) for trace in traces]
     if len(logs) > 1 and (long := [log.path for log in logs if np.ptp(log.submit) >= WEEK]):
         raise ScenarioError(f"{long[0]}: is longer than a week; of several logs each has to be shorter")
     known, given = {} if known is None else known, given or {}

@@ -95,14 +95,16 @@ class Log:
             yield _peak(start[theirs], self.runtime[theirs], np.ones(int(theirs.sum())))
 
 
-def read_log(trace: str, nodes: int | None, last: int | None, first: int | None = None) -> Log:
+def read_log(
+    trace: str, nodes: int | None, last: int | None, first: int | None = None, size: int | None = None
+) -> Log:
     """A log for calibration, from the first to the last job that is to be used; see `calibrate`.
 
     Raises:
         ScenarioError: it cannot be read, does not say how long its jobs waited, or has wider jobs than nodes.
     """
     path = find_trace(trace)
-    size, every = _read(path)
+    named, every = _read(path)
     chosen = [
         (row, job) for row, job in list(enumerate(every, 1))[(first or 1) - 1 : last] if job.withdrawn is None
     ]
@@ -113,7 +115,7 @@ def read_log(trace: str, nodes: int | None, last: int | None, first: int | None 
         )
     rows, jobs = zip(*(one for one in chosen if one[1].wait is not None), strict=True)
     columns = Columns.of(jobs)
-    size = nodes or size
+    size = nodes or named or size
     said = size is not None
     if size is None:
         size = int(_peak(columns.submit + columns.wait, columns.runtime, columns.processors))

@@ -33,7 +33,7 @@ TERMS = (
 def rows(found: Calibration) -> Iterator[dict[str, Any]]:
     """A row for the log, the calibrated site, plain EASY and persistence, on the part held back."""
     assert found.plain.tested is not None
-    yield {"what": "log", "mean": found.logged[0], "ratio": 1.0, "error": 0.0, "loss": 0.0}
+    yield _row("log", None, found.logged[0])
     for what, likeness in (
         ("calibrated", found.tested),
         ("easy, all nodes", found.plain.tested),
@@ -42,7 +42,10 @@ def rows(found: Calibration) -> Iterator[dict[str, Any]]:
         yield _row(what, likeness)
 
 
-def _row(what: str, likeness: Likeness) -> dict[str, Any]:
+def _row(what: str, likeness: Likeness | None, mean: float = 0.0) -> dict[str, Any]:
+    """A likeness; of the log itself, None and its mean wait in s."""
+    if likeness is None:
+        return {"what": what, "mean": mean, "ratio": 1.0, "error": 0.0, "loss": 0.0}
     return {
         "what": what,
         "mean": likeness.mean,
@@ -72,35 +75,33 @@ def report_lines(found: Calibration, *, every: bool = False) -> Iterator[str]:
         f"Fitted to {kind} 1 to {found.cut} in {found.runs} replays; "
         f"{kind} {found.cut + 1} to {found.parts} were held back."
     )
-    yield ""
     for path, value in found.values.items():
-        name, said = path.removeprefix(f"{SITE}."), _value(path, value)
-        yield _cut(f"  {name:20}{said:27} {MEANING.get(path, '')}".rstrip())
+        yield from _setting(path, value)
     yield ""
-    yield f"{'':22}{'mean wait':>12}{'wait/log' + chr(39) + 's':>12}{'start error':>13}{'loss':>8}"
-    fitted = found.best.fitted
-    yield f"{kind} fitted to"
-    yield f"  {'log':20}{human(found.logged[1], 's'):>12}{'1':>12}"
-    yield _table_line(_row("calibrated", fitted))
-    yield f"{kind} held back"
-    for row in rows(found):
-        yield (
-            f"  {'log':20}{human(row['mean'], 's'):>12}{'1':>12}"
-            if row["what"] == "log"
-            else _table_line(row)
-        )
-    yield ""
+    yield f"{'':29}{'mean wait':>11}{'wait/log' + chr(39) + 's':>12}{'start error':>13}{'loss':>8}"
+    before = [_row("log", None, found.logged[1]), _row("calibrated", found.best.fitted)]
+    for part, some in (("fitted", before), ("held back", rows(found))):
+        yield from (_table_line(part, row) for row in some)
     yield from TERMS
     yield from wrap(_verdict(found, kind), WIDTH)
     if every:
         yield from _details(found)
 
 
-def _table_line(row: dict[str, Any]) -> str:
-    return (
-        f"  {row['what']:20}{human(row['mean'], 's'):>12}{row['ratio']:12.2f}"
-        f"{human(row['error'], 's'):>13}{row['loss']:8.2f}"
-    )
+def _setting(path: str, value: Any) -> Iterator[str]:
+    """A setting and what it means; a policy of many parameters takes three lines at most."""
+    name, said = path.removeprefix(f"{SITE}."), _value(path, value)
+    if len(said) > 27:
+        for at, line in enumerate(wrap(said, WIDTH - 22, max_lines=3, placeholder=" …")):
+            yield f"  {'' if at else name:20}{line}"
+    else:
+        yield f"  {name:20}{said:27} {MEANING.get(path, '')}".rstrip()
+
+
+def _table_line(part: str, row: dict[str, Any]) -> str:
+    label = f"{part + ':':11}{row['what']}"
+    mean = f"  {label:27}{human(row['mean'], 's'):>11}{row['ratio']:12.2f}"
+    return mean if row["what"] == "log" else f"{mean}{human(row['error'], 's'):>13}{row['loss']:8.2f}"
 
 
 def _verdict(found: Calibration, kind: str) -> str:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from gridtune.scenarios.calibration.fit import calibrate
+from gridtune.scenarios.calibration.replays import SITE
 from gridtune.scenarios.calibration.report import as_json, report_lines
 from gridtune.scenarios.calibration.written import scenario_text
 from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.results.amounts import counted
+from gridtune.scenarios.slurm import SlurmSeed, slurm_seed
 from gridtune.scenarios.whole_files import replace
 
 
 def run_calibration(
-    traces: Sequence[str], nodes: int | None, last: int | None, out: Path | None, *, every: bool = False
+    traces: Sequence[str],
+    nodes: int | None,
+    last: int | None,
+    out: Path | None,
+    *,
+    slurm: Path | None = None,
+    qos: Path | None = None,
+    every: bool = False,
 ) -> tuple[dict[str, Any], list[str]]:
     """Fit a site to logs; what is printed as JSON, and as text.
 
@@ -23,6 +33,8 @@ def run_calibration(
         nodes: processors, instead of those that the log names.
         last: number of the last job to use.
         out: file of the scenario, if it is to be written.
+        slurm: slurm.conf of the site, whose settings are tried first.
+        qos: what `sacctmgr -nP show qos` printed there.
         every: whether the text has quantiles, classes and single logs, too.
 
     Raises:
@@ -35,10 +47,37 @@ def run_calibration(
             )
         if out.exists():
             raise ScenarioError(f"{out}: exists already; remove it or give another name")
-    found = calibrate(*traces, nodes=nodes, last=last)
+    if qos is not None and slurm is None:
+        raise ScenarioError(f"{qos}: is read beside a slurm.conf; give --slurm FILE, too")
+    seed = None if slurm is None else slurm_seed(slurm, qos)
+    found = calibrate(
+        *traces,
+        nodes=nodes,
+        last=last,
+        given={} if seed is None else {f"{SITE}.{key}": value for key, value in seed.site.items()},
+        seeds=() if seed is None else (seed.policy,),
+        size=None if seed is None else seed.processors,
+    )
     lines = list(report_lines(found, every=every))
+    if seed is not None:
+        lines += list(slurm_lines(slurm, seed, every=every))
     if out is not None:
         text = scenario_text(found, last)
         replace(out, lambda part: part.write_text(text, encoding="utf-8"))
         lines.append(f"{out}: written; `gridtune search {out}` goes on from it")
-    return as_json(found), lines
+    made = as_json(found)
+    if seed is not None:
+        made["slurm"] = {"policy": seed.policy, "site": seed.site, "without": list(seed.without)}
+    return made, lines
+
+
+def slurm_lines(conf: Path, seed: SlurmSeed, *, every: bool) -> Iterator[str]:
+    """What of a slurm.conf has no counterpart, in one line or a line each."""
+    count = len(seed.without)
+    if not count:
+        yield f"{conf}: all that decides who starts when has its counterpart"
+    elif every:
+        yield f"{conf}: no counterpart have"
+        yield from (f"  {line}" for line in seed.without)
+    else:
+        yield f"{conf}: {counted(count, 'setting')} without counterpart (--all names them)"

@@ -87,6 +87,8 @@ Logs = Annotated[list[str], typer.Argument(help="Traces with waits: SWF, GWF, CS
 Nodes = Annotated[int | None, _count("Processors; as many as the trace names.", limits.SITE_SLOTS)]
 LastJob = Annotated[int | None, _count("Number of the last job to use; all.", limits.WHOLE)]
 ScenarioFile = Annotated[Path | None, typer.Option(help="TOML file to write; it must not exist.")]
+SlurmConf = Annotated[Path | None, typer.Option(help="slurm.conf of the site: its settings are tried first.")]
+SlurmQos = Annotated[Path | None, typer.Option(help="What `sacctmgr -nP show qos` prints at that site.")]
 SwfFile = Annotated[Path, typer.Argument(help="File to write; it must not exist.")]
 Plugins = Annotated[list[Path] | None, typer.Argument(help="Python files; left out, lists them.")]
 

@@ -91,11 +91,11 @@ class Replays(shelve.DbfilenameShelf[Any]):
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
-        self._before = self.get(SPENT, 0.0)
+        self._before = self.get(SPENT, 0.0) - time.process_time()
 
     @property
     def seconds(self) -> float:
-        """Of this process and of those before."""
+        """Of this process, since the file was opened, and of those before."""
         return float(self._before + time.process_time())
 
     def __setitem__(self, key: str, value: Any) -> None:

@@ -1,0 +1,202 @@
+"""Which lines of a slurm.conf change from one scenario to another, and what of the change has no counterpart.
+
+Source: slurm.conf(5), sacctmgr(1). Backfill of Slurm plans a start for every job that it looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf, isinf
+
+from gridtune.model.batch.policies import FairShare
+from gridtune.model.batch.priority import Priority
+from gridtune.model.policy import Policy
+from gridtune.scenarios.document.scenario import Scenario
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.slurm.seed import NO_DECAY
+from gridtune.scenarios.systems.replay import sized
+from gridtune.scenarios.tables.batch import NO_LIMIT, SiteSpec
+
+LONGEST_WINDOW = 43_200  # min, the most that bf_window may be
+DEEPEST = 1_000_000  # jobs, the most that bf_max_job_test may be
+WEIGHTS = {
+    "weight_age": "PriorityWeightAge",
+    "weight_fairshare": "PriorityWeightFairshare",
+    "weight_job_size": "PriorityWeightJobSize",
+    "weight_queue": "PriorityWeightPartition",
+    "weight_qos": "PriorityWeightQOS",
+}
+HANDLED = {"name", "policy", "quota", "preemption", "queue"}  # keys of a site
+
+
+@dataclass(frozen=True)
+class SlurmChanges:
+    """What an administrator has to change.
+
+    Attributes:
+        lines: of slurm.conf.
+        commands: of sacctmgr.
+        without: changed settings that Slurm cannot have, a line each.
+    """
+
+    lines: Sequence[str]
+    commands: Sequence[str]
+    without: Sequence[str]
+
+    def text(self) -> str:
+        """Lines for slurm.conf; all else as comments."""
+        made = [
+            *self.lines,
+            *(f"# sacctmgr {command}" for command in self.commands),
+            *(f"# no counterpart: {line}" for line in self.without),
+        ]
+        return "".join(f"{line}\n" for line in made or ["# nothing changes"])
+
+
+def slurm_changes(before: Scenario, after: Scenario, site: str | None = None) -> SlurmChanges:
+    """What changes in slurm.conf from one scenario to another.
+
+    Args:
+        before, after: the scenarios.
+        site: which; the only one if left out.
+
+    Raises:
+        ScenarioError: a scenario has no such site, or several and none is named.
+    """
+    old, new = _site(before, site), _site(after, site)
+    scale = _scale(old.policy, new.policy)
+    was, will = dict(_options(old, scale)), dict(_options(new, scale))
+    changed = {key: value for key, value in will.items() if was.get(key) != value}
+    if changed.keys() & set(WEIGHTS.values()):  # only their ratios matter, so all of them are told
+        changed |= {key: will[key] for key in WEIGHTS.values() if key in will}
+    partitions = [line for line in _partitions(new) if line not in set(_partitions(old))]
+    known = set(_without(old))
+    return SlurmChanges(
+        [*(f"{key}={changed[key]}" for key in will if key in changed), *partitions],
+        [one for one in _commands(new) if one not in set(_commands(old))],
+        [*(one for one in _without(new) if one not in known), *_others(old, new)],
+    )
+
+
+def _site(scenario: Scenario, name: str | None) -> SiteSpec:
+    sites = sized(scenario.active).site
+    found = [one for one in sites if name in (None, one.name)]
+    if len(found) != 1:
+        known = ", ".join(one.name for one in sites) or "none"
+        raise ScenarioError(f"{scenario.name}: which site is meant? there are {known}")
+    return found[0]
+
+
+def _scale(*policies: Policy) -> float:
+    """By what weights are multiplied to be whole numbers, as Slurm has them."""
+    weights = [getattr(one, name) for one in policies if isinstance(one, Priority) for name in WEIGHTS]
+    return 1.0 if all(float(weight).is_integer() for weight in weights) else 1000.0
+
+
+def _options(site: SiteSpec, scale: float) -> Iterator[tuple[str, str]]:
+    """Options of the whole cluster, as the site would have them."""
+    policy = site.policy
+    strict = policy.kind == "fcfs" or (isinstance(policy, Priority) and policy.reservations == 0)
+    yield "SchedulerType", "sched/builtin" if strict else "sched/backfill"
+    if isinstance(policy, Priority):
+        yield from _multifactor(policy, scale)
+        if not strict:
+            yield "SchedulerParameters", ",".join(_backfill(policy))
+    elif isinstance(policy, FairShare):
+        yield "PriorityType", "priority/multifactor"
+        yield WEIGHTS["weight_fairshare"], "1000"
+        yield "PriorityDecayHalfLife", duration(policy.half_life)
+    else:
+        yield "PriorityType", "priority/basic"
+    preemption = site.preemption
+    on = preemption is not None and bool(preemption.express or preemption.qos)
+    yield "PreemptType", "preempt/qos" if on else "preempt/none"
+    yield "PreemptMode", preemption.mode.upper() if on and preemption is not None else "OFF"
+
+
+def _multifactor(policy: Priority, scale: float) -> Iterator[tuple[str, str]]:
+    yield "PriorityType", "priority/multifactor"
+    if policy.rule != "multifactor":
+        return
+    for name, option in WEIGHTS.items():
+        yield option, str(round(getattr(policy, name) * scale))
+    yield "PriorityMaxAge", duration(policy.max_age)
+    yield "PriorityFavorSmall", "YES" if policy.favour == "small" else "NO"
+    if policy.fair:
+        yield "PriorityDecayHalfLife", duration(policy.half_life)
+        classic = policy.algorithm == "classic"
+        yield "PriorityFlags", "NO_FAIR_TREE" if classic else "FAIR_TREE"
+        if classic:
+            yield "FairShareDampeningFactor", str(max(1, round(policy.damping)))
+
+
+def _backfill(policy: Priority) -> Iterator[str]:
+    yield f"bf_interval={max(1, round(policy.interval))}"
+    yield f"bf_window={round(min(policy.window / 60.0, LONGEST_WINDOW))}"
+    yield f"bf_max_job_test={policy.queue_depth or DEEPEST:.0f}"
+
+
+def _partitions(site: SiteSpec) -> list[str]:
+    return [
+        f"PartitionName={queue.name} MaxTime={duration(queue.max_runtime)} PriorityTier={queue.priority:g}"
+        for queue in site.queue
+    ]
+
+
+def _commands(site: SiteSpec) -> list[str]:
+    """What sacctmgr sets: limits of users, and the QOS that preempts."""
+    quota = site.quota
+    jobs = -1 if quota.user_running == NO_LIMIT else int(quota.user_running)
+    slots = inf if quota.user_slots == NO_LIMIT else float(quota.user_slots)
+    if quota.user_share < 1:
+        slots = min(slots, site.size * site.slots * quota.user_share)
+    cpus = -1 if isinf(slots) else int(slots)
+    made = [
+        f"modify qos normal set MaxJobsPerUser={jobs}",
+        f"modify qos normal set MaxTRESPerUser=cpu={cpus}",
+    ]
+    preemption = site.preemption
+    if preemption is not None and preemption.express:
+        made.append("add qos express")
+        made.append(f"modify qos express set MaxWall={duration(preemption.express)} Preempt=normal")
+        if preemption.grace:
+            made.append(f"modify qos normal set GraceTime={preemption.grace:.0f}")
+    return made
+
+
+def _without(site: SiteSpec) -> Iterator[str]:
+    """What of the policy and the limits Slurm cannot have."""
+    policy = site.policy
+    if policy.kind in ("easy", "fair-share"):
+        yield "one reservation, of the first job that waits: backfill of Slurm plans all that it looks at"
+    if isinstance(policy, Priority):
+        if policy.rule != "multifactor":
+            yield f"rule = {policy.rule}: needs a site_factor plug-in"
+        elif policy.weight_shortness:
+            yield f"weight_shortness = {policy.weight_shortness:g}: needs a site_factor plug-in"
+        if policy.reservations not in (0, "all"):
+            yield f"reservations = {policy.reservations}: backfill of Slurm plans all that it looks at"
+    if site.quota.user_share < 1:
+        yield "user_share: MaxTRESPerUser refuses a wider job, which here runs alone"
+    if site.preemption is not None and site.preemption.mode == "checkpoint":
+        yield "preemption.mode = checkpoint: REQUEUE, where jobs save their own progress"
+
+
+def _others(old: SiteSpec, new: SiteSpec) -> Iterator[str]:
+    """Other settings of the site that change: they describe it and are none of Slurm's."""
+    for name in type(new).model_fields:
+        if name not in HANDLED and getattr(old, name) != getattr(new, name):
+            yield f"site.{new.name}.{name}"
+
+
+def duration(seconds: float) -> str:
+    """A time as Slurm writes it: days-hours:minutes:seconds; 0 for a half-life without end."""
+    if NO_DECAY <= seconds < inf:
+        return "0"
+    if isinf(seconds):
+        return "UNLIMITED"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return f"{days}-{hours:02d}:{minutes:02d}:{rest:02d}"

@@ -1,0 +1,170 @@
+"""Reading slurm.conf, and what `sacctmgr -nP show qos` prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from math import inf
+from pathlib import Path
+
+from gridtune import limits
+from gridtune.scenarios.errors import ScenarioError
+
+# The first columns of `sacctmgr -nP show qos`, in the order of all its releases; later ones differ.
+QOS_COLUMNS = (
+    *("name", "priority", "gracetime", "preempt", "preemptexempttime", "preemptmode", "flags", "usagethres"),
+    *("usagefactor", "grptres", "grptresmins", "grptresrunmins", "grpjobs", "grpsubmit", "grpwall"),
+    *("maxtres", "maxtrespernode", "maxtresmins", "maxwall", "maxtrespu", "maxjobspu", "maxsubmitpu"),
+    "maxtrespa",
+)
+_WORD = re.compile(r"([A-Za-z0-9_]+)\s*=\s*(\"[^\"]*\"|\S+)")
+_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?$")
+_HOSTS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
+Line = dict[str, str]
+
+
+@dataclass(frozen=True)
+class SlurmConf:
+    """A slurm.conf; keys are in lower case.
+
+    Attributes:
+        options: of the whole cluster.
+        parameters: those of `SchedulerParameters`; "" for one without a value.
+        partitions, nodes: of each line `PartitionName=…`, `NodeName=…`.
+        included: files that it includes, which are not read.
+        names: of keys, as they are written.
+    """
+
+    options: Line = field(default_factory=dict)
+    parameters: Line = field(default_factory=dict)
+    partitions: list[Line] = field(default_factory=list)
+    nodes: list[Line] = field(default_factory=list)
+    included: list[str] = field(default_factory=list)
+    names: Line = field(default_factory=dict)
+
+    def processors(self, hosts: str = "ALL") -> int | None:
+        """Processors of some hosts; None if the file does not say."""
+        size: dict[str, int] = {}
+        default = 1
+        for line in self.nodes:
+            count = _cpus(line, default)
+            if line["nodename"].upper() == "DEFAULT":
+                default = count
+                continue
+            size |= dict.fromkeys(host_names(line["nodename"]), count)
+        if not size:
+            return None
+        if hosts.upper() == "ALL":
+            return sum(size.values())
+        known = [size[name] for name in host_names(hosts) if name in size]
+        return sum(known) if known else None
+
+
+def _cpus(line: Line, default: int) -> int:
+    if "cpus" in line or "procs" in line:
+        return int(line.get("cpus", line.get("procs", "1")))
+    if not line.keys() & {"sockets", "socketsperboard", "boards", "corespersocket", "threadspercore"}:
+        return default
+    sockets = int(line.get("sockets", line.get("socketsperboard", "1"))) * int(line.get("boards", "1"))
+    return sockets * int(line.get("corespersocket", "1")) * int(line.get("threadspercore", "1"))
+
+
+def read_conf(path: Path) -> SlurmConf:
+    """A slurm.conf.
+
+    Raises:
+        ScenarioError: it cannot be read, or has nothing that Slurm would know.
+    """
+    made = SlurmConf()
+    for text in _lines(path):
+        found = _WORD.findall(text)
+        words = {key.lower(): value.strip('"') for key, value in found}
+        made.names.update((key.lower(), key) for key, _ in found)
+        first = text.split(None, 1)[0].lower()
+        if first == "include":
+            made.included.append(text.split(None, 1)[-1])
+        elif first.startswith("partitionname="):
+            made.partitions.append(words)
+        elif first.startswith("nodename="):
+            made.nodes.append(words)
+        else:
+            made.options.update(words)
+    for part in made.options.get("schedulerparameters", "").split(","):
+        key, _, value = part.strip().partition("=")
+        if key:
+            made.parameters[key.lower()] = value
+    if not (made.options or made.partitions):
+        raise ScenarioError(f"{path}: no lines KEY=VALUE; is it a slurm.conf?")
+    return made
+
+
+def read_qos(path: Path) -> list[Line]:
+    """Every QOS in what `sacctmgr -nP show qos` printed, or with a line of column names without `-n`.
+
+    Raises:
+        ScenarioError: it cannot be read, or its rows are others.
+    """
+    rows = [line.split("|") for line in _lines(path)]
+    columns: tuple[str, ...] = QOS_COLUMNS
+    if rows and rows[0][0].lower() == "name":
+        columns = tuple(name.strip().lower() for name in rows.pop(0))
+    if not rows or min(map(len, rows)) < 2:
+        raise ScenarioError(f"{path}: no rows NAME|PRIORITY|…, as `sacctmgr -nP show qos` prints")
+    return [dict(zip(columns, map(str.strip, row), strict=False)) for row in rows]
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Lines without comments, those that go on put together."""
+    try:
+        if path.stat().st_size > limits.DOCUMENT_BYTES:
+            raise ScenarioError(f"{path}: has more than {limits.DOCUMENT_BYTES:,} bytes; is it of Slurm?")
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from error
+    for line in text.replace("\\\n", "").splitlines():
+        if kept := line.partition("#")[0].strip():
+            yield kept
+
+
+def seconds(text: str, unit: float = 60.0) -> float:
+    """A time as Slurm writes it: [days-]hours:minutes:seconds, minutes:seconds, a number of units, or no end.
+
+    Args:
+        text: e.g. `7-0`, `1-12:30`, `30`, `UNLIMITED`.
+        unit: of a bare number, s.
+
+    Raises:
+        ScenarioError: it is no time.
+    """
+    if text.upper() in ("UNLIMITED", "INFINITE", "NONE", "-1"):
+        return inf
+    found = _TIME.match(text.strip())
+    if not found:
+        raise ScenarioError(f"{text!r:.40}: no time as Slurm writes it")
+    days, first, second, third = (None if part is None else int(part) for part in found.groups())
+    if days is not None:
+        return days * 86400.0 + (first or 0) * 3600.0 + (second or 0) * 60.0 + (third or 0)
+    if third is not None:
+        return (first or 0) * 3600.0 + (second or 0) * 60.0 + third
+    return (first or 0) * 60.0 + second if second is not None else (first or 0) * unit
+
+
+def host_names(text: str) -> Iterator[str]:
+    """The hosts of an expression such as `login,n[01-03,7]`."""
+    for part in _HOSTS.findall(text):
+        pieces = [
+            list(_numbers(piece[1:-1])) if piece.startswith("[") else [piece]
+            for piece in re.findall(r"\[[^\]]*\]|[^\[]+", part)
+        ]
+        yield from map("".join, product(*pieces))
+
+
+def _numbers(text: str) -> Iterator[str]:
+    for span in text.split(","):
+        low, _, high = span.partition("-")
+        if high and low.isdigit() and high.isdigit() and int(high) - int(low) < limits.SITE_SLOTS:
+            yield from (f"{number:0{len(low)}d}" for number in range(int(low), int(high) + 1))
+        else:
+            yield span

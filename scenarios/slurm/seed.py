@@ -1,0 +1,217 @@
+"""From Slurm's settings to those of a batch site, and what of them has no counterpart there.
+
+Source: slurm.conf(5), SchedulerParameters and the multifactor priority plug-in; sacctmgr(1), QOS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isinf
+from pathlib import Path
+from typing import Any
+
+from gridtune.scenarios.errors import ScenarioError
+from gridtune.scenarios.slurm.conf import Line, SlurmConf, read_conf, read_qos, seconds
+
+NO_DECAY = 1e12  # s, a half-life after which nothing has faded
+HIGHEST = 1000.0  # what the largest weight becomes, where it is larger: only their ratios matter
+BACKFILL = {"bf_interval": "30", "bf_window": "1440", "bf_max_job_test": "500"}  # Slurm's defaults
+WEIGHTS = {
+    "priorityweightage": "weight_age",
+    "priorityweightfairshare": "weight_fairshare",
+    "priorityweightjobsize": "weight_job_size",
+    "priorityweightpartition": "weight_queue",
+}
+# Options and words that decide who starts when, and are read; others of these kinds are named.
+READ = {
+    *WEIGHTS, "priorityweightqos", "prioritytype", "prioritymaxage", "prioritydecayhalflife",
+    "priorityfavorsmall", "priorityflags", "fairsharedampeningfactor", "schedulertype",
+    "schedulerparameters", "preempttype", "preemptmode", "preemptexempttime",
+}  # fmt: skip
+DECIDES = ("priority", "preempt", "scheduler", "fairshare", "overtimelimit", "enforcepartlimits")
+PARTITION_DECIDES = {
+    "maxnodes",
+    "maxcpuspernode",
+    "preemptmode",
+    "gracetime",
+    "qos",
+    "oversubscribe",
+    "allowqos",
+}
+MODES = {"requeue": "requeue", "suspend": "suspend", "cancel": "cancel"}
+
+
+@dataclass(frozen=True)
+class SlurmSeed:
+    """What Slurm's files say of a site.
+
+    Attributes:
+        policy: of the site, as a table of a scenario.
+        site: further settings, by key of the site.
+        processors: of all nodes; None if the file does not list them.
+        without: what has no counterpart, a line each.
+    """
+
+    policy: dict[str, Any]
+    site: dict[str, Any]
+    processors: int | None
+    without: Sequence[str]
+
+
+def slurm_seed(conf: Path, qos: Path | None = None) -> SlurmSeed:
+    """What a slurm.conf, and a list of QOS, say of a site.
+
+    Args:
+        conf: slurm.conf.
+        qos: what `sacctmgr -nP show qos` printed.
+
+    Raises:
+        ScenarioError: a file cannot be read, or a value of it makes no sense.
+    """
+    said = read_conf(conf)
+    levels = [] if qos is None else read_qos(qos)
+    try:
+        policy, site = _policy(said), dict(_site(said, levels))
+    except ScenarioError as error:
+        raise ScenarioError(f"{conf}: {error}") from None
+    except ValueError as error:
+        raise ScenarioError(f"{conf}: a number was expected: {error}") from None
+    return SlurmSeed(policy, site, said.processors(), list(_without(said, levels, site)))
+
+
+def _policy(conf: SlurmConf) -> dict[str, Any]:
+    """The order of jobs and how many of them have reservations."""
+    made: dict[str, Any] = {"kind": "priority", "weight_age": 0.0}
+    option = conf.options.get
+    if option("prioritytype", "").lower() != "priority/basic":
+        weights = {ours: float(option(theirs, "0")) for theirs, ours in WEIGHTS.items()}
+        largest = max(weights.values())
+        scale = HIGHEST / largest if largest > HIGHEST else 1.0
+        made |= {name: weight * scale for name, weight in weights.items() if weight or name == "weight_age"}
+        made["max_age"] = seconds(option("prioritymaxage", "7-0"))
+        if option("priorityfavorsmall", "no").lower() in ("yes", "true", "1"):
+            made["favour"] = "small"
+        if "weight_fairshare" in made:
+            made |= dict(_fair_share(conf))
+    if option("schedulertype", "sched/backfill").lower() == "sched/builtin":
+        return made | {"reservations": 0}
+    asked = BACKFILL | conf.parameters
+    return made | {
+        "reservations": "all",
+        "interval": float(asked["bf_interval"]),
+        "window": float(asked["bf_window"]) * 60.0,
+        "queue_depth": int(asked["bf_max_job_test"]),
+    }
+
+
+def _fair_share(conf: SlurmConf) -> Iterator[tuple[str, Any]]:
+    option = conf.options.get
+    half_life = seconds(option("prioritydecayhalflife", "7-0"))
+    yield "half_life", half_life or NO_DECAY
+    yield "by", "account"
+    if "NO_FAIR_TREE" in option("priorityflags", "").upper():
+        yield "algorithm", "classic"
+        yield "damping", float(option("fairsharedampeningfactor", "1"))
+    else:
+        yield "algorithm", "fair-tree"
+
+
+def _site(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
+    """Partitions as queues, and what QOS limit and preempt."""
+    queues = sorted(_queues(conf), key=lambda queue: queue.get("max_runtime", inf))
+    if len(queues) > 1 or (queues and "max_runtime" in queues[0]):
+        yield "queue", queues
+    usual = next((level for level in levels if level["name"] == "normal"), levels[0] if levels else {})
+    if jobs := usual.get("maxjobspu"):
+        yield "quota.user_running", float(jobs)
+    if cpus := _tres(usual.get("maxtrespu", "")).get("cpu"):
+        yield "quota.user_slots", float(cpus)
+    if conf.options.get("preempttype", "").lower() == "preempt/qos":
+        yield from _preemption(conf, levels)
+
+
+def _queues(conf: SlurmConf) -> Iterator[dict[str, Any]]:
+    """Partitions that take jobs."""
+    default: Line = {}
+    by_factor = float(conf.options.get("priorityweightpartition", "0")) > 0
+    whole = conf.processors()
+    for line in conf.partitions:
+        if line["partitionname"].upper() == "DEFAULT":
+            default = default | line
+            continue
+        line = default | line
+        if line.get("state", "UP").upper() != "UP":
+            continue
+        made: dict[str, Any] = {"name": line["partitionname"]}
+        priority = float(line.get("priorityjobfactor" if by_factor else "prioritytier", "1"))
+        limit, size = seconds(line.get("maxtime", "UNLIMITED")), conf.processors(line.get("nodes", "ALL"))
+        made["priority"] = priority
+        if not isinf(limit):
+            made["max_runtime"] = limit
+        if size is not None and size != whole:
+            made["slots"] = made["max_processors"] = size
+        yield made
+
+
+def _preemption(conf: SlurmConf, levels: Sequence[Line]) -> Iterator[tuple[str, Any]]:
+    """Of the QOS that preempt others and limit run times, the one with the shortest limit."""
+    express = _express(levels)
+    if express is None:
+        return
+    mode = (express.get("preemptmode") or conf.options.get("preemptmode", "requeue")).lower().split(",")[0]
+    yield "preemption.express", seconds(express["maxwall"])
+    yield "preemption.mode", MODES.get(mode, "requeue")
+    grace = max((seconds(level.get("gracetime") or "0", 1.0) for level in levels), default=0.0)
+    if grace and mode != "suspend":
+        yield "preemption.grace", grace
+    exempt = express.get("preemptexempttime") or conf.options.get("preemptexempttime", "0")
+    if 0 < seconds(exempt) < inf:
+        yield "preemption.exempt", seconds(exempt)
+
+
+def _express(levels: Sequence[Line]) -> Line | None:
+    able = [level for level in levels if level.get("preempt") and level.get("maxwall")]
+    return min(able, key=lambda level: seconds(level["maxwall"]), default=None)
+
+
+def _tres(text: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+
+
+def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -> Iterator[str]:
+    """What decides who starts when and has no counterpart."""
+    for name in sorted(conf.options):
+        value = conf.options[name]
+        if name.startswith(DECIDES) and name not in READ and value not in ("0", "NONE", "NO"):
+            yield f"{conf.names[name]}={value}"
+    for name in sorted(conf.parameters.keys() - BACKFILL.keys()):
+        yield f"SchedulerParameters {name}{'=' if conf.parameters[name] else ''}{conf.parameters[name]}"
+    flags = {
+        flag.strip().upper() for flag in conf.options.get("priorityflags", "").split(",") if flag.strip()
+    }
+    for flag in sorted(flags - {"NO_FAIR_TREE", "FAIR_TREE"}):
+        yield f"PriorityFlags {flag}"
+    if float(conf.options.get("priorityweightqos", "0")):
+        yield "PriorityWeightQOS: jobs of a log are not told apart by QOS"
+    tiers = {line.get("prioritytier", "1") for line in conf.partitions}
+    if float(conf.options.get("priorityweightpartition", "0")) and len(tiers) > 1:
+        yield "PriorityTier beside PriorityWeightPartition: queues are tiers or factors"
+    for line in conf.partitions:
+        for key in sorted(line.keys() & PARTITION_DECIDES):
+            yield f"PartitionName={line['partitionname']} {conf.names[key]}={line[key]}"
+    preempts = conf.options.get("preempttype", "preempt/none").lower()
+    if preempts != "preempt/none" and "preemption.express" not in site:
+        yield f"PreemptType={preempts}: only a QOS that preempts others and has a MaxWall has a counterpart"
+    express = _express(levels) or {}
+    for level in levels:
+        for key in ("grptres", "grpjobs", "maxtres", "maxsubmitpu", "maxtrespa", "maxjobspa"):
+            if level.get(key):
+                yield f"QOS {level['name']} {key}={level[key]}"
+        other = [key for key in ("maxjobspu", "maxtrespu") if level.get(key)]
+        if other and level["name"] != "normal" and level is not levels[0]:
+            yield f"QOS {level['name']} {' '.join(other)}: limits of one QOS hold for all jobs"
+        if level.get("maxwall") and level is not express:
+            yield f"QOS {level['name']} maxwall={level['maxwall']}"
+    for name in conf.included:
+        yield f"Include {name}: not read"

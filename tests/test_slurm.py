@@ -1,0 +1,252 @@
+"""Slurm's files: what a site takes over from them, what it cannot, and which lines change."""
+
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from gridtune.scenarios import ScenarioError, load, simulate
+from gridtune.scenarios.slurm import slurm_changes, slurm_seed
+from gridtune.scenarios.slurm.conf import QOS_COLUMNS, host_names, read_conf, seconds
+from gridtune.scenarios.slurm.seed import NO_DECAY
+from tests.test_cli import gridtune, refused
+
+CONF = """\
+# a site
+ClusterName=hill
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=60,bf_window=2880,\\
+bf_max_job_test=1000,bf_continue
+PriorityType=priority/multifactor
+PriorityDecayHalfLife=14-0
+PriorityMaxAge=3-0
+PriorityWeightAge=1000
+PriorityWeightFairshare=10000
+PriorityWeightQOS=2000
+PriorityFlags=ACCRUE_ALWAYS
+PreemptType=preempt/qos
+PreemptMode=REQUEUE
+OverTimeLimit=5
+NodeName=n[01-10] CPUs=8 State=UNKNOWN
+NodeName=fat[1,3] Sockets=2 CoresPerSocket=10 # big ones
+PartitionName=DEFAULT State=UP MaxTime=1-0
+PartitionName=debug Nodes=n[01-02] MaxTime=30 PriorityTier=10 MaxNodes=1
+PartitionName=work Nodes=ALL Default=YES
+PartitionName=old Nodes=ALL State=DOWN
+Include more.conf
+"""
+
+
+def qos_row(**facts):
+    return "|".join(str(facts.get(column, "")) for column in QOS_COLUMNS)
+
+
+QOS = "\n".join(
+    (
+        qos_row(name="normal", gracetime="00:02:00", maxtrespu="cpu=64", maxjobspu=20),
+        qos_row(name="urgent", priority=100, preempt="normal", preemptmode="cluster", maxwall="01:00:00"),
+        qos_row(name="long", maxwall="7-00:00:00", maxjobspu=2),
+    )
+)
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "qos.txt").write_text(QOS + "\n")
+    return tmp_path / "slurm.conf", tmp_path / "qos.txt"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("7-0", 7 * 86400), ("1-12:30", 86400 + 45000), ("30", 1800), ("90:30", 5430), ("1:00:10", 3610),
+        ("UNLIMITED", inf), ("0", 0),
+    ],
+)  # fmt: skip
+def test_times_as_slurm_writes_them(text, expected):
+    assert seconds(text) == expected
+
+
+def test_what_is_no_time_is_said():
+    with pytest.raises(ScenarioError, match="'soon': no time as Slurm writes it"):
+        seconds("soon")
+
+
+def test_hosts_and_their_processors(files):
+    assert list(host_names("a,n[08-10,x],b[1-2]c[3,4]")) == [
+        "a", "n08", "n09", "n10", "nx", "b1c3", "b1c4", "b2c3", "b2c4",
+    ]  # fmt: skip
+    conf = read_conf(files[0])
+    assert conf.processors() == 10 * 8 + 2 * 20
+    assert conf.processors("n[01-02],fat3") == 36
+    assert conf.processors("elsewhere") is None
+
+
+def test_a_site_takes_over_what_it_can_have(files):
+    seed = slurm_seed(*files)
+    assert seed.policy == {
+        "kind": "priority", "weight_age": 100.0, "weight_fairshare": 1000.0, "max_age": 3 * 86400.0,
+        "half_life": 14 * 86400.0, "by": "account", "algorithm": "fair-tree", "reservations": "all",
+        "interval": 60.0, "window": 2 * 86400.0, "queue_depth": 1000,
+    }  # fmt: skip
+    assert seed.processors == 120
+    debug, work = seed.site["queue"]
+    assert debug == {
+        "name": "debug", "priority": 10.0, "max_runtime": 1800.0, "slots": 16, "max_processors": 16,
+    }  # fmt: skip
+    assert work == {"name": "work", "priority": 1.0, "max_runtime": 86400.0}
+    assert {key: value for key, value in seed.site.items() if key != "queue"} == {
+        "quota.user_running": 20.0, "quota.user_slots": 64.0,
+        "preemption.express": 3600.0, "preemption.mode": "requeue", "preemption.grace": 120.0,
+    }  # fmt: skip
+
+
+def test_what_has_no_counterpart_is_named(files):
+    assert list(slurm_seed(*files).without) == [
+        "OverTimeLimit=5",
+        "SchedulerParameters bf_continue",
+        "PriorityFlags ACCRUE_ALWAYS",
+        "PriorityWeightQOS: jobs of a log are not told apart by QOS",
+        "PartitionName=debug MaxNodes=1",
+        "QOS long maxjobspu: limits of one QOS hold for all jobs",
+        "QOS long maxwall=7-00:00:00",
+        "Include more.conf: not read",
+    ]
+    alone = slurm_seed(files[0])
+    assert any(line.startswith("PreemptType=preempt/qos") for line in alone.without)
+    assert "quota.user_running" not in alone.site
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SchedulerType=sched/builtin\n", {"reservations": 0}),
+        ("SchedulerType=sched/backfill\n", {"interval": 30.0, "window": 86400.0, "queue_depth": 500}),
+        ("PriorityType=priority/basic\nPriorityWeightAge=5\n", {"weight_age": 0.0}),
+        ("PriorityFavorSmall=YES\nPriorityWeightJobSize=7\n", {"favour": "small", "weight_job_size": 7.0}),
+        (
+            "PriorityWeightFairshare=1\nPriorityFlags=NO_FAIR_TREE\nFairShareDampeningFactor=3\n",
+            {"algorithm": "classic", "damping": 3.0},
+        ),
+        ("PriorityWeightFairshare=1\nPriorityDecayHalfLife=0\n", {"half_life": NO_DECAY}),
+    ],
+)
+def test_policies_by_hand(tmp_path, text, expected):
+    (tmp_path / "slurm.conf").write_text(text)
+    policy = slurm_seed(tmp_path / "slurm.conf").policy
+    assert {key: policy[key] for key in expected} == expected
+    assert load("batch/replay").override({"site.cluster.policy": policy}).active.site[0].policy
+
+
+def test_what_is_no_file_of_slurm_is_refused(tmp_path):
+    for name, text in (("a", "hello world\n"), ("b", "PriorityWeightAge=much\n")):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ScenarioError, match=f"{name}: "):
+            slurm_seed(tmp_path / name)
+    with pytest.raises(ScenarioError, match="cannot be read"):
+        slurm_seed(tmp_path / "none")
+    with pytest.raises(ScenarioError, match="as `sacctmgr -nP show qos` prints"):
+        slurm_seed(_written(tmp_path, "c", CONF), _written(tmp_path, "d", "nothing\n"))
+
+
+def _written(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text)
+    return folder / name
+
+
+@pytest.fixture
+def as_slurm(files):
+    """`batch/replay` with the settings of the files."""
+    seed = slurm_seed(*files)
+    site = {f"site.cluster.{key}": value for key, value in seed.site.items()}
+    return load("batch/replay").override({"site.cluster.policy": seed.policy} | site)
+
+
+def test_lines_that_change(as_slurm):
+    assert simulate(as_slurm).metrics["completed"].value > 0
+    made = slurm_changes(load("batch/replay"), as_slurm)
+    assert list(made.lines) == [
+        "PriorityType=priority/multifactor", "PriorityWeightAge=100", "PriorityWeightFairshare=1000",
+        "PriorityWeightJobSize=0", "PriorityWeightPartition=0", "PriorityWeightQOS=0",
+        "PriorityMaxAge=3-00:00:00", "PriorityFavorSmall=NO", "PriorityDecayHalfLife=14-00:00:00",
+        "PriorityFlags=FAIR_TREE", "SchedulerParameters=bf_interval=60,bf_window=2880,bf_max_job_test=1000",
+        "PreemptType=preempt/qos", "PreemptMode=REQUEUE",
+        "PartitionName=debug MaxTime=0-00:30:00 PriorityTier=10",
+        "PartitionName=work MaxTime=1-00:00:00 PriorityTier=1",
+    ]  # fmt: skip
+    assert "modify qos normal set MaxJobsPerUser=20" in made.commands
+    assert "modify qos express set MaxWall=0-01:00:00 Preempt=normal" in made.commands
+    assert slurm_changes(as_slurm, as_slurm).text() == "# nothing changes\n"
+
+
+def test_a_weight_that_changes_is_told_with_those_that_it_is_weighed_against(as_slurm):
+    policy = "site.cluster.policy"
+    made = slurm_changes(as_slurm, as_slurm.override({f"{policy}.weight_fairshare": 0.5}))
+    assert list(made.lines) == [
+        "PriorityWeightAge=100000", "PriorityWeightFairshare=500", "PriorityWeightJobSize=0",
+        "PriorityWeightPartition=0", "PriorityWeightQOS=0",
+    ]  # fmt: skip
+    assert not made.commands
+    assert not made.without
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"policy.rule": "sjf"}, "rule = sjf: needs a site_factor plug-in"),
+        ({"policy.weight_shortness": 3.0}, "weight_shortness = 3: needs a site_factor plug-in"),
+        ({"policy.reservations": 4}, "reservations = 4: backfill of Slurm plans all that it looks at"),
+        ({"nodes": 90}, "site.cluster.nodes"),
+        ({"quota.user_share": 0.5}, "user_share: MaxTRESPerUser refuses a wider job, which here runs alone"),
+    ],
+)
+def test_changes_without_counterpart_are_named(as_slurm, values, said):
+    changed = as_slurm.override({f"site.cluster.{key}": value for key, value in values.items()})
+    made = slurm_changes(as_slurm, changed)
+    assert said in made.without
+    assert f"# no counterpart: {said}\n" in made.text()
+
+
+def test_the_baseline_is_that_of_the_file(files, tmp_path):
+    """A log that the file's own settings made is explained by them."""
+    conf, qos = files
+    conf.write_text("\n".join(line for line in CONF.splitlines() if "Preempt" not in line))
+    log = _log_of(slurm_seed(conf, qos), tmp_path)
+    out = tmp_path / "mine.toml"
+    result = gridtune("calibrate", log, "--slurm", conf, "--qos", qos, "--out", out)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0].endswith("5 weeks, 120 processors")
+    assert any("settings without counterpart (--all names them)" in line for line in lines)
+    assert len(lines) <= 24
+    made = load(str(out)).active.site[0]
+    assert (made.policy.algorithm, made.policy.weight_fairshare, made.size) == ("fair-tree", 1000.0, 120)
+    assert [queue.name for queue in made.queue] == ["debug", "work"]
+    assert made.quota.user_running == 20.0
+    assert "--slurm FILE, too" in refused("calibrate", log, "--qos", qos)
+
+
+def _log_of(seed, folder):
+    import random
+
+    draws = random.Random(1)
+    rows, now = [], 0.0
+    while now < 4.5 * 7 * 86400:
+        now += draws.expovariate(1 / 4000)
+        runtime = round(draws.lognormvariate(9.0, 1.0)) + 1
+        rows.append([round(now), -1, min(runtime, 40_000), draws.choice([1, 8, 16, 40]), draws.randrange(6)])
+
+    def write(name, header=""):
+        lines = [
+            f"{k} {submit} {wait} {run} {width} -1 -1 {width} {2 * run} -1 1 {user} 1 -1 1 -1 -1 -1"
+            for k, (submit, wait, run, width, user) in enumerate(rows, 1)
+        ]
+        return _written(folder, name, header + "\n".join(lines) + "\n")
+
+    site = {f"site.cluster.{key}": value for key, value in seed.site.items()}
+    values = {"workload.trace": str(write("bare.swf")), "site.cluster.nodes": seed.processors}
+    run = simulate(load("batch/replay").override({"site.cluster.policy": seed.policy} | site | values))
+    for row, job in zip(rows, run.record.jobs, strict=True):
+        row[1] = int(job.start - job.submit)
+    return write("log.swf")
