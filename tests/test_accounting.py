@@ -12,6 +12,8 @@ from gridtune import cli
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep
+from gridtune.scenarios.traces.summary import summarise
+from gridtune.scenarios.traces.summary_text import summary_lines
 
 SACCT = """\
 JobIDRaw|JobID|Submit|Start|End|ElapsedRaw|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|Account|Partition
@@ -55,8 +57,83 @@ def test_sacct_by_hand(sacct):
     assert trace.report.rows == 4
     assert {reason: tally.count for reason, tally in trace.report.dropped.items()} == {
         "cancelled before its start (run time below 0)": 1,
-        "not a readable row": 1,
+        "still running when the accounting was read": 1,
     }
+
+
+FULL = """\
+JobID|JobIDRaw|Submit|Start|End|AllocCPUS|ReqCPUS|TimelimitRaw|State|User|Account|Partition|QOS|Reservation
+100+0|100|2026-03-01T10:00:00|2026-03-01T10:05:00|2026-03-01T11:05:00|8|8|120|COMPLETED|ann|phys|long|high|
+100+1|101|2026-03-01T10:00:00|2026-03-01T10:05:00|2026-03-01T11:06:00|4|4|180|COMPLETED|ann|phys|gpu|high|
+102_7|110|2026-03-01T10:00:10|2026-03-01T10:10:00|2026-03-01T10:20:00|1|1|10|TIMEOUT|bob|chem|short|normal|
+102_8|111|2026-03-01T10:00:10|2026-03-01T10:10:00|2026-03-01T10:12:00|1|1|10|NODE_FAIL|bob|chem|short|normal|
+120|120|2026-03-01T10:00:20|2026-03-01T10:11:00|2026-03-01T10:12:00|2|2|10|PREEMPTED|cy|chem|short|low|class1
+130|130|2026-03-01T10:00:30|Unknown|Unknown|0|4|60|PENDING|cy|chem|short|low|
+102_[9-20%2]|102|2026-03-01T10:00:10|Unknown|Unknown|0|1|10|PENDING|bob|chem|short|normal|
+140|140|2026-03-01T10:00:40|2026-03-01T10:30:00|Unknown|4|4|60|RUNNING|cy|chem|short|low|
+"""
+
+
+def test_what_only_slurm_knows_arrives_in_the_trace(tmp_path):
+    path = tmp_path / "sacct.txt"
+    path.write_text(FULL)
+    trace = read_trace(path)
+    whole, seventh, eighth, last = trace.jobs
+    # The parts of a heterogeneous job start together: they are one job.
+    assert (whole.id, whole.processors, whole.runtime, whole.estimate) == (100, 12, 3660, 180 * 60)
+    assert (whole.part_of, whole.qos, whole.queue, whole.state) == ("100+", "high", "long", "COMPLETED")
+    assert [(job.id, job.part_of, job.state) for job in (seventh, eighth)] == [
+        (110, "102_", "TIMEOUT"),
+        (111, "102_", "NODE_FAIL"),
+    ]
+    assert (last.state, last.qos, last.reservation, last.part_of) == ("PREEMPTED", "low", "class1", None)
+    assert [job.status for job in trace.jobs] == [1, 0, 0, 0]
+    report = trace.report
+    assert {reason: (one.count, one.first_line) for reason, one in report.dropped.items()} == {
+        "still waiting when the accounting was read": (2, 7),
+        "still running when the accounting was read": (1, 9),
+        "part of a heterogeneous job, whose processors are added to its first part": (1, 3),
+    }
+    assert report.rows == report.kept + sum(one.count for one in report.dropped.values()) == 8
+    assert report.kept == len(trace.jobs)
+    assert not report.missing
+    lines = list(summary_lines(summarise(path)))
+    assert "states          COMPLETED 1, TIMEOUT 1, NODE_FAIL 1, PREEMPTED 1" in lines
+    assert "QOS             normal 2, high 1, low 1" in lines
+    assert "of them         1 in reservations, 2 tasks of arrays" in lines
+    assert len(simulate(load("batch/replay").override(
+        {"workload.trace": str(path), "site.cluster.nodes": 12}
+    )).record.jobs) == 4  # fmt: skip
+
+
+def test_columns_that_are_not_there_are_named(sacct, tmp_path):
+    assert read_trace(sacct).report.missing == ("QOS (QOS)", "Reservation (reservations)")
+    few = tmp_path / "few.txt"
+    few.write_text("JobID|Submit|Start|End|NCPUS\n1|10|20|30|2\n")
+    missing = "TimelimitRaw (requested times), State (how jobs ended), User (whose they are)"
+    assert ", ".join(read_trace(few).report.missing).startswith(missing)
+    assert any(missing in warning for warning in summarise(few).warnings)
+    out = CliRunner().invoke(cli.app, ["trace", "convert", str(few), str(tmp_path / "few.swf")]).output
+    assert f"columns that are not there: {missing}" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("JobID|State|User|Start\n1|COMPLETED|ann|10\n", "sacct without the columns Submit, End; use sacct"),
+        ("State|User|Submit|Start|End\nCOMPLETED|a|1|2|3\n", "sacct without the columns JobID; use sacct"),
+        (
+            "JobID    Submit   Start  End State\n------- ------- -----\n1  1 2 3 C\n",
+            "sacct without -P, whose",
+        ),
+    ],
+)
+def test_accounting_without_what_is_needed_says_so(tmp_path, text, said):
+    path = tmp_path / "mine.txt"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match=said) as error:
+        read_trace(path)
+    assert "--format=JobID,JobIDRaw,Submit,Start,End" in str(error.value)
 
 
 @pytest.mark.parametrize("start", ["Unknown", "None", "2026-03-01T10:06:00"])

@@ -38,6 +38,9 @@ def convert(path: Path, out: Path) -> Iterator[str]:
     lines = list(swf_lines(trace))
     replace(out, lambda part: part.write_text("\n".join(lines) + "\n", encoding="utf-8"))
     yield from trace.report.lines()
+    names = ("state", "qos", "reservation")
+    if lost := [name for name in names if any(getattr(job, name) for job in trace.jobs)]:
+        yield f"SWF has no place for: {', '.join(lost)}; `trace info {path.name}` tells of them"
     yield f"{out}: {len(trace.jobs)} jobs in SWF"
 
 

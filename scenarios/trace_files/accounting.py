@@ -3,9 +3,9 @@
 Columns are found by name, in any order; what is not known is left out. Each row becomes the fields of the
 Standard Workload Format, so that the same checks and repairs hold.
 
-- Slurm: `sacct -a -X -P --format=JobIDRaw,Submit,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,State,User,Account,
-  Partition`. Times are ISO without zone, or seconds since 1970 (`SLURM_TIME_FORMAT=%s`); steps (`12.batch`)
-  are passed over. A cancelled job that started when it ended never ran.
+- Slurm: `sacct -a -X -P --format=` and `FORMAT`. Times are ISO without zone, or seconds since 1970
+  (`SLURM_TIME_FORMAT=%s`); steps (`12.batch`) are passed over. A cancelled job that started when it ended
+  never ran; one that runs or waits is counted and left out. A task of an array is a job.
 - OAR: the columns of its table `jobs` (`job_id`, `submission_time`, `start_time`, `stop_time`, `state`,
   `job_user`, `project`, `queue_name`), with `moldable_walltime` of the assigned description and the number of
   resources as `resources`, separated by `|`, `,`, `;` or tabs. Times are seconds since 1970, 0 for never.
@@ -17,7 +17,13 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from gridtune.scenarios.trace_files.rows import Layout
+from gridtune.scenarios.trace_files.records import TraceError
+from gridtune.scenarios.trace_files.rows import LEFT_OUT, PENDING, RUNNING, Layout
+
+FORMAT = (
+    "JobID,JobIDRaw,Submit,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,State,User,Account,Partition,QOS,"
+    "Reservation"
+)
 
 # Names of columns by field; the first that a file has is taken, or the next where that is empty.
 SLURM: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +40,24 @@ SLURM: Mapping[str, tuple[str, ...]] = {
     "user": ("user", "uid"),
     "group": ("account", "group"),
     "queue": ("partition",),
+    "qos": ("qos",),
+    "reservation": ("reservation",),
+    "name": ("jobid",),
 }
+# What is not known without a column of sacct.
+TELLS = {
+    "AllocCPUS": (("allocated", "requested"), "processors"),
+    "TimelimitRaw": (("limit", "limit_text"), "requested times"),
+    "State": (("state",), "how jobs ended"),
+    "User": (("user",), "whose they are"),
+    "Account": (("group",), "groups"),
+    "Partition": (("queue",), "queues"),
+    "QOS": (("qos",), "QOS"),
+    "Reservation": (("reservation",), "reservations"),
+    "JobID": (("name",), "arrays and heterogeneous jobs"),
+}
+NEEDED = {"JobID": ("jobidraw", "jobid"), "Submit": ("submit",), "Start": ("start",), "End": ("end",)}
+FEWEST = 3  # names of columns by which a line of sacct is known that lacks others
 OAR: Mapping[str, tuple[str, ...]] = {
     "id": ("job_id",),
     "submit": ("submission_time",),
@@ -61,6 +84,11 @@ _STATUS = {
     "BOOT_FAIL": "0",
     "DEADLINE": "0",
 }
+_NOT_ENDED = {
+    **dict.fromkeys(("RUNNING", "SUSPENDED", "RESIZING", "COMPLETING"), RUNNING),
+    **dict.fromkeys(("PENDING", "REQUEUED"), PENDING),
+}
+_PART = re.compile(r"(\d+)([_+])")
 _DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)(?:\.\d+)?$")
 _SEPARATORS = "|\t;,"
 _UNREADABLE = ["?"]  # too few fields: a row that is counted as such
@@ -74,11 +102,43 @@ def recognised(line: str) -> Layout | None:
             if {columns["id"][-1], *columns["submit"], *columns["start"], *columns["end"]} <= {
                 *names, *(["jobid"] if "jobidraw" in names else [])
             }:  # fmt: skip
+                slurm = columns is SLURM
                 return Layout(
                     name, width=18, needed=18, sites=False, text_ids=True,
                     split=_splitter(name, columns, names, separator),
+                    more=4 if slurm else 0, missing=_missing(names) if slurm else (),
                 )  # fmt: skip
     return None
+
+
+def check_columns(line: str, where: object) -> None:
+    """Refuse what is sacct's, but lacks columns without which there are no jobs.
+
+    Args:
+        line: the first one of a file.
+        where: the file, for what is said.
+
+    Raises:
+        TraceError: it names columns of sacct, but not all that are needed.
+    """
+    remedy = f"use sacct -a -X -P --format={FORMAT}"
+    known = {name for names in SLURM.values() for name in names}
+    for names in ([text.strip().lower() for text in line.split(one)] for one in _SEPARATORS):
+        if len(known.intersection(names)) >= FEWEST and {"state", "jobid", "jobidraw"}.intersection(names):
+            lacking = [column for column, any_of in NEEDED.items() if not set(any_of).intersection(names)]
+            if lacking:
+                raise TraceError(f"{where}: sacct without the columns {', '.join(lacking)}; {remedy}")
+    words = [word.lower() for word in line.split()]
+    if len(known.intersection(words)) >= FEWEST and words[0] in ("jobid", "jobidraw"):
+        raise TraceError(f"{where}: sacct without -P, whose columns are cut; {remedy}")
+
+
+def _missing(names: list[str]) -> tuple[str, ...]:
+    """Columns of sacct that are not there, and what they would tell."""
+    there = {field for field, candidates in SLURM.items() if set(candidates).intersection(names)}
+    return tuple(
+        f"{column} ({what})" for column, (fields, what) in TELLS.items() if not there.intersection(fields)
+    )
 
 
 def _splitter(
@@ -106,6 +166,8 @@ def _splitter(
             return []  # a step of a job
         submit, start, end = (_moment(text(field)) for field in ("submit", "start", "end"))
         state = text("state").split(" ")[0].rstrip("+").upper()
+        if state in _NOT_ENDED and kind == "sacct" and end is None:
+            return [LEFT_OUT, _NOT_ENDED[state]]
         if submit is None or (end is None and state not in _STATUS):
             return _UNREADABLE
         began = start is not None and (end is None or start <= end)
@@ -140,9 +202,21 @@ def _splitter(
             "-1",
             "-1",
             "-1",
+            *(_of_slurm(state, text) if columns is SLURM else ()),
         ]
 
     return split
+
+
+def _of_slurm(state: str, text: Callable[[str], str]) -> tuple[str, ...]:
+    """What only Slurm says of a job."""
+    return state or "-1", text("qos") or "-1", text("reservation") or "-1", _part(text("name"))
+
+
+def _part(name: str) -> str:
+    """The array or heterogeneous job that a job is part of, from its `JobID`: `102_7`, `100+1`."""
+    found = _PART.match(name)
+    return f"{found[1]}{found[2]}" if found else "-1"
 
 
 def _plain(number: float | None) -> str:

@@ -9,9 +9,10 @@ from os import PathLike
 from pathlib import Path
 
 from gridtune.model.garbage_collection import without_garbage_collection
-from gridtune.scenarios.trace_files.accounting import recognised
+from gridtune.scenarios.trace_files.accounting import check_columns, recognised
 from gridtune.scenarios.trace_files.gwf import GWF
 from gridtune.scenarios.trace_files.header import TraceHeader
+from gridtune.scenarios.trace_files.heterogeneous import together
 from gridtune.scenarios.trace_files.records import Keep, Trace, TraceError, TraceJob, TraceReport
 from gridtune.scenarios.trace_files.rows import UNREADABLE, UNSORTED, Layout, RowParser
 from gridtune.scenarios.trace_files.source import head, opened
@@ -35,6 +36,7 @@ def detect_format(path: Path) -> Layout:
     for line in filter(None, map(str.strip, text.splitlines())):
         if accounting := recognised(line):
             return accounting
+        check_columns(line, path)
         if line[0] == ";":
             return SWF
         if line[0] == "#":
@@ -82,7 +84,7 @@ class TraceStream:
 
     def numbered(self) -> Iterator[tuple[int, TraceJob]]:
         """The jobs, each with the number of its line."""
-        self.header, self.report = TraceHeader(), TraceReport()
+        self.header, self.report = TraceHeader(), TraceReport(missing=self.layout.missing)
         parse, split = RowParser(self.layout, self.keep, self.report).parse, self.layout.split
         rows = kept = 0
         with opened(self.path) as stream:
@@ -152,6 +154,7 @@ def _read_once(path: Path, resolved: Path, modified: int, size: int, keep: Keep)
 def _read(path: Path, keep: Keep) -> Trace:
     stream = TraceStream(path, keep)
     jobs: list[TraceJob] = []
+    lines: list[int] = []
     unsorted: list[int] = []
     last = 0.0
     with without_garbage_collection():
@@ -160,8 +163,11 @@ def _read(path: Path, keep: Keep) -> Trace:
                 unsorted.append(line)
             last = job.submit
             jobs.append(job)
+            lines.append(line)
         for line in unsorted:
             stream.report.repair(UNSORTED, line)
+        if stream.layout.more:
+            jobs = together(zip(lines, jobs, strict=True), stream.report)
         jobs.sort(key=_BY_SUBMIT)
         origin = jobs[0].submit if keep.shift else 0.0
         return Trace(path, stream.format, stream.header, _shifted(jobs, origin), stream.report, origin)

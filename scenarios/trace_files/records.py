@@ -35,6 +35,8 @@ class TraceJob(NamedTuple):
         origin_site, run_site: where it was submitted and where it ran (Grid Workloads Archive only).
         preceding, think: id of the job that it follows, and s from the end of that to its submission
             (Standard Workload Format only).
+        state, qos, reservation: as accounting has them: `NODE_FAIL`, names (Slurm only).
+        part_of: `102_` of a task of the array 102, `100+` of a part of the heterogeneous job 100 (Slurm).
 
     Source: Standard Workload Format 2.2 (Parallel Workloads Archive), fields 1 to 18; Grid Workload
     Format, fields 1 to 18.
@@ -60,6 +62,10 @@ class TraceJob(NamedTuple):
     withdrawn: float | None = None
     preceding: int | None = None
     think: float | None = None
+    state: str | None = None
+    qos: str | None = None
+    reservation: str | None = None
+    part_of: str | None = None
 
     @property
     def site(self) -> str | None:
@@ -121,6 +127,7 @@ class TraceReport:
         dropped: rows left out, by reason.
         repairs: changes to kept rows, by reason.
         links: what kept rows say of other jobs, by reason.
+        missing: columns that accounting could have said, and what is not known without them.
     """
 
     rows: int = 0
@@ -128,6 +135,7 @@ class TraceReport:
     dropped: dict[str, Tally] = field(default_factory=dict)
     repairs: dict[str, Tally] = field(default_factory=dict)
     links: dict[str, Tally] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     def drop(self, reason: str, line: int) -> None:
         """Count a row left out."""
@@ -151,6 +159,8 @@ class TraceReport:
         ):
             for reason, tally in tallies.items():
                 yield f"{what} {tally.count}: {reason} (first on line {tally.first_line})"
+        if self.missing:
+            yield f"columns that are not there: {', '.join(self.missing)}"
 
 
 def _count(tallies: dict[str, Tally], reason: str, line: int) -> None:

@@ -14,6 +14,9 @@ from gridtune import limits
 from gridtune.scenarios.trace_files.records import Keep, TraceJob, TraceReport
 
 UNREADABLE: Final = "not a readable row"
+LEFT_OUT: Final = "left out"  # the first field of a row that is none, before the reason
+RUNNING: Final = "still running when the accounting was read"
+PENDING: Final = "still waiting when the accounting was read"
 CANCELLED: Final = "cancelled before its start (run time below 0)"
 NO_PROCESSORS: Final = "no processors, neither allocated nor requested"
 NO_SUBMIT: Final = "submit time missing or below 0"
@@ -27,6 +30,7 @@ DEPENDENT: Final = "the job that it follows and the think time between them (fie
 # Columns with a number that may be missing.
 _AMOUNTS: Final = {2: "wait", 5: "CPU time", 6: "used memory", 8: "requested time", 9: "requested memory"}
 _MEMORY: Final = 1 << 16  # distinct texts remembered for each kind of column
+_NO_MORE: Final = (None, None, None, None)
 _SMALLEST: Final = 5e-324
 _MOST: Final = 1e15  # s: thirty million years
 _DIGITS: Final = limits.DIGITS
@@ -91,6 +95,8 @@ class Layout:
         sites: whether fields 17 and 18 name the site of origin and the site of execution.
         text_ids: whether job ids may be other than numbers.
         split: the fields of a line.
+        more: how many further fields there are: state, QOS, reservation and what the job is part of.
+        missing: columns that are not there, and what is not known without them.
     """
 
     name: str
@@ -99,6 +105,8 @@ class Layout:
     sites: bool
     text_ids: bool
     split: Callable[[str], list[str]]
+    more: int = 0
+    missing: tuple[str, ...] = ()
 
 
 class RowParser:
@@ -108,7 +116,7 @@ class RowParser:
         self.layout = layout
         self.keep = keep
         self.report = report
-        self._width = layout.width
+        self._width = layout.width + layout.more
         self._floor = max(keep.minimum_runtime, _SMALLEST)
         self._names = _Names()
         self._amounts = _Amounts()
@@ -151,6 +159,7 @@ class RowParser:
     ) -> TraceJob:
         names, amounts = self._names, self._amounts
         sites = (names[fields[16]], names[fields[17]]) if self.layout.sites else (None, None)
+        more = [names[text] for text in fields[18:]] if self.layout.more else _NO_MORE
         # The bare constructor of tuples: half the cost of the one with names, on every row.
         return tuple.__new__(
             TraceJob,
@@ -174,11 +183,15 @@ class RowParser:
                 withdrawn,
                 None,
                 None,
+                *more,
             ),
         )
 
     def _examine(self, fields: list[str], line: int) -> TraceJob | None:
         """The long way: say why a row is dropped, or what has to be mended to keep it."""
+        if fields[0] == LEFT_OUT and fields[-1] in (RUNNING, PENDING):
+            self.report.drop(fields[-1], line)
+            return None
         try:
             if len(fields) < self.layout.needed:
                 raise ValueError(f"{len(fields)} fields")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -47,6 +48,8 @@ class TraceSummary:
         short_jobs, short_work: share of jobs under 5 min, by count and by processor-seconds.
         with_wait, with_estimate, with_user: share of jobs that have one.
         above_estimate: share of the jobs with an estimate that run longer; None without estimates.
+        states, qos: jobs by state and by QOS, as accounting has them, the most first.
+        reserved, arrays: jobs that ran in a reservation, and tasks of arrays.
         warnings: what to mind before using the trace, a sentence each.
     """
 
@@ -77,6 +80,10 @@ class TraceSummary:
     with_estimate: float
     with_user: float
     above_estimate: float | None
+    states: dict[str, int]
+    qos: dict[str, int]
+    reserved: int
+    arrays: int
     warnings: list[str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,6 +134,10 @@ def summarise(path: str | PathLike[str]) -> TraceSummary:
         with_estimate=_share(trace, "estimate"),
         with_user=_share(trace, "user"),
         above_estimate=columns.above_estimate,
+        states=_tallied(job.state for job in jobs),
+        qos=_tallied(job.qos for job in jobs),
+        reserved=sum(job.reservation is not None for job in jobs),
+        arrays=sum(job.part_of is not None and job.part_of.endswith("_") for job in jobs),
         warnings=warnings_of(trace, columns),
     )
 
@@ -138,6 +149,10 @@ def _ratio(work: float, processors: int | None, seconds: float) -> float | None:
 def _share(trace: Trace, attribute: str) -> float:
     """Share of the jobs that have a value."""
     return sum(getattr(job, attribute) is not None for job in trace.jobs) / len(trace.jobs)
+
+
+def _tallied(names: Iterable[str | None]) -> dict[str, int]:
+    return dict(Counter(name for name in names if name is not None).most_common())
 
 
 def _distinct(names: Iterable[str | None]) -> int:

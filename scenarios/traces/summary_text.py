@@ -41,6 +41,11 @@ def _entries(s: TraceSummary) -> Iterator[tuple[str, str]]:
     if s.above_estimate is not None:
         yield "above estimate", f"{s.above_estimate:.2%} of jobs with one"
     yield "work", f"{s.work / 3600:,.1f} processor-hours"
+    for label, jobs in (("states", s.states), ("QOS", s.qos)):
+        if jobs:
+            yield label, ", ".join(f"{name} {count:,}" for name, count in jobs.items())
+    if s.reserved or s.arrays:
+        yield "of them", f"{s.reserved:,} in reservations, {s.arrays:,} tasks of arrays"
     if s.utilisation is not None:
         offered = f", load {s.load:.2f} up to the last submission" if s.load is not None else ""
         yield "utilisation", f"{s.utilisation:.2f}{offered}"

@@ -35,6 +35,8 @@ def _rows(trace: Trace) -> Iterator[str]:
             f"{tally.count} of {report.rows} rows name {reason}: replays keep to that only with "
             '`dependencies` = "keep"'
         )
+    if report.missing:
+        yield f"columns that are not there: {', '.join(report.missing)}"
     announced = trace.header.integer("MaxRecords") or trace.header.integer("MaxJobs")
     if announced and announced != report.rows:
         yield f"the header announces {announced} rows, the file has {report.rows}: it was cut or filtered"
