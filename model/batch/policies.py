@@ -48,6 +48,20 @@ class BatchPolicy(Policy):
         return inf
 
 
+def max_wait() -> float:
+    """The parameter by which policies whose order may starve a job bound its wait."""
+    value: float = parameter(
+        0.0,
+        help="wait after which a job goes first and nobody may delay it, the longest wait first; 0 for never",
+        unit="s",
+        low=0.0,
+        high=30 * 86400.0,
+        minimum=0.0,
+        source="bound against starvation; in Slurm a large PriorityWeightAge with PriorityMaxAge is nearest",
+    )
+    return value
+
+
 @register("batch", "fcfs", source="RR-5576, section 4.4")
 @dataclass(frozen=True)
 class Fcfs(BatchPolicy):
@@ -107,6 +121,8 @@ class FairShare(BatchPolicy):
         default_factory=dict, help="shares of owners by name; 1 for all others"
     )
 
+    max_wait: float = max_wait()
+
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Mapping):
             raise PolicyError(f"fair-share.weights: {self.weights!r} is not a table of owners and numbers")
@@ -135,7 +151,40 @@ class FairShare(BatchPolicy):
             used = ledger.used(lane.owner, now) / self.weights.get(lane.owner, 1.0)
             return lane.rank, lane.queue, used, lane.owner
 
-        return backfill(cluster.jobs(sorted(cluster.lanes, key=place)), cluster, now)
+        lanes = sorted(cluster.lanes, key=place)
+        every = chain.from_iterable(cluster.lanes[lane].values() for lane in lanes)
+        order, late = overdue_first(every, now, self.max_wait) if self.max_wait else ([], 0)
+        if late:
+            return reserved_starts(cluster, cluster.admitted(order), now, late, inf)
+        return backfill(cluster.jobs(lanes), cluster, now)
+
+    def next_pass(self, cluster: Cluster, now: float) -> float:
+        """When the next job has waited too long."""
+        return next_overdue(cluster, now, self.max_wait)
+
+
+def overdue_first(order: Iterable[Job], now: float, most: float) -> tuple[list[Job], int]:
+    """Jobs in order, but first of all those that have waited too long, by submission; and how many these are.
+
+    Args:
+        order: waiting jobs.
+        now: s.
+        most: s that a job may wait.
+    """
+    late: list[Job] = []
+    others: list[Job] = []
+    for job in order:
+        (late if now >= job.submit + most else others).append(job)
+    late.sort(key=lambda job: (job.submit, job.id))
+    return [*late, *others], len(late)
+
+
+def next_overdue(cluster: Cluster, now: float, most: float) -> float:
+    """When the next waiting job will have waited for so long (s); infinite if `most` is 0, or none will."""
+    if not most:
+        return inf
+    times = (job.submit + most for waiting in cluster.lanes.values() for job in waiting.values())
+    return min((time for time in times if time > now), default=inf)
 
 
 def backfill(

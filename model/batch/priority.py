@@ -12,7 +12,7 @@ from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.fair_share import ALGORITHMS, ALONE, Accounts
 from gridtune.model.batch.ledger import Ledger
 from gridtune.model.batch.plan import fresh_starts, reserved_starts, turn_starts
-from gridtune.model.batch.policies import BatchPolicy, backfill
+from gridtune.model.batch.policies import BatchPolicy, backfill, max_wait, next_overdue, overdue_first
 from gridtune.model.batch.rules import LARGEST, LEARNED, RULES, Rule
 from gridtune.model.job import Job
 from gridtune.model.policy import PolicyError, parameter, register
@@ -64,6 +64,9 @@ class Priority(BatchPolicy):
     Queues of higher priority come first whatever the priorities of jobs, as tiers, unless `weight_queue`
     makes theirs a factor. Of jobs of equal priority the one goes first that came into its queue first, then
     the one with the lower number. The order is taken anew at each pass.
+
+    Jobs that have waited for `max_wait` come before all others, and have reservations whatever their number
+    and the window.
 
     With no reservation nobody passes the first job that does not fit; with one it is EASY, with all
     conservative backfilling in the order of priority.
@@ -135,6 +138,8 @@ class Priority(BatchPolicy):
         INTERVAL,
     )
 
+    max_wait: float = max_wait()
+
     def __post_init__(self) -> None:
         for name, least in (("shares", 0.0), ("qos", -inf)):
             table = getattr(self, name)
@@ -200,12 +205,18 @@ class Priority(BatchPolicy):
         """Jobs in order while they fit, then those that delay nobody who has a reservation."""
         if cluster.narrowest > cluster.free:
             return ()
-        order: Iterable[Job] = cluster.admitted(self.order(cluster, now))
+        ranked, late = self.order(cluster, now), 0
+        if self.max_wait:
+            ranked, late = overdue_first(ranked, now, self.max_wait)
+        order: Iterable[Job] = cluster.admitted(ranked)
         if self.queue_depth:
-            order = islice(order, self.queue_depth)
+            order = islice(order, max(self.queue_depth, late))
         if self.reservations == 0 or now < cluster.backfilled + self.interval:
             return turn_starts(cluster, order, now)
         cluster.backfilled = now
+        if late:
+            held = inf if self.reservations == "all" else max(self.reservations, late)
+            return reserved_starts(cluster, order, now, held, inf)
         if self.reservations == 1:
             return backfill(order, cluster, now, window=self.window)
         if self.reservations == "all" and self.window == inf:
@@ -214,9 +225,10 @@ class Priority(BatchPolicy):
         return reserved_starts(cluster, order, now, held, self.window)
 
     def next_pass(self, cluster: Cluster, now: float) -> float:
-        """When backfilling is due, if it was left out."""
+        """When backfilling is due, if it was left out, or the next job has waited too long."""
         due = cluster.backfilled + self.interval
-        return due if self.reservations != 0 and now < due and now != cluster.backfilled else inf
+        left_out = self.reservations != 0 and now < due and now != cluster.backfilled
+        return min(due if left_out else inf, next_overdue(cluster, now, self.max_wait))
 
     def order(self, cluster: Cluster, now: float) -> list[Job]:
         """All that wait and that some order of them would admit, the first to be served first."""

@@ -15,6 +15,13 @@ from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario, shipped_text
 from gridtune.scenarios.errors import ScenarioError
 
+# What beside the space of `batch/replay` is searched: bounds against starvation, s.
+MAX_WAIT = {
+    f"{SITE}.policy.max_wait": {
+        "choices": [0.0, 86400.0, 259200.0, 604800.0],
+        "when": {f"{SITE}.policy": ["fair-share", "priority"]},
+    }
+}
 OBJECTIVES = ("slowdown_mean", "waited_p95.worst-size", "slowdown_jain")
 PROMISE = """\
 response_bound = { factor = inf }   # nobody was promised anything. A promise would be, e.g.,
@@ -37,7 +44,7 @@ def scenario_text(found: Calibration, last: int | None = None) -> str:
         f"replications = {shipped['replications']}",
         "",
         "[search.space]",
-        *(f"{toml(path)} = {toml(one)}" for path, one in _holding(shipped["space"], document)),
+        *(f"{toml(path)} = {toml(one)}" for path, one in _holding(shipped["space"] | MAX_WAIT, document)),
     ]
     return head + "\n".join(lines) + "\n"
 
