@@ -259,5 +259,5 @@ def test_a_policy_whose_parameters_are_not_named_stays_what_it_was():
         "weight_job_size": 0.0, "weight_shortness": 0.0, "weight_queue": 0.0, "weight_qos": 0.0,
         "max_age": 7 * day, "longest": day, "favour": "large", "half_life": 7 * day,
         "algorithm": "classic", "damping": 1.0, "by": "user", "shares": {}, "accounts": {}, "qos": {},
-        "reservations": 1, "queue_depth": 0.0, "window": inf, "interval": 0.0,
+        "reservations": 1, "queue_depth": 0.0, "window": inf, "interval": 0.0, "max_wait": 0.0,
     }  # fmt: skip

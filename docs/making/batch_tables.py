@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ PLAIN = ("easy", "conservative")
 
 
 def calibrated_table(rows: dict[str, Any]) -> str:
-    """A block of rows for each log: the log, the calibrated site, plain EASY, persistence."""
+    """A block of rows for each log: the log, the calibrated site, plain EASY, persistence; then known ones."""
+    made = {name: row for name, row in rows.items() if "made_by" in row}
+    rows = {name: row for name, row in rows.items() if name not in made}
     lines = [
         "| log | | mean waiting | over the log's | error of starts | loss |",
         "|---|---|---:|---:|---:|---:|",
@@ -35,6 +38,11 @@ def calibrated_table(rows: dict[str, Any]) -> str:
                 f"| {tested['error']:,.0f} s | {tested['loss']:.2f} |"
             )
             title = ""
+        fitted = row["fitted"]
+        lines.append(
+            f"| | calibrated, on the weeks fitted to | {fitted['mean']:,.0f} s | {fitted['ratio']:.3g} "
+            f"| {fitted['error']:,.0f} s | {fitted['loss']:.2f} |"
+        )
     lines.append("")
     for name, row in rows.items():
         settings = "; ".join(
@@ -49,7 +57,23 @@ def calibrated_table(rows: dict[str, Any]) -> str:
         lines.append(
             f"- {name} ({row['replays']} replays, {row['seconds']:.0f} s of CPU time): {settings}.{each}"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, *_known_settings(made)])
+
+
+def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
+    """Logs that known settings made, and what was found."""
+    if not rows:
+        return
+    yield ""
+    yield "| made by | found | replays | error of starts, held back |"
+    yield "|---|---|---:|---:|"
+    for row in rows.values():
+        calibrated = next(one for one in row["tested"] if one["what"] == "calibrated")
+        made, found = (
+            "; ".join(f"{path.removeprefix('site.cluster.')} {_plain(value)}" for path, value in some.items())
+            for some in (row["made_by"], row["values"])
+        )
+        yield f"| {made} | {found} | {row['replays']} | {calibrated['error']:,.3g} s |"
 
 
 def _plain(value: Any) -> str:

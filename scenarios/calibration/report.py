@@ -109,16 +109,13 @@ def _verdict(found: Calibration, kind: str) -> str:
     tested, fitted = found.tested, found.best.fitted
     assert found.plain.tested is not None
     claim = f"On the {kind} held back waits are {tested.ratio:.2f} times those of the log"
+    nearer = "; EASY on all nodes is nearer" if found.plain.tested.loss < tested.loss else ""
     if not 1 / NEAR <= tested.ratio <= NEAR:
-        claim += (
-            f" ({fitted.ratio:.2f} on those fitted to): something changed, or decides, that is not among the "
-            "settings. Trust differences between policies less."
+        return (
+            f"{claim} ({fitted.ratio:.2f} on those fitted to){nearer}: something changed, or decides, that "
+            "is not among the settings. Trust differences between policies less."
         )
-    elif found.plain.tested.loss < tested.loss:
-        claim += ", but EASY on all nodes is nearer to the log there."
-    else:
-        claim += f": the calibration holds there (within a factor of {NEAR:g})."
-    return claim
+    return f"{claim}: the calibration holds there (within a factor of {NEAR:g}){nearer}."
 
 
 def _details(found: Calibration) -> Iterator[str]:
