@@ -21,7 +21,7 @@ PLAIN = ("easy", "conservative")
 
 
 def calibrated_table(rows: dict[str, Any]) -> str:
-    """A block of rows for each log: the log, the calibrated site, plain EASY, persistence; then known ones."""
+    """A block of rows for each log: the log, the calibrated site, plain EASY, persistence; then known."""
     made = {name: row for name, row in rows.items() if "made_by" in row}
     rows = {name: row for name, row in rows.items() if name not in made}
     lines = [

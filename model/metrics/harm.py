@@ -62,13 +62,14 @@ def _of_classes(
     edges = [most for most in classes.values() if most < inf]
     # Shares are quotients of whole numbers: one that is exactly a limit may come out a little above it.
     member = np.searchsorted(edges, places * (1 - 1e-12), side="left")
-    values, latest = {}, np.nan
+    values: dict[str, float] = {}
+    latest = np.nan
     for at, name in enumerate(classes):
         theirs = waits[member == at]
         late = float(np.quantile(theirs, LATE)) if len(theirs) else np.nan
         values[f"jobs.{dimension}-{name}"] = len(theirs)
         values[f"waited_p95.{dimension}-{name}"] = late
-        latest = np.fmax(latest, late)
+        latest = float(np.fmax(latest, late))
     return values | {f"waited_p95.worst-{dimension}": latest}
 
 

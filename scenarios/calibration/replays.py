@@ -68,7 +68,7 @@ class Replays:
             [LoggedWaits.of(one.submit, one.wait, one.runtime, one.processors) for one in logs]
         )
         base = load("batch/replay").override({f"{SITE}.named_nodes": False, "workload.resample": "none"})
-        self._scenarios = [base.override({NODES: one.size} | one.chosen | given) for one in logs]
+        self._scenarios = [base.override({NODES: one.size} | one.chosen | dict(given)) for one in logs]
         self._done: dict[str, Tried] = {}
 
     @property

@@ -54,7 +54,9 @@ def _head(found: Calibration, last: int | None) -> str:
     tested, fitted = found.tested, found.best.fitted
     kind = "logs" if len(found.traces) > 1 else "weeks"
     site: dict[str, Any] = {"nodes": found.nodes[0], "preemption": {"express": 0.0}}
-    site |= {path.removeprefix(f"{SITE}."): value for path, value in (found.given | found.values).items()}
+    site |= {
+        path.removeprefix(f"{SITE}."): value for path, value in (dict(found.given) | found.values).items()
+    }
     trace = found.traces[0]
     others = f" and {len(found.traces) - 1} others" if len(found.traces) > 1 else ""
     return "\n".join(

@@ -59,7 +59,7 @@ def run_calibration(
         size=None if seed is None else seed.processors,
     )
     lines = list(report_lines(found, every=every))
-    if seed is not None:
+    if slurm is not None and seed is not None:
         lines += list(slurm_lines(slurm, seed, every=every))
     if out is not None:
         text = scenario_text(found, last)
