@@ -105,20 +105,9 @@ class Grid(mesa.Model):
         self.running = False
 
     def close(self) -> None:
-        """Let go of all agents, so that the grid can be freed; only the record can be used afterwards.
-
-        Agents forget all they know, and each other: what a run made is freed as soon as nobody wants its
-        record any more, and need not be looked for by the garbage collector.
-        """
-        agents = list(self.agents)
+        """Let go of all agents, so that the grid can be freed; it cannot be used afterwards."""
         self.remove_all_agents()
-        for agent in agents:
-            vars(agent).clear()
         self.record.let_go()
-        self.agenda.let_go()
-        # Mesa wraps `step` in an attribute of the grid, by which this holds itself.
-        for name in [name for name, value in vars(self).items() if getattr(value, "__self__", None) is self]:
-            delattr(self, name)
         # Mesa before 3.4.2 keeps every model for ever in a class dictionary.
         counters: dict[mesa.Model, Any] | None = getattr(mesa.Agent, "_ids", None)
         if counters is not None:

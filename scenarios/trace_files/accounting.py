@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from gridtune.scenarios.trace_files.numbers import number
 from gridtune.scenarios.trace_files.records import TraceError
 from gridtune.scenarios.trace_files.rows import LEFT_OUT, PENDING, RUNNING, Layout
 
@@ -24,8 +25,6 @@ FORMAT = (
     "JobID,JobIDRaw,Submit,Start,End,AllocCPUS,ReqCPUS,TimelimitRaw,State,User,Account,Partition,QOS,"
     "Reservation"
 )
-from gridtune.scenarios.trace_files.numbers import number
-from gridtune.scenarios.trace_files.rows import Layout
 
 # Names of columns by field; the first that a file has is taken, or the next where that is empty.
 SLURM: Mapping[str, tuple[str, ...]] = {
