@@ -17,6 +17,7 @@ import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
+from test_foreign_files import KINDS, seen
 
 from databases import postgresql_database
 from gridtune.optimize.studies import databases, journals, tables
@@ -25,7 +26,6 @@ from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import study_place
 from gridtune.optimize.studies.reading import read_study, stored_settings
 from gridtune.scenarios import ScenarioError
-from test_foreign_files import KINDS, seen
 from tests.processes import environment
 from tests.test_studies import DISTRIBUTIONS, NAME, OBJECTIVES, SETTINGS, fill, opened, runs, where  # noqa: F401
 

@@ -21,8 +21,8 @@ from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare, workers
 from gridtune.scenarios.results.files import writable_folder, write_json
-from gridtune.scenarios.results.text import text_table, wrapped
 from gridtune.scenarios.results.locks import own_folder, results_folder
+from gridtune.scenarios.results.text import text_table, wrapped
 from gridtune.scenarios.tables.search import SearchSpec
 from gridtune.scenarios.whole_files import replace
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt

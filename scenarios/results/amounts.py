@@ -35,13 +35,6 @@ def human_metric(name: str, value: float, unit: str = "") -> str:
     return human(value, unit)
 
 
-def human_metric(name: str, value: float, unit: str = "") -> str:
-    """A value of a metric as people say it: as `human`, but work, which is in slot-seconds, in core-hours."""
-    if unit == "s" and name.split(".")[0].endswith("_work"):
-        return f"{_digits(value / 3600.0)} core-h" if isfinite(value) else str(value)
-    return human(value, unit)
-
-
 def human_difference(mean: float, half: float | None, unit: str = "") -> str:
     """A difference with its sign and half the width of its interval, both in one unit: `-1.2 ± 0.4 h`.
 
