@@ -7,9 +7,9 @@ import pytest
 
 from gridtune.optimize import progress
 from gridtune.optimize.front.front import history
-from gridtune.optimize.progress import Bar, Heartbeat, Volume, reporter
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.progress import Bar, Heartbeat, Volume, reporter
 from gridtune.optimize.runs import evaluator
 from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search

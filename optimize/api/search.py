@@ -10,7 +10,7 @@ from typing import Any
 
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.config import SearchConfig
-from gridtune.optimize.progress import progress_of
+from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.runs.stored import load
 from gridtune.optimize.search import search as search_space
 from gridtune.scenarios.api.experiment import Scenario, check_counts

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from gridtune.optimize.api.explained import Explained
 from gridtune.optimize.explanation.explain import explain, find_point
 from gridtune.optimize.front.front import Front, front
-from gridtune.optimize.progress import progress_of
 from gridtune.optimize.records.evaluations import Archive, Failed, Value
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
+from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.report.recommended import BASELINE_NAMES, recommended
 from gridtune.optimize.report.tables import listed
 from gridtune.optimize.runs.stored import StoredStudy

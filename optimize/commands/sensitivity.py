@@ -9,9 +9,9 @@ from pathlib import Path
 from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.sensitivity import METHODS, Sensitivity
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
-from gridtune.optimize.progress import reporter
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.numbers import metric_label, setting, with_half
+from gridtune.optimize.report.progress import reporter
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.objectives import check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space, check_not_set

@@ -11,17 +11,19 @@ Journal of Heuristics 22(4), 2016.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.inference.noisy_surface import NoisySurface
 from gridtune.optimize.inference.response_surface import coordinates_of, distances
 from gridtune.optimize.recommend.harm import harms
 from gridtune.optimize.recommend.runs import Block, Sample, better, gain, worse
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares
@@ -80,11 +82,9 @@ class Recommender:
         candidates = self._candidates()
         if not candidates:
             return ()
-        certain = self._front.certain
-        if certain := self._front.certain:
-            replications = (1, 1)
-        else:
-            candidates, *replications = self._affordable(candidates)
+        eliminating = confirming = 1
+        if not (certain := self._front.certain):
+            candidates, eliminating, confirming = self._affordable(candidates)
         if not candidates:
             self._evaluator.note(
                 "note: too few runs are left to confirm recommendations; more --runs allow it"
@@ -93,7 +93,7 @@ class Recommender:
         firsts = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
         elimination, confirmation = (
             Block(self._evaluator, range(first, first + count))
-            for first, count in zip(firsts, replications, strict=True)
+            for first, count in zip(firsts, (eliminating, confirming), strict=True)
         )
         self._evaluator.progress.start(PHASE, 0)
         if elimination.replications:
@@ -301,7 +301,7 @@ class Recommender:
             count,
         )
 
-    def _title(self, title: str, objectives: dict) -> str:
+    def _title(self, title: str, objectives: Mapping[str, Difference]) -> str:
         """The title without superlatives that the confirmation does not bear out."""
         names = {_best(one): one for one in self._objectives}
         parts = [
@@ -313,7 +313,7 @@ class Recommender:
 
 
 def _best(objective: Objective) -> str:
-    return f"{'lowest' if objective.direction == 'minimize' else 'highest'} {objective.name}"
+    return f"{'lowest' if objective.direction == 'minimize' else 'highest'} {label(objective.name).name}"
 
 
 def _ahead(mean: float, objective: Objective) -> bool:

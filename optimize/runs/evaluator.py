@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from gridtune.optimize.front.front import twice_as_bad
-from gridtune.optimize.progress import Volume
 from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.progress import Volume
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTable
 from gridtune.optimize.runs.trials import keep_trial
 from gridtune.optimize.search_space.constraints import feasible
@@ -56,7 +56,9 @@ class Evaluator:
         self.simulated = 0
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
-        self._volume, self._volume_shown, self._looked = Volume(settings.objectives), None, 0.0
+        self._volume = Volume(settings.objectives)
+        self._volume_shown: float | None = None
+        self._looked = 0.0
 
     def note(self, text: str) -> None:
         """Tell the user something."""
@@ -145,7 +147,10 @@ class Evaluator:
         """Show the hypervolume of all that is known."""
         self._volume_shown = self._volume.value()
         self._looked = time.monotonic()
-        self.progress.update(len(self.known), self._volume_shown, self._failures)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.progress.update(len(self.known), self._volume_shown, self._failures, self._volume.best())
 
     @property
     def _failures(self) -> int:
@@ -199,9 +204,10 @@ class Evaluator:
         if isinstance(entry, Evaluation):
             if key(entry.values) == self.baseline:
                 self._volume.measure_from(twice_as_bad(entry, self.settings.objectives))
+                self._volume.compare_with(entry)
             if feasible(entry, self.settings.constraints):
                 self._volume.add(entry)
         if time.monotonic() - self._looked >= VOLUME_PERIOD:
             self.look()
         else:
-            self.progress.update(len(self.known), self._volume_shown, self._failures)
+            self._tell()
