@@ -120,7 +120,7 @@ def fit(
     raw = np.where(seen[:, None, :], values, 0.0)
     equal = np.ones(raw.shape[:2])
     _, plain, rest = explained(raw, seen, equal)
-    noise, factors = spread(rest, plain, seen)
+    noise, factors, free = spread(rest, plain, seen)
     unit = np.sqrt(np.diag(noise))
     runs = raw / unit[:, None]  # noise is now 1 in size
     effects, means, _ = explained(runs, seen, 1 / factors)
@@ -140,6 +140,8 @@ def fit(
     samples, replays = [], []
     for one, mean in zip(made, expected_each, strict=True):
         rest = _sample(one.covariance(), least, draws // count, rng, len(points))
+        # Few runs leave the size of noise uncertain: differences follow Student's t rather than a normal law.
+        rest *= np.sqrt(free / rng.chisquare(free, (len(rest), 1, 1)))
         samples.append(mean + rest)
         again = np.array([one.mean(some) for some in anew])
         replays.append(again[:, None] + rest[: REPLAYED // count])

@@ -64,10 +64,11 @@ def even_means(runs: Array, seen: Array) -> Array:
     return explained(runs, seen, np.ones(runs.shape[:2]))[1]
 
 
-def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array]:
-    """Covariance of the noise of a run, and the factor of each configuration's variance in each objective.
+def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array, float]:
+    """Covariance of a run's noise, factors of configurations' variances, and degrees of freedom.
 
-    The factor is that of the variance function, shrunk towards the configuration's own runs.
+    The factor of a configuration in an objective is that of the variance function, shrunk towards its own
+    runs. The degrees of freedom are those by which the covariance is known.
 
     Args:
         rest: residuals.
@@ -85,7 +86,7 @@ def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array]:
     noise += np.diag(np.maximum(least, 1e-30))
     own = (rest**2).sum(axis=2) / np.diag(noise)
     expected = variance_function(own, counts - 1, means)
-    return noise, shrunk(own, expected, counts - 1)
+    return noise, shrunk(own, expected, counts - 1), free
 
 
 def variance_function(own: Array, free: Array, means: Array) -> Array:
