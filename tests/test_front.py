@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.front import front, history, probability_non_dominated, reference_point
 from gridtune.optimize.front.number_format import measured, plain
-from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.paired import difference
 from tests.fronts import COMPLETED, THREE, UNFAIR, UNHAPPY, archive, evaluation, search
 
 TWO = (UNFAIR, COMPLETED)
@@ -67,7 +67,6 @@ def test_fresh_seeds_overrule_the_search_and_the_beaten_point_stays_listed_last(
     assert numbers(found.members) == [1, 0]
     assert [member.non_dominated for member in found.members] == [True, False]
     assert [member.probability_non_dominated for member in found.members] == [1.0, 0.0]
-    assert found.unvalidated == 1
 
 
 def test_sums_in_another_order_are_a_tie():
@@ -129,19 +128,6 @@ def test_the_excess_of_the_searched_volume_is_luck():
     study = archive((UNFAIR,), (1,), (3,), fresh=[((2, 2),), None])
     found = front(study)
     assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
-
-
-def test_luck_that_all_points_share_is_told_from_that_of_single_points():
-    objectives = (UNFAIR, Objective("waiting_mean", "minimize", "s"))
-    searched = (1, 3), (3, 1), (9, 9)
-    harsher = [((2, 2), (4, 4)), ((4, 4), (2, 2)), None]
-    shared = front(archive(objectives, *searched, fresh=harsher), reference=(6, 6))
-    assert (shared.hypervolume, shared.hypervolume_searched) == pytest.approx((12, 21))
-    assert shared.hypervolume_levelled == pytest.approx(12)
-    mixed = [((1, 1), (5, 5)), ((5, 5), (1, 1)), None]
-    own = front(archive(objectives, *searched, fresh=mixed), reference=(6, 6))
-    assert (own.hypervolume, own.hypervolume_searched) == pytest.approx((9, 21))
-    assert own.hypervolume_levelled == pytest.approx(12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -223,7 +209,7 @@ def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
         worth = (k, 30 - k)
         runs = 5 if k % 2 else 15
         fresh.append([tuple(w + shared[j] + draw.normal() * 0.3 for j in range(runs)) for w in worth])
-        outcomes.append([(w + draw.normal() * 0.3,) for w in worth])
+        outcomes.append([(w + shared[19] + draw.normal() * 0.3,) for w in worth])
     found = front(archive((UNHAPPY, UNFAIR), *outcomes, fresh=fresh, today=0))
     (today,) = (e for e in found.archive.evaluations if e.number == 0)
     for member in found.members:
@@ -231,22 +217,26 @@ def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
             continue
         ends = member.evaluation.number, today.number
         values = [found.value(ends[0], o) - found.value(ends[1], o) for o in (UNHAPPY, UNFAIR)]
-        changes = [one.difference.mean for one in gains(found, member.evaluation)]
-        assert values == pytest.approx(changes, abs=1e-9)
+        for value, one in zip(values, gains(found, member.evaluation), strict=True):
+            if one.difference.mean != pytest.approx(value, abs=1e-9):  # paired runs know better
+                after, before = (e.validated[one.metric.name].values for e in (member.evaluation, today))
+                assert one.difference == difference(after, before)
         number = member.evaluation.number
         assert values == pytest.approx([number, -number], abs=1.0)
-        assert found.value(number, UNHAPPY) == pytest.approx(number + shared[:15].mean(), abs=0.5)
+        level = shared[[*range(15), 19]].mean()
+        assert found.value(number, UNHAPPY) == pytest.approx(number + level, abs=0.5)
 
 
-def test_what_is_kept_is_likely_on_the_front_and_what_never_varies_is_shown_as_it_was():
+def test_what_is_kept_is_likely_on_the_front_and_no_mean_is_below_0_where_no_run_is():
     found = front(search())
     assert found.judgement is not None
+    best = {min(found.worth, key=lambda number: found.worth[number][at]) for at in range(3)}
     for member in found.members:
-        if member.non_dominated:
-            assert (member.probability_non_dominated or 0) >= 0.5
+        if member.non_dominated and member.evaluation.number not in best:
+            assert (member.probability_non_dominated or 0) >= 0.8
         both = member.evaluation.objectives, member.estimates
         if {x for some in both for x in some["unhappy_users"].values} == {0.0}:
-            assert found.value(member.evaluation.number, UNHAPPY) == 0
+            assert 0 <= found.value(member.evaluation.number, UNHAPPY) < 0.1
 
 
 def test_chances_are_drawn_with_the_seed_of_the_search():
@@ -258,5 +248,5 @@ def test_chances_are_drawn_with_the_seed_of_the_search():
 
 def test_a_front_and_its_members_say_what_they_are():
     found = front(archive(TWO, (0.5, 100), (0.1, 10)))
-    assert repr(found) == "Front('study', 2 of 2 points for unfairness, completed)"
+    assert repr(found) == "Front('study', 2 configurations for unfairness, completed)"
     assert repr(found.members[0]).startswith("Member(1, on the front: ")

@@ -295,7 +295,11 @@ def _anchored(archive: Archive, judgement: Judgement) -> dict[int, Array]:
         told = [one.baseline for one in archive.recommendations if one.replications][:1]
         own = [told[0][o.name] if told else _mean(baseline, o.name) for o in archive.objectives]
         level = turned * own - judgement.means(archive.today)
-    return {number: judgement.means(number) + level for number in judgement.chances} | confirmed
+    # Where no run was below 0, no mean is.
+    runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in archive.objectives]
+    least = np.where(np.min(runs, axis=1) < 0, -np.inf, 0.0)
+    worth = {n: turned * np.maximum(turned * (judgement.means(n) + level), least) for n in judgement.chances}
+    return worth | confirmed
 
 
 def _mean(evaluation: Evaluation, name: str) -> float:
