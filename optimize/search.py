@@ -20,7 +20,7 @@ from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.starvation import NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable
-from gridtune.optimize.runs.trials import ENDED, RECOMMENDATIONS, UNITS, archive_of
+from gridtune.optimize.runs.trials import ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.distributions import distribution
@@ -226,9 +226,11 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     Exploration(running, sampler, meter).explore()
     allowed = max(int(VALIDATED * running.spent), FLOOR * len(settings.run_in))
     found: tuple[Recommendation, ...] = ()
+    refused: dict[int, tuple[str, ...]] = {}
 
     def archive() -> Archive:
-        return archive_of(plan.name, settings, running.entries, plan.budget.points, found)
+        points = plan.budget.points
+        return archive_of(plan.name, settings, running.entries, points, found, refused, running.spent)
 
     searched = running.spent
 
@@ -244,8 +246,9 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     if fixed != 0:
         told = front(archive())
         recommender = Recommender(running, told, left, lambda point: _number(running, point))
-        found = recommender.recommend()
+        found, refused = recommender.recommend(), recommender.refused
     study.set_attribute(RECOMMENDATIONS, [one.as_json() for one in found])
+    study.set_attribute(REFUSED, refused)
     study.set_attribute(ENDED, True)
     return archive()
 

@@ -233,7 +233,7 @@ def test_a_point_of_a_search_can_be_run_and_explained(study):
     assert str(why) == why.text
     assert list(why.changes.index) == ["unhappy_users", "unfairness", "completed"]
     assert set(why.ablations.reset_index()["metric"]) <= set(why.changes.index)
-    with pytest.raises(gt.ScenarioError, match="no point nothing"):
+    with pytest.raises(gt.ScenarioError, match="no configuration nothing"):
         study.explain("nothing")
 
 

@@ -74,7 +74,7 @@ def test_a_log_is_introduced_in_one_line_and_all_is_said_on_request(replayed):
 
 
 def test_work_is_shown_in_core_hours_and_kept_in_seconds(replayed):
-    assert "0.333 core-h" in replayed().stdout  # 4 processors for 300 s
+    assert "0.333 core-h" in replayed("--all").stdout  # 4 processors for 300 s
     made = json.loads(replayed("--format", "json").stdout)["metrics"]["completed_work"]
     assert (made["mean"], made["unit"]) == (1200.0, "s")
     assert human_metric("completed_work", 19014 * 86400.0, "s") == "456336 core-h"

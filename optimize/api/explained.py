@@ -24,7 +24,7 @@ class Explained:
     Example:
         >>> import gridtune as gt
         >>> study = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1)
-        >>> why = study.explain("compromise", replications=2, jobs=1)
+        >>> why = study.explain("baseline", replications=2, jobs=1)
         >>> why
         Explained(point ... of 'diet/day-regular')
         >>> words = why.text.split()

@@ -189,7 +189,7 @@ class Study:
         """Why a point: what it gains and pays, and which of its settings do it, on fresh seeds.
 
         Args:
-            point: number of an evaluation, or name of a recommendation, e.g. `compromise`.
+            point: number of a configuration, `baseline`, or letter of a recommendation, e.g. `A`.
             replications: fresh runs per point; as many as the front has if left out.
             ablate: whether to put its settings back one by one.
             jobs: worker processes; all cores if left out.
@@ -200,7 +200,7 @@ class Study:
             ScenarioError: there is no such point, or it cannot be run.
 
         Example:
-            >>> why = study.explain("compromise", replications=2, ablate=False, jobs=1)
+            >>> why = study.explain("baseline", replications=2, ablate=False, jobs=1)
             >>> why.changes.index.name
             'metric'
         """

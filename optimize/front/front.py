@@ -170,10 +170,10 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     certain = _repeats([*rivals, *baseline])
     judgement = _judgement(archive, rivals) if resamples > 0 and not certain else None
     worth = _plain([*rivals, *baseline], objectives)
+    worth |= _anchored(archive, judgement, worth)
     if judgement is None:
         members = _compared(archive, rivals, same, 0 if certain else resamples)
     else:
-        worth |= _anchored(archive, judgement)
         members = _judged(archive, rivals, same, judgement, worth, resamples)
     kept = [member for member in members if member.non_dominated]
     rows = [[worth[member.evaluation.number] for member in kept]]
@@ -279,27 +279,30 @@ def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -
     return {one.number: row for one, row in zip(evaluations, rows, strict=True)}
 
 
-def _anchored(archive: Archive, judgement: Judgement) -> dict[int, Array]:
-    """Posterior means by number, on the level of the baseline's runs; confirmed means where there are any."""
+def _anchored(archive: Archive, judgement: Judgement | None, plain: Mapping[int, Array]) -> dict[int, Array]:
+    """Posterior means by number, or plain ones, on the level of the baseline's runs.
+
+    Confirmed means stand for what is recommended, and for the baseline beside it.
+    """
     import numpy as np
 
-    turned = signs(archive.objectives)
-    confirmed = {
-        one.number: turned * [one.means[objective.name] for objective in archive.objectives]
-        for one in archive.recommendations
-        if one.replications
-    }
-    level = np.zeros(len(archive.objectives))
-    if archive.today is not None and archive.today in judgement:
+    turned, objectives = signs(archive.objectives), archive.objectives
+    confirmed = [one for one in archive.recommendations if one.replications]
+    means = dict(plain) if judgement is None else {n: judgement.means(n) for n in judgement.chances}
+    if archive.today is not None and archive.today in means:
         baseline = next(one for one in archive.evaluations if one.number == archive.today)
-        told = [one.baseline for one in archive.recommendations if one.replications][:1]
-        own = [told[0][o.name] if told else _mean(baseline, o.name) for o in archive.objectives]
-        level = turned * own - judgement.means(archive.today)
-    # Where no run was below 0, no mean is.
-    runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in archive.objectives]
-    least = np.where(np.min(runs, axis=1) < 0, -np.inf, 0.0)
-    worth = {n: turned * np.maximum(turned * (judgement.means(n) + level), least) for n in judgement.chances}
-    return worth | confirmed
+        if confirmed:
+            level = turned * [confirmed[0].baseline[one.name] for one in objectives]
+        elif judgement is not None:
+            level = turned * [_mean(baseline, one.name) for one in objectives]
+        else:
+            level = means[archive.today]
+        # Where no run was below 0, no mean is.
+        runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in objectives]
+        least = np.where(np.min(runs, axis=1) < 0, -np.inf, 0.0)
+        shift = level - means[archive.today]
+        means = {n: turned * np.maximum(turned * (row + shift), least) for n, row in means.items()}
+    return means | {one.number: turned * [one.means[o.name] for o in objectives] for one in confirmed}
 
 
 def _mean(evaluation: Evaluation, name: str) -> float:

@@ -39,6 +39,7 @@ LEAST_ELIMINATION, LEAST_CONFIRMATION = 3, 6  # replications without which they 
 FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATION + 2000
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
+ROUNDS = 2  # in which others are tried where all were refused
 BEARABLE = 0.5  # of the baseline's value: an objective that gets worse by more is too high a price
 TRIES = 4  # subsets of a configuration that are run
 KNOWN = 200  # configurations that the surrogate model learns from
@@ -63,6 +64,9 @@ class Recommender:
         front: to recommend from.
         left: gives the runs that may still be done.
         number: gives an evaluated configuration's number, evaluating it first if need be.
+
+    Attributes:
+        refused: metrics whose constraints a configuration broke in the confirmation, by its number.
     """
 
     def __init__(
@@ -73,12 +77,21 @@ class Recommender:
         baseline = self._settings.today
         self._baseline: Point = {} if baseline is None else dict(baseline.values)
         self._objectives = front.objectives
+        self.refused: dict[int, tuple[str, ...]] = {}
 
     @one_thread()
     def recommend(self) -> tuple[Recommendation, ...]:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
-        if self._settings.today is None:
-            return ()
+        found: tuple[Recommendation, ...] = ()
+        for _ in range(ROUNDS if self._settings.today is not None else 0):
+            refused = len(self.refused)
+            found = self._found()
+            if found or len(self.refused) == refused:
+                break
+        return found
+
+    def _found(self) -> tuple[Recommendation, ...]:
+        """What is recommended of the configurations that were not refused."""
         candidates = self._candidates()
         if not candidates:
             return ()
@@ -108,7 +121,7 @@ class Recommender:
     def _candidates(self) -> list[_Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline."""
         front, baseline = self._front, self._front.archive.today
-        members = [one for one in front.kept if one.evaluation.number != baseline]
+        members = [one for one in front.kept if one.evaluation.number not in (baseline, *self.refused)]
         if baseline is None or baseline not in front.worth:
             return []
         start = front.worth[baseline]
@@ -233,7 +246,7 @@ class Recommender:
 
     def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
         """Whether a sparse configuration keeps that share of each gain, and makes nothing worse."""
-        if not block.keeps(sample):
+        if block.broken(sample):
             return False
         for objective in self._objectives:
             full, part = gain(whole, start, objective), gain(sample, start, objective)
@@ -253,7 +266,10 @@ class Recommender:
             whole is not None and not self._suffices(sample, whole, start, CONFIRMED, block)
         ):
             point, sample = candidate.point, whole
-        if sample is None or not block.keeps(sample):
+        if sample is None:
+            return None
+        if broken := block.broken(sample):
+            self.refused[candidate.member.evaluation.number] = broken
             return None
         changes = {one.name: gain(sample, start, one) for one in self._objectives}
         certain = self._front.certain

@@ -74,10 +74,10 @@ class Block:
                 metrics[name] = values
         return Sample(found, metrics)
 
-    def keeps(self, sample: Sample) -> bool:
-        """Whether a configuration keeps all constraints in these runs."""
-        constraints = self._evaluator.settings.constraints
-        return violation(excesses(constraints, sample.evaluation.cases)) == 0
+    def broken(self, sample: Sample) -> tuple[str, ...]:
+        """Metrics whose constraints a configuration breaks in these runs."""
+        constraints, cases = self._evaluator.settings.constraints, sample.evaluation.cases
+        return tuple(one.metric for one in constraints if violation(excesses([one], cases)) > 0)
 
 
 def gain(to: Sample, start: Sample, objective: Objective) -> Difference:

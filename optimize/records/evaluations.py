@@ -181,6 +181,8 @@ class Archive:
         today: number of the evaluation of the scenario as it stands; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.
+        refused: metrics whose constraints a configuration broke when it was to be recommended, by its number.
+        simulated: runs of the search, validation and confirmation included; 0 if not known.
     """
 
     study: str
@@ -198,6 +200,8 @@ class Archive:
     today: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
     recommendations: tuple[Recommendation, ...] = ()
+    refused: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    simulated: int = 0
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)

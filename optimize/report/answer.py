@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import EXCESS_LOSS, Objective
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.report.frame import BASELINE, Row, estimated_mean, rows
 from gridtune.optimize.report.numbers import (
@@ -25,6 +25,7 @@ from gridtune.optimize.report.numbers import (
     settings,
 )
 from gridtune.optimize.report.recommended import (
+    GUARDS,
     baseline,
     change_groups,
     infeasible,
@@ -91,7 +92,9 @@ def heading(front: Front, seconds: float | None = None) -> str:
 
 
 def run_count(front: Front) -> int:
-    """Simulations behind all configurations."""
+    """Simulations of the search, or at least those behind all configurations."""
+    if front.archive.simulated:
+        return front.archive.simulated
     each = sum(one.replications + one.fresh_replications for one in front.archive.evaluations)
     return each * max(len(front.archive.cases), 1)
 
@@ -223,13 +226,15 @@ def harm_text(one: Harm) -> str:
 
 
 def excluded(front: Front) -> list[str]:
-    """How many configurations lose more work than the baseline, and how to allow that; a line if any do."""
-    guarded = any(one.metric == EXCESS_LOSS for one in front.archive.constraints)
-    count = len(infeasible(front)) if guarded and len(front.archive.constraints) == 1 else 0
-    if not count:
-        return []
-    lose = "configuration loses" if count == 1 else "configurations lose"
-    return [f"{count} {lose} more mandatory work than the baseline: excluded (--allow-loss)."]
+    """How many configurations the guards exclude, and how to allow them; a line for each guard."""
+    told = []
+    for metric, (one, many, option) in GUARDS.items():
+        guards = [guard for guard in front.archive.constraints if guard.metric == metric]
+        count = len(infeasible(front, guards)) if guards else 0
+        if count:
+            does = f"configuration {one}" if count == 1 else f"configurations {many}"
+            told.append(f"{count} {does} than the baseline: excluded ({option}).")
+    return told
 
 
 def next_steps(front: Front, place: Place) -> list[str]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gridtune.optimize.front.against_today import gains
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.records.evaluations import Evaluation, Value
+from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.search_space.constraints import excesses, violation
 
 BASELINE_NAMES = ("baseline", "today")  # by which commands know it
+# By its metric, what one configuration does against a guard, what several do, and the option that allows it.
+GUARDS = {
+    EXCESS_LOSS: ("loses more mandatory work", "lose more mandatory work", "--allow-loss"),
+    EXCESS_WAIT: ("lets some jobs wait much longer", "let some jobs wait much longer", "--allow-starvation"),
+}
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
 
 
@@ -31,9 +36,9 @@ def validated(front: Front) -> bool:
     return any(one.evaluation.validated is not None for one in front.kept)
 
 
-def infeasible(front: Front) -> list[Evaluation]:
-    """Configurations that break a constraint in the search, the nearest to keeping all of them first."""
-    constraints = front.archive.constraints
+def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[Evaluation]:
+    """Configurations that break a constraint (of `some`) in the search, the nearest to keeping all first."""
+    constraints = front.archive.constraints if some is None else some
     broken = [(violation(excesses(constraints, one.cases)), one) for one in front.archive.evaluations]
     return [one for amount, one in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
 
@@ -75,6 +80,14 @@ def why_none(front: Front) -> str:
         return (
             "Every configuration was run once, so noise cannot be estimated. "
             "Rerun with `--replications 2` or more to get recommendations."
+        )
+    if archive.refused:
+        number, broken = next(iter(archive.refused.items()))
+        does, _, option = GUARDS.get(broken[0], (f"has more {broken[0]}", "", ""))
+        allowed = f" `{option}` accepts that." if option else ""
+        return (
+            f"Configuration {number} was better in the search, but on further seeds it {does} than the "
+            f"baseline. Nothing is recommended.{allowed}"
         )
     if any(change.told and change.better for one in front.kept for change in gains(front, one.evaluation)):
         return (

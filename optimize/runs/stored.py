@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gridtune.optimize.records.evaluations import Archive, Failed
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, RunTable
-from gridtune.optimize.runs.trials import ENDED, UNITS, archive_of, stored_recommendations
+from gridtune.optimize.runs.trials import ENDED, UNITS, archive_of, stored_recommendations, stored_refused
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.reading import FAILURE, read_study
@@ -47,6 +47,7 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     try:
         settings = Settings.of_json(found.settings)
         recommendations = stored_recommendations(found.attributes)
+        refused = stored_refused(found.attributes)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = " ".join(str(error).split())[:200]
         raise ScenarioError(f"{shown(study)}: the settings of the study are garbled: {why}") from error
@@ -65,7 +66,8 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
             f"note: the search has not ended: {len(entries)} configurations are kept; "
             "it is under way, or was interrupted and --resume continues it"
         )
-    archive = archive_of(found.name, settings, entries, len(entries), recommendations)
+    runs = len(found.runs)
+    archive = archive_of(found.name, settings, entries, len(entries), recommendations, refused, runs)
     return StoredStudy(settings, archive, tuple(notes))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation
@@ -14,7 +15,9 @@ from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.study import OpenStudy
 
-UNITS, RECOMMENDATIONS, ENDED = "units", "recommendations", "ended"  # attributes of a study
+# Attributes of a study.
+UNITS, RECOMMENDATIONS, REFUSED, ENDED = "units", "recommendations", "refused", "ended"
+NONE: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
 
 def keep_trial(study: OpenStudy, settings: Settings, entry: Entry, began: datetime) -> None:
@@ -41,8 +44,10 @@ def archive_of(
     entries: Sequence[Entry],
     budget: int,
     recommendations: Sequence[Recommendation] = (),
+    refused: Mapping[int, tuple[str, ...]] = NONE,
+    runs: int = 0,
 ) -> Archive:
-    """All of a search as plain data."""
+    """All of a search as plain data; see `Archive`."""
     evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
     baseline = settings.today
     mark = None if baseline is None else key(baseline.point)
@@ -62,6 +67,8 @@ def archive_of(
         today=next((one.number for one in evaluations if key(one.values) == mark), None),
         present={} if baseline is None else baseline.values,
         recommendations=tuple(recommendations),
+        refused=refused,
+        simulated=runs,
     )
 
 
@@ -70,3 +77,8 @@ def stored_recommendations(attributes: Mapping[str, Any]) -> tuple[Recommendatio
     from pydantic import TypeAdapter
 
     return TypeAdapter(tuple[Recommendation, ...]).validate_python(attributes.get(RECOMMENDATIONS, ()))
+
+
+def stored_refused(attributes: Mapping[str, Any]) -> Mapping[int, tuple[str, ...]]:
+    """Which configurations broke a constraint in the confirmation, and of which metrics."""
+    return {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}
