@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.shortlist import shortlist
-from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.space import key

@@ -3,8 +3,8 @@
 import optuna
 import pytest
 
+from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.front.front import front
-from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import rows
 from gridtune.optimize.report.tables import front_text, listed

@@ -5,8 +5,8 @@ from math import sqrt
 import pytest
 
 from gridtune.model.metrics.registry import ALWAYS, METRICS
+from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.front.front import front
-from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.tables import statistics_text
 from gridtune.optimize.runs.stored import load_archive
