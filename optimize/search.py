@@ -20,7 +20,7 @@ from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.starvation import NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable
-from gridtune.optimize.runs.trials import ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
+from gridtune.optimize.runs.trials import ASKED, ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.distributions import distribution
@@ -223,6 +223,7 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     """Explore, validate, recommend."""
     settings, meter = plan.settings, Meter(plan.budget)
     sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
+    running.count(study.rows[: _counted(study, plan.budget, config.validation_replications)])
     Exploration(running, sampler, meter).explore()
     allowed = max(int(VALIDATED * running.spent), FLOOR * len(settings.run_in))
     found: tuple[Recommendation, ...] = ()
@@ -251,6 +252,19 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     study.set_attribute(REFUSED, refused)
     study.set_attribute(ENDED, True)
     return archive()
+
+
+def _counted(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
+    """How many of the known runs count from the start: those of a search that was asked for otherwise.
+
+    Where the same is asked for, a resumed search needs them again one by one, unless time ends it.
+    """
+    asked = [str(budget), fixed]
+    before, count = study.attributes.get(ASKED, (asked, 0))
+    if before != asked or budget.seconds is not None:
+        count = len(study.rows)
+    study.set_attribute(ASKED, [asked, count])
+    return count if budget.runs is not None else 0
 
 
 def _number(running: Evaluator, point: Point) -> int:

@@ -16,7 +16,7 @@ from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.study import OpenStudy
 
 # Attributes of a study.
-UNITS, RECOMMENDATIONS, REFUSED, ENDED = "units", "recommendations", "refused", "ended"
+UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
 NONE: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
 
