@@ -17,7 +17,6 @@ import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
-from test_foreign_files import KINDS, seen
 
 from databases import postgresql_database
 from gridtune.optimize.studies import databases, journals, tables
@@ -27,16 +26,8 @@ from gridtune.optimize.studies.places import study_place
 from gridtune.optimize.studies.reading import read_study, stored_settings
 from gridtune.scenarios import ScenarioError
 from tests.processes import environment
+from tests.test_foreign_files import KINDS, refused, seen
 from tests.test_studies import DISTRIBUTIONS, NAME, OBJECTIVES, SETTINGS, fill, opened, runs, where  # noqa: F401
-
-
-def refused(action, *arguments, **options):
-    """The one line by which something is refused."""
-    with pytest.raises(ScenarioError) as caught:
-        action(*arguments, **options)
-    assert len(caught.value.faults) == 1
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.fixture
