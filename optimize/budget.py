@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import sqrt
 
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
@@ -58,17 +57,16 @@ class Budget:
         """Whether the number of points is limited."""
         return self.points < limits.BUDGET
 
-    def expected(self, least: int, most: int, cases: int) -> int:
+    def expected(self, replications: int, cases: int) -> int:
         """About how many points there will be: what suits a sampler depends on it.
 
         Args:
-            least, most: runs of a point in each case.
+            replications: runs of a point in each case.
             cases: in which each point is run.
         """
         if self.runs is None:
             return self.points if self.counted else POINTS
-        each = sqrt(least * most) * cases
-        return max(1, min(self.points, round(SEARCH * self.runs / each)))
+        return max(1, min(self.points, round(SEARCH * self.runs / (replications * cases))))
 
     def __str__(self) -> str:
         parts = [f"{self.points} evaluations"] if self.counted else []
@@ -82,16 +80,18 @@ class Meter:
 
     Args:
         budget: of the search, which begins now.
+        reserve: runs that are left to validation in any case.
         clock: seconds, as `time.monotonic`.
     """
 
-    def __init__(self, budget: Budget, clock: Callable[[], float] = time.monotonic) -> None:
-        self.budget = budget
+    def __init__(self, budget: Budget, reserve: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.budget, self._reserve = budget, reserve
         self._clock, self._began = clock, clock()
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
-        return self.left(spent, SEARCH)
+        left = self.left(spent, SEARCH)
+        return left if self.budget.runs is None else min(left, self.budget.runs - self._reserve - spent)
 
     def left(self, spent: int, share: float = 1.0) -> int:
         """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""

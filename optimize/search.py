@@ -32,7 +32,7 @@ from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import stored_settings
 from gridtune.optimize.studies.study import OpenStudy, open_study
-from gridtune.optimize.validation import Validation
+from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.log_luck import with_luck
@@ -181,7 +181,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
         else:
             starts[key(one)] = one
     cases = len(problem.cases) or 1
-    expected = budget.expected(each, each, cases)
+    expected = budget.expected(each, cases)
     kind = find(config.sampler, expected - (raced and not standing.point), problem.space)
     batch = config.batch
     if earlier is not None:
@@ -221,7 +221,8 @@ def _guards(
 
 def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
     """Explore, validate, recommend."""
-    settings, meter = plan.settings, Meter(plan.budget)
+    settings, runs = plan.settings, plan.budget.runs or 0
+    meter = Meter(plan.budget, reserve=min(2 * PAIR * len(settings.run_in), runs // 2))
     sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
     running.count(study.rows[: _counted(study, plan.budget, config.validation_replications)])
     Exploration(running, sampler, meter).explore()
@@ -233,14 +234,13 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
         points = plan.budget.points
         return archive_of(plan.name, settings, running.entries, points, found, refused, running.spent)
 
-    searched = running.spent
+    searched, fixed = running.spent, config.validation_replications
 
     def left(share: float = 1.0, of: float = 1.0) -> int:
         free = max(0, searched + int(of * allowed) - running.spent)
         rest = meter.left(running.spent, share)
-        return rest if plan.budget.runs is not None else min(rest, free)
+        return rest if runs or fixed is not None else min(rest, free)
 
-    fixed = config.validation_replications
     enough = plan.budget.runs is None or left() >= 2 * LEAST
     share = VALIDATION if enough else 1.0
     Validation(running, archive, lambda: left(share, CHECKED), fixed).validate()

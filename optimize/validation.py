@@ -56,9 +56,9 @@ class Validation:
         if not able or self._fixed == 0:
             return
         if self._fixed is not None or len(able) < ENOUGH:
-            each = self._fixed or MOST
             names = [key(one.values) for one in shortlist(able, self._evaluator.settings.objectives)]
-            self._extend(dict.fromkeys(names, each))
+            for each in (PAIR, MOST) if self._fixed is None else (self._fixed,):
+                self._extend(dict.fromkeys(names, each))
             return
         chosen = self._promising(able)
         wanted = {key(one.values): PAIR for one in chosen}

@@ -12,7 +12,7 @@ from search_toys import VARY, noisy, toy_with_today
 OBJECTIVES = ["unfairness", "completed"]
 
 
-def done(budget, work=noisy, **more):
+def done(work=noisy, **options):
     """A search of the toy, and how many runs it took."""
     count = []
 
@@ -20,11 +20,9 @@ def done(budget, work=noisy, **more):
         count.append(task)
         return work(task)
 
-    options = {"replications": 1, "max_replications": 4, "sampler": "random", "seed": 5} | more
-    found = search(
-        load("diet/day-regular"), budget=budget, vary=VARY, objectives=OBJECTIVES, work=counted,
-        **options,
-    )  # fmt: skip
+    options = {"replications": 1, "sampler": "random", "seed": 5} | options
+    found = search(load("diet/day-regular"), vary=VARY, objectives=OBJECTIVES, work=counted, **options)
+    assert found.simulated == len(count)
     return found, len(count)
 
 
@@ -35,52 +33,50 @@ def known(found):
 
 @pytest.mark.parametrize("runs", [30, 150])
 def test_a_budget_of_runs_is_kept_to_and_used(runs):
-    found, count = done(Budget.of(None, runs=runs))
+    found, count = done(runs=runs)
     assert 0.8 * runs <= count <= runs
-    assert any(one.validated for one in found.archive.evaluations), "part of it is for fresh seeds"
-    assert known(done(Budget.of(None, runs=runs))[0]) == known(found)
+    assert any(one.validated for one in found.archive.evaluations), "part of it is for validation seeds"
+    assert known(done(runs=runs)[0]) == known(found)
 
 
 @pytest.mark.parametrize(
     ("more", "unit"),
     [
-        ({"max_replications": 1}, 1),
-        ({"max_replications": 1, "today": True, "work": toy_with_today}, 1),
-        ({"max_replications": 4, "today": True, "work": toy_with_today}, 1),
-        ({"max_replications": 2, "seeds": [1, 2]}, 2),
+        ({}, 1),
+        ({"today": True, "work": toy_with_today}, 1),
+        ({"today": True, "work": toy_with_today, "validation_replications": 4}, 1),
+        ({"seeds": [1, 2]}, 2),
+        ({"seeds": [1, 2], "today": True, "work": toy_with_today, "validation_replications": 3}, 2),
         ({"replications": 2, "today": True, "work": toy_with_today, "allow_loss": False}, 2),
     ],
 )
-def test_few_runs_are_spent_and_something_is_run_again(more, unit):
+def test_few_runs_are_spent_and_never_more(more, unit):
     for runs in range(8 * unit, 47, 5):
-        found, count = done(Budget.of(None, runs=runs), **more)
-        fresh = {one.number: one.fresh_replications for one in found.archive.evaluations}
-        assert runs - 5 * unit <= count <= runs, runs
-        assert sorted(fresh.values())[-2:-1] >= [2], "two points can be compared, on two streams"
-        if found.archive.today is not None:
-            assert fresh[found.archive.today] == max(fresh.values()), runs
+        found, count = done(runs=runs, **more)
+        assert runs - 6 * unit - 2 <= count <= runs, runs
+        if more.get("validation_replications") is None and runs > 10 * unit:
+            assert any(one.validated for one in found.archive.evaluations), runs
 
 
 def test_runs_that_suffice_for_no_search_are_refused(tmp_path):
     def refused(runs, **more):
         with pytest.raises(ScenarioError, match=f"runs {runs}: too few to search"):
-            done(Budget.of(None, runs=runs), out=tmp_path / "none", **more)
+            done(runs=runs, out=tmp_path / "none", **more)
         assert not (tmp_path / "none").exists()
 
     refused(1)
-    refused(5)
-    refused(11, seeds=[1, 2])
-    assert done(Budget.of(None, runs=6))[1] == 6
-    assert done(Budget.of(None, runs=2), validation_replications=0)[1] <= 2
+    refused(3)
+    refused(7, seeds=[1, 2])
+    assert done(runs=4)[1] <= 4
 
 
 def test_of_two_limits_the_first_ends_the_search():
-    assert len([e for e in done(Budget.of(12, runs=1000))[0].archive.evaluations if e.host is None]) == 12
-    assert done(Budget.of(1000, runs=40))[1] <= 40
+    assert len(done(budget=12, runs=1000)[0].archive.evaluations) == 12
+    assert done(budget=1000, runs=40)[1] <= 40
 
 
 def test_a_search_that_ends_by_runs_goes_on_to_the_same_end(tmp_path):
-    whole = done(Budget.of(None, runs=120))[0]
+    whole, count = done(runs=120)
 
     left = iter(range(50))
 
@@ -90,9 +86,10 @@ def test_a_search_that_ends_by_runs_goes_on_to_the_same_end(tmp_path):
         return noisy(task)
 
     with pytest.raises(KeyboardInterrupt):
-        done(Budget.of(None, runs=120), work=stopped, out=tmp_path)
-    found = done(Budget.of(None, runs=120), out=tmp_path, resume=True)[0]
+        done(runs=120, work=stopped, out=tmp_path)
+    found, rest = done(runs=120, out=tmp_path, resume=True)
     assert known(found) == known(whole)
+    assert rest == count - 50
 
 
 def test_time_ends_a_search(monkeypatch):
@@ -102,16 +99,15 @@ def test_time_ends_a_search(monkeypatch):
         now[0] += 1.0
         return noisy(task)
 
-    monkeypatch.setattr(Meter.__init__, "__defaults__", (lambda: now[0],))
-    found, count = done(Budget.of(None, seconds=200.0), work=slow)
-    assert 120 <= count <= 280  # what has begun is finished, and members are run again
+    monkeypatch.setattr(Meter.__init__, "__defaults__", (0, lambda: now[0]))
+    found, count = done(time=200.0, work=slow)
+    assert 120 <= count <= 210  # what has begun is finished
     assert any(one.validated for one in found.archive.evaluations)
 
 
 def test_a_search_ends_when_nothing_changes():
-    found, _ = done(Budget.of(1000, converged=True))
-    points = sum(one.host is None for one in found.archive.evaluations)
-    assert LEAST <= points < 1000
+    found, _ = done(budget=1000, converged=True)
+    assert LEAST <= len(found.archive.evaluations) < 1000
     assert any("converged: the last" in note for note in found.notes)
 
 

@@ -104,7 +104,7 @@ class Act(Progress):
     def __init__(self, after, action):
         self.after, self.action = after, action
 
-    def update(self, done, hypervolume=None, failures=0):
+    def update(self, done, hypervolume=None, failures=0, best=""):
         if done >= self.after and self.action is not None:
             action, self.action = self.action, None
             action()
@@ -142,8 +142,7 @@ def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
         killer.join()
     assert found.failures == ()
     assert content(found.archive) == content(run(scenario, sampler="nsga2").archive)
-    validations = 5 * sum(evaluation.validated is not None for evaluation in found.archive.evaluations)
-    assert len(starts(tmp_path)) > 40 * 2 + validations, "nothing was under way when the worker was killed"
+    assert len(starts(tmp_path)) > found.simulated, "nothing was under way when the worker was killed"
     assert len(set(starts(tmp_path)) - set(killed)) >= 2, "the worker should have been replaced"
 
 

@@ -8,12 +8,12 @@ from scipy import stats
 
 from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import explain
+from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.explanation.report import told
 from gridtune.optimize.front.against_today import gains, told_changes
 from gridtune.optimize.front.changes import change as change_of
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import difference
-from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
 from gridtune.scenarios import load

@@ -231,6 +231,8 @@ def test_what_is_kept_is_likely_on_the_front_and_no_mean_is_below_0_where_no_run
     found = front(search())
     assert found.judgement is not None
     best = {min(found.worth, key=lambda number: found.worth[number][at]) for at in range(3)}
+    runs = [x for e in found.archive.evaluations for x in e.objectives["unhappy_users"].values]
+    assert min(runs) == 0
     for member in found.members:
         if member.non_dominated and member.evaluation.number not in best:
             assert (member.probability_non_dominated or 0) >= 0.8

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.explanation.fresh_runs import FRESH, FreshRuns
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS
-from gridtune.optimize.replication.validation import FRESH, FreshRuns
 from gridtune.optimize.search_space.cases import Case, Robust
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.scenarios.workers.pool import Pool
@@ -138,7 +138,7 @@ class Heard(Progress):
     def start(self, phase, total, done=0):
         self.said.append((phase, total))
 
-    def update(self, done, hypervolume=None, failures=0):
+    def update(self, done, hypervolume=None, failures=0, best=""):
         self.said.append(done)
 
 

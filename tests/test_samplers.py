@@ -192,41 +192,6 @@ def test_a_search_where_nothing_is_feasible_is_borne(name):
         sampler.learn([value(point) for point in points], [{"a": 1.0}] * 8)
 
 
-@pytest.mark.parametrize("name", ["tpe", "nsga2", "nsga3"])
-def test_what_is_learnt_anew_counts_as_if_it_had_been_told_at_first(name):
-    def second(first, then):
-        sampler = samplers()[name](SPACE, OBJECTIVES, 3, 16)
-        asked = sampler.ask()
-        values = [value(point) for point in asked]
-        sampler.learn(values, [{"limit": amount} for amount in first])
-        if then:
-            by_key = zip(map(key, asked), values, then, strict=True)
-            known = {point: (row, {"limit": amount}) for point, row, amount in by_key}
-            sampler.relearn({k: row for k, (row, _) in known.items()}, {k: b for k, (_, b) in known.items()})
-        return sampler.ask()
-
-    lucky, true = [-0.1] * 16, [-0.1, 0.5] * 8
-    assert second(lucky, true) == second(true, None)
-    assert second(lucky, true) != second(lucky, None)
-
-
-@pytest.mark.parametrize("name", [name for name in GENETIC if name.startswith("pymoo")])
-@pytest.mark.parametrize("turns_out", [False, True])
-def test_a_parent_that_turns_out_to_break_a_constraint_dies(name, turns_out):
-    need(name)
-    sampler = samplers()[name](SPACE, OBJECTIVES, 3, 8)
-    asked = sampler.ask()
-    values = [[float(k), 10.0 - k] for k in range(8)]  # the first beats all others
-    kept = [{"limit": -0.1}] * 8
-    sampler.learn(values, kept)
-    sampler.ask()
-    names = [key(point) for point in asked]
-    known = [{"limit": 0.5}, *kept[1:]] if turns_out else kept
-    sampler.relearn(dict(zip(names, values, strict=True)), dict(zip(names, known, strict=True)))
-    sampler.learn([[9.0, 1.0]] * 8, kept)
-    assert (sampler._algorithm.pop.get("F")[:, 0].min() < 0.5) is not turns_out
-
-
 @pytest.mark.parametrize("objectives", [1, 2, 3])
 @pytest.mark.parametrize("base", [0, 1, 6])
 def test_what_points_promise_is_the_mean_volume_that_each_adds_in_turn(objectives, base):

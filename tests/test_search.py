@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.shortlist import shortlist
-from gridtune.optimize.replication.validation import FRESH
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.space import key
@@ -104,7 +104,7 @@ def test_an_exhausted_space_ends_the_search_with_a_note(scenario, sampler):
     vary = ["sed.speed=1.0,2.0", "client.dispatch=ethic"]
     result = run(scenario, vary=vary, budget=100, sampler=sampler)
     assert len(result.archive.evaluations) == 16
-    assert result.notes[-1] == "note: the space has only 16 points; all of them are evaluated"
+    assert result.notes[-1] == "note: the space has only 16 configurations; all of them are evaluated"
 
 
 def test_a_sampler_without_new_ideas_is_replaced(scenario):
@@ -113,7 +113,7 @@ def test_a_sampler_without_new_ideas_is_replaced(scenario):
     assert len(result.archive.evaluations) == 80
     (note,) = result.notes
     assert note.startswith("note: nsga2 proposes nothing new after ")
-    assert note.endswith("; other points fill the budget")
+    assert note.endswith("; others fill the budget")
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2"])

@@ -5,10 +5,10 @@ from itertools import count
 
 import pytest
 
-from gridtune.optimize import progress
 from gridtune.optimize.front.front import history
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report import progress
 from gridtune.optimize.report.progress import Bar, Heartbeat, Volume, reporter
 from gridtune.optimize.runs import evaluator
 from gridtune.optimize.runs.stored import load_archive
@@ -158,7 +158,7 @@ def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch)
         def __init__(self):
             self.volumes = []
 
-        def update(self, done, hypervolume=None, failures=0):
+        def update(self, done, hypervolume=None, failures=0, best=""):
             self.volumes.append(hypervolume)
 
     monkeypatch.setattr(evaluator, "VOLUME_PERIOD", -1.0)

@@ -9,10 +9,10 @@ import pytest
 from gridtune.model.metrics.registry import METRICS, Metric
 from gridtune.optimize.importance.designs import design
 from gridtune.optimize.importance.importance import study_sensitivity
+from gridtune.optimize.importance.picture import draw_sensitivity
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Sensitivity, ranked
 from gridtune.optimize.importance.simulator_sensitivity import simulated_sensitivity
 from gridtune.optimize.report.numbers import path_label
-from gridtune.optimize.report.pictures.sensitivity import draw_sensitivity
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.parameter import Parameter

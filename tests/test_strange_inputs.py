@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gridtune.model.policy import PolicyError
 from gridtune.optimize.runs.stored import load as load_study
 from gridtune.optimize.search import search
-from gridtune.optimize.studies.places import JOURNAL
+from gridtune.optimize.studies.places import JOURNAL, TABLE
 from gridtune.scenarios import ScenarioError, load, shipped_names
 from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.trace_files import find_trace
@@ -55,6 +55,8 @@ values = st.recursive(
 )
 # Hypothesis decides what such a generator draws, and makes it simpler where something goes wrong.
 dice = st.randoms(use_true_random=False)
+
+KEPT = (JOURNAL, TABLE)
 
 
 def refused(attempt):
@@ -119,32 +121,34 @@ def test_manifests_are_taken_or_refused(tmp_path, rng, value, whole):
 
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory):
-    """A finished search and one that was interrupted, whose evaluations have further replications."""
+    """A finished search and one that was interrupted."""
     found = []
     for name, work in (("whole", toy), ("interrupted", Interrupting(30, toy))):
         out = tmp_path_factory.mktemp(name)
-        options = {"budget": 8, "vary": VARY, "replications": 2, "max_replications": 4, "sampler": "random"}
+        options = {"budget": 8, "vary": VARY, "replications": 2, "sampler": "random"}
         with suppress(KeyboardInterrupt):
             search(SCENARIOS["diet/day-regular"], **options, work=work, out=out)
-        found.append((out / JOURNAL).read_bytes())
+        found.append({name: (out / name).read_bytes() for name in KEPT})
     return found
 
 
 @fuzzed
 @given(dice)
-def test_journals_are_read_or_refused(studies, tmp_path, rng):
-    content = rng.choice(studies)
+def test_studies_are_read_or_refused(studies, tmp_path, rng):
+    content = dict(rng.choice(studies))
+    damaged = rng.choice(KEPT)
     for _ in range(rng.randint(1, 3)):
-        content = (strange.changed_bytes if rng.random() < 0.4 else _changed_lines)(rng, content)
+        change = strange.changed_bytes if rng.random() < 0.4 else _changed_lines
+        content[damaged] = change(rng, content[damaged])
     out = tmp_path / "study"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()
-    (out / JOURNAL).write_bytes(content)
+    for name, text in content.items():
+        (out / name).write_bytes(text)
     refused(lambda: load_study(out))
-    refused(lambda: load_study(out, salvage=True))
-    assert (out / JOURNAL).read_bytes() == content
-    assert len(list(out.iterdir())) == 1
-    options = {"budget": 8, "vary": VARY, "replications": 2, "max_replications": 4, "sampler": "random"}
+    refused(lambda: load_study(out, skip_broken=True))
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == content
+    options = {"budget": 8, "vary": VARY, "replications": 2, "sampler": "random"}
     refused(lambda: search(SCENARIOS["diet/day-regular"], **options, work=toy, out=out, resume=True))
 
 

@@ -174,7 +174,7 @@ def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:
         pictures.append(folder / "sensitivity.png")
     if pictures:
         os.environ.setdefault("MPLBACKEND", "Agg")
-        from gridtune.optimize.report.pictures.sensitivity import draw_sensitivity
+        from gridtune.optimize.importance.picture import draw_sensitivity
         from gridtune.scenarios.plots import save
 
         for picture in pictures:

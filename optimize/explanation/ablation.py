@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gridtune.optimize.explanation.fresh_runs import Fresh
 from gridtune.optimize.front.changes import Change, Runs, changes
 from gridtune.optimize.records.evaluations import Objective, Value
-from gridtune.optimize.replication.validation import Fresh
 from gridtune.optimize.search_space.space import Point, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario

@@ -13,6 +13,7 @@ from typing import Any
 
 from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
+from gridtune.optimize.explanation.fresh_runs import FreshRuns
 from gridtune.optimize.explanation.known import denials, judged, known_changes
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
 from gridtune.optimize.front.against_today import todays
@@ -22,7 +23,6 @@ from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluati
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.replication.validation import FreshRuns
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.scenarios.document.path_meaning import Meaning, meaning

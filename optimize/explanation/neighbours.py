@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gridtune.optimize.explanation.fresh_runs import FreshRuns
 from gridtune.optimize.explanation.known import denials, judged, known_changes
 from gridtune.optimize.front.changes import Change, Runs, changes
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import costs
-from gridtune.optimize.replication.validation import FreshRuns
 
 if TYPE_CHECKING:
     import numpy as np

@@ -297,11 +297,12 @@ def _anchored(archive: Archive, judgement: Judgement | None, plain: Mapping[int,
             level = turned * [_mean(baseline, one.name) for one in objectives]
         else:
             level = means[archive.today]
-        # Where no run was below 0, no mean is.
-        runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in objectives]
-        least = np.where(np.min(runs, axis=1) < 0, -np.inf, 0.0)
         shift = level - means[archive.today]
-        means = {n: turned * np.maximum(turned * (row + shift), least) for n, row in means.items()}
+        means = {number: row + shift for number, row in means.items()}
+    # Where no run was below 0, no mean is.
+    runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in objectives]
+    least = np.where(np.min(runs, axis=1) < 0, -np.inf, 0.0)
+    means = {number: turned * np.maximum(turned * row, least) for number, row in means.items()}
     return means | {one.number: turned * [one.means[o.name] for o in objectives] for one in confirmed}
 
 

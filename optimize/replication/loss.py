@@ -7,13 +7,11 @@ class of jobs: that a class had bad luck in one of ten runs is no reason to refu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
-from gridtune.model.metrics.registry import Metric, define
+from gridtune.model.metrics.registry import define
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, Constraint
-from gridtune.optimize.search_space.settings import Settings
-from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
-from gridtune.scenarios.workers.pool import Failure, Outcome, Pool
+from gridtune.scenarios.execution.replicate import Metrics
 
 TOLERANCE = 0.005  # share of the mandatory work: jobs that the end of a run happens to cut off
 OF_CLASS = 0.05  # share of the mandatory work of a class, of which there is less and chance means more
@@ -68,76 +66,3 @@ def _of_classes(point: Metrics, today: Metrics) -> Iterator[tuple[str, float]]:
 
 def _of(metrics: Metrics, name: str) -> float:
     return metrics[name].value if name in metrics else 0.0
-
-
-class TodaysRuns:
-    """The scenario as it stands, run once under each stream that points are run under.
-
-    It is a point of the search itself, and what the others' loss is measured against.
-
-    Args:
-        settings: of the search.
-        pool: who runs the simulations.
-        work: gives the metrics of a run to be done.
-    """
-
-    def __init__(self, settings: Settings, pool: Pool, work: Callable[[Task], Metrics]) -> None:
-        self.guarded = NO_MORE_LOSS in settings.constraints
-        self._cases, self._pool, self._work = settings.run_in, pool, work
-        self._known: dict[tuple[int, int], Metrics] = {}
-        self._failed: dict[tuple[int, int], Failure] = {}
-
-    def prepare(self, replications: Sequence[int], *, asked: bool = False) -> None:
-        """Run it under replications in every case, as far as that has not been done.
-
-        Args:
-            replications: their numbers.
-            asked: whether its runs are wanted, even if no loss is measured against them.
-        """
-        if not (self.guarded or asked):
-            return
-        places = [(case, k) for case in range(len(self._cases)) for k in sorted(set(replications))]
-        lacking = [place for place in places if place not in self._known]
-        groups = [[Task(self._cases[case].scenario, {}, self._cases[case].seed, k)] for case, k in lacking]
-        for outcome in run_groups(groups, self._pool, self._work):
-            # Where it fails it loses everything that there is, and no point can lose more.
-            place = lacking[outcome.index]
-            if outcome.failure is not None:
-                self._failed[place] = outcome.failure
-            self._known[place] = _FAILED if outcome.failure is not None else outcome.value[0]
-
-    def outcome(self, index: int, replications: Sequence[int]) -> Outcome[list[Metrics]]:
-        """Its runs by case, then by replication, as the outcome of a point of a search.
-
-        Args:
-            index: of the outcome.
-            replications: their numbers; `prepare` was called with them.
-        """
-        places = [(case, k) for case in range(len(self._cases)) for k in replications]
-        failure = next((self._failed[place] for place in places if place in self._failed), None)
-        if failure is not None:
-            return Outcome(index, None, failure)
-        return Outcome(index, [self._known[place] for place in places])
-
-    def compared(self, runs: Sequence[Metrics], replications: Sequence[int]) -> list[Metrics]:
-        """The runs of a point, each with what it loses beyond today's.
-
-        Args:
-            runs: by case, then by replication.
-            replications: their numbers; `prepare` was called with them.
-        """
-        if not self.guarded:
-            return list(runs)
-        places = [(case, k) for case in range(len(self._cases)) for k in replications]
-        return [
-            run | {name: Metric(loss, "") for name, loss in self._losses(run, place).items()}
-            for run, place in zip(runs, places, strict=True)
-        ]
-
-    def _losses(self, run: Metrics, place: tuple[int, int]) -> dict[str, float]:
-        if place in self._failed:
-            return excess_losses(run, run | _FAILED)
-        return excess_losses(run, self._known[place])
-
-
-_FAILED: Metrics = {"lost_fraction": Metric(1.0, "")}

@@ -38,7 +38,7 @@ def front_text(front: Front, some: Sequence[Row], width: int) -> str:
         width: columns of the terminal.
     """
     if not some:
-        return "\n".join(wrapped([heading(front), why_none(front)], width)) + "\n"
+        return "\n".join(wrapped([heading(front), why_none(front), *_nearest(front)], width)) + "\n"
     titles, cells, left = texts(front, some)
     lines = wrapped([heading(front)], width)
     table = text_table(titles, cells, width, left=left)

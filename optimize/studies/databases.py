@@ -120,6 +120,17 @@ def open_for_writing(url: URL) -> RDBStorage:
     return _patiently(lambda: _storage(address, options))
 
 
+def check_writable(url: URL) -> None:
+    """Refuse the URL of an SQLite file by which another file would be written than it names, or none."""
+    if url.get_backend_name() != "sqlite":
+        return
+    uri = url.query.get("uri") == "true"
+    if str(url.database).startswith("file:") and not uri:
+        raise ScenarioError(f"{shown(url)}: file: is a URI only with ?uri=true; give sqlite:///PATH")
+    if url.query.get("mode", "rwc") not in ("rw", "rwc") or set(url.query) - {"uri", "mode"}:
+        raise ScenarioError(f"{shown(url)}: cannot be written with these options; give sqlite:///PATH")
+
+
 def open_for_reading(url: URL) -> RDBStorage | None:
     """A database to look at (of an SQLite file a copy in memory); None if it holds nothing yet.
 

@@ -277,6 +277,7 @@ def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> tupl
     storage: BaseStorage
     table: RunTable
     if isinstance(place, URL):
+        databases.check_writable(place)
         held = f"{called}: another search is writing the study {name}"
         stack.enter_context(databases.holding(place, name, held))
         database = databases.open_for_writing(place)

@@ -112,7 +112,10 @@ def _rendered(titles: Sequence[str], rows: Sequence[Sequence[str]], at_left: Seq
         table.add_column(Text(escaped(title, "\n")), justify="left" if left else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(escaped(text, "\n"), getattr(text, "style", "")) for text in row))
-    console = Console(file=StringIO(), width=10_000, force_terminal=sys.stdout.isatty(), legacy_windows=False)
+    terminal = sys.stdout.isatty()
+    console = Console(  # in a notebook, too, the text is for the caller
+        file=StringIO(), width=10_000, force_terminal=terminal, force_jupyter=False, legacy_windows=False
+    )
     with console.capture() as made:
         console.print(table)
     return "".join(f"{line.rstrip()}\n" for line in made.get().splitlines())

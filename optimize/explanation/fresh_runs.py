@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -10,11 +10,11 @@ from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import Estimate, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.replication.loss import TodaysRuns
+from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of, run_groups, summarise
-from gridtune.scenarios.workers.pool import Pool
+from gridtune.scenarios.workers.pool import Outcome, Pool
 
 FRESH = HELD_OUT  # the first replication that is never used in a search
 
@@ -60,11 +60,12 @@ class FreshRuns:
         first: int = FRESH,
     ) -> None:
         self.settings, self.replications, self._first = settings, replications, first
+        self._numbers = range(first, first + replications)
         self.count = 0
         self.units: dict[str, str] = {}
         self._pool, self._progress, self._work = pool, progress or Progress(), work
         self._known: dict[str, Fresh | str] = {}
-        self._today = TodaysRuns(settings, pool, work)
+        self._table = RunTable(settings)
 
     def run(self, points: Sequence[Point]) -> list[Fresh | str]:
         """What each point gives; why it failed, in one line, if it did.
@@ -77,23 +78,31 @@ class FreshRuns:
             each = self.replications * len(self.settings.run_in)
             self._progress.start(f"points on fresh seeds, {each} runs each", len(new))
             self.count += len(new) * each
-        numbers = range(self._first, self._first + self.replications)
-        self._today.prepare(numbers)
-        groups = [
-            [Task(case.scenario, point, case.seed, k) for case in self.settings.run_in for k in numbers]
-            for point in new
-        ]
-        for done, outcome in enumerate(run_groups(groups, self._pool, self._work), start=1):
+        if self._table.guarded and not self._table.had({}, self._first):
+            list(self._simulate([{}]))  # where the baseline fails, no configuration can lose more
+        for done, outcome in enumerate(self._simulate(new), start=1):
             point = new[outcome.index]
             failed = outcome.failure is not None
-            self._known[key(point)] = str(outcome.failure) if failed else self._fresh(point, outcome.value)
+            self._known[key(point)] = str(outcome.failure) if failed else self._fresh(point)
             self._progress.update(done)
         return [self._known[key(point)] for point in points]
 
-    def _fresh(self, point: Point, runs: Sequence[Metrics]) -> Fresh | str:
-        each = self.replications
-        runs = self._today.compared(runs, range(self._first, self._first + each))
-        by_case = [runs[start : start + each] for start in range(0, len(runs), each)]
+    def _simulate(self, points: Sequence[Point]) -> Iterator[Outcome[list[Metrics]]]:
+        """Run configurations, and put what they give into the table."""
+        cases = self.settings.run_in
+        places = [self._table.places(point, self._numbers) for point in points]
+        groups = [
+            [Task(cases[one.case].scenario, point, cases[one.case].seed, one.replication) for one in some]
+            for point, some in zip(points, places, strict=True)
+        ]
+        for outcome in run_groups(groups, self._pool, self._work):
+            if outcome.failure is None:
+                for place, metrics in zip(places[outcome.index], outcome.value, strict=True):
+                    self._table.add(place, metrics, points[outcome.index])
+            yield outcome
+
+    def _fresh(self, point: Point) -> Fresh | str:
+        by_case = self._table.runs(point, self._numbers)
         found = evaluated(0, point, by_case, self.settings)
         if isinstance(found, Failed):
             return found.reason
