@@ -20,7 +20,7 @@ from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.starvation import NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable
-from gridtune.optimize.runs.trials import ASKED, ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
+from gridtune.optimize.runs.trials import ASKED, BUDGET, ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.distributions import distribution
@@ -129,8 +129,8 @@ def search(
         if pool is None:
             workers.close()
         try:
-            study.set_attribute(UNITS, table.units)
-            study.close()
+            with study:
+                study.set_attribute(UNITS, table.units)
         finally:
             if holding is None:
                 held.close()
@@ -264,6 +264,7 @@ def _counted(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
     if before != asked or budget.seconds is not None:
         count = len(study.rows)
     study.set_attribute(ASKED, [asked, count])
+    study.set_attribute(BUDGET, budget.points)
     return count if budget.runs is not None else 0
 
 
@@ -290,9 +291,12 @@ def _going_on(running: Evaluator, budget: Budget, where: Path | str | None) -> s
 
 @contextmanager
 def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
-    """Make and hold a folder for what the block is about to open; if that fails, nothing is left."""
+    """Make and hold a folder for what the block is about to open.
+
+    If that fails, nothing is left, or what was begun in a folder that is known to be ours.
+    """
     new = [] if out is None else [folder for folder in (out, *out.parents) if not folder.exists()]
-    fresh = out is not None and not (out / FOLDER).exists()
+    before = _names(out)
     try:
         if out is not None:
             try:
@@ -304,8 +308,13 @@ def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
     except BaseException:
         held.close()
         with suppress(OSError):
-            if fresh and out is not None:
+            if out is not None and _names(out) - before == {FOLDER}:
                 (out / FOLDER).unlink()
             for folder in new:
                 folder.rmdir()
         raise
+
+
+def _names(folder: Path | None) -> set[str]:
+    """Of what is in a folder; nothing where there is none."""
+    return {path.name for path in folder.iterdir()} if folder is not None and folder.is_dir() else set()

@@ -43,7 +43,7 @@ WAYS = {
 def test_no_search_takes_more_runs_than_it_was_given(tmp_path, way):
     advised, more = 0, WAYS[way]
     each = more.get("replications", 2) * len(more.get("seeds", [1]))
-    for runs in (31 * each, 80 * each + 1):
+    for runs in (49 * each, 130 * each + 1):
         found, count, rows = done(tmp_path / str(runs), runs, **more)
         assert count == rows == found.archive.simulated <= runs
         advised += len(found.archive.recommendations)

@@ -17,6 +17,7 @@ from gridtune.optimize.studies.study import OpenStudy
 
 # Attributes of a study.
 UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
+BUDGET = "budget"
 NONE: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
 
