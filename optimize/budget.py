@@ -91,7 +91,9 @@ class Meter:
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
         left = self.left(spent, SEARCH)
-        return left if self.budget.runs is None else min(left, self.budget.runs - self._reserve - spent)
+        if self.budget.runs is None:
+            return left
+        return max(0, min(left, self.budget.runs - self._reserve - spent))
 
     def left(self, spent: int, share: float = 1.0) -> int:
         """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""
