@@ -17,7 +17,7 @@ from gridtune.optimize.commands.compare import (
 )
 from gridtune.optimize.front.front import front, reference_point
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.paired import difference, unpaired_difference
+from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.report.comparison import compared, compared_fronts
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
@@ -32,20 +32,6 @@ def kept(folder, **options):
         out=folder, **options,
     )  # fmt: skip
     return str(folder)
-
-
-def test_welchs_interval_is_that_of_scipy():
-    from scipy.stats import ttest_ind
-
-    draw = np.random.default_rng(3)
-    a, b = draw.normal(0, 1, 6).tolist(), draw.normal(1, 4, 11).tolist()
-    found = unpaired_difference(b, a)
-    known = ttest_ind(b, a, equal_var=False)
-    interval = known.confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert 1 - found.confidence == pytest.approx(known.pvalue)
-    assert unpaired_difference([1.0], [2.0, 3.0]).low is None
-    assert found.pairs == unpaired_difference([1.0], [2.0]).pairs == 0
 
 
 def test_common_streams_are_compared_in_pairs():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gridtune.optimize.replication.paired import Difference, difference, unpaired_difference
+from gridtune.optimize.replication.paired import Difference, difference
 
 
 def as_row(found):
@@ -26,30 +26,11 @@ def test_pairs_are_those_of_students_test(count):
         assert found.pairs == count
 
 
-@pytest.mark.parametrize("counts", [(2, 2), (2, 5), (6, 3)])
-def test_samples_are_those_of_welchs_test(counts):
-    draw = np.random.default_rng(counts)
-    to, start = draw.normal(5, 1, counts[0]), draw.normal(6, 3, counts[1])
-    test = stats.ttest_ind(to, start, equal_var=False)
-    interval = test.confidence_interval(0.95)
-    error = (to.var(ddof=1) / counts[0] + start.var(ddof=1) / counts[1]) ** 0.5
-    found = unpaired_difference(to.tolist(), start.tolist())
-    expected = [to.mean() - start.mean(), error, interval.low, interval.high, 1 - test.pvalue]
-    assert as_row(found) == pytest.approx(expected)
-    assert found.pairs == 0
-
-
 def test_what_does_not_vary_is_sure_and_one_run_says_nothing_of_chance():
     assert difference((3.0, 4.0), (1.0, 2.0)) == Difference(2.0, 0.0, 2.0, 2.0, 1.0, 2)
     assert difference((1.0, 2.0), (1.0, 2.0)) == Difference(0.0, 0.0, 0.0, 0.0, 0.0, 2)
     assert difference((3.0,), (0.5,)) == Difference(2.5, None, None, None, None, 1)
-    assert unpaired_difference((3.0, 3.0), (1.0, 1.0)) == Difference(2.0, 0.0, 2.0, 2.0, 1.0, 0)
-    assert unpaired_difference((3.0, 3.0), (3.0, 3.0)) == Difference(0.0, 0.0, 0.0, 0.0, 0.0, 0)
-    for to, start in (((3.0,), (0.5, 0.5)), ((3.0, 3.0), (0.5,))):
-        assert unpaired_difference(to, start) == Difference(2.5, None, None, None, None, 0)
     for to, start in (((), (1.0,)), ((1.0,), ())):
-        with pytest.raises(ValueError, match="without a value"):
-            unpaired_difference(to, start)
         with pytest.raises(ValueError, match="without a common"):
             difference(to, start)
 
@@ -67,8 +48,6 @@ def test_gaps_below_the_resolution_or_rounding_are_none():
     # A spread at the limit of rounding is none.
     assert difference((1.0, 2.0 + 3e-13), (0.0, 1.0)).standard_error == 0.0
     assert difference((1.0, 2.0 + 1e-9), (0.0, 1.0)).standard_error > 0
-    assert unpaired_difference((1.0, 1.0 + 3e-13), (3.0, 3.0)).standard_error == 0.0
-    assert unpaired_difference((1.0, 1.0 + 1e-9), (0.0, 0.0)).standard_error > 0
 
 
 def test_how_surely_something_differs_has_a_word():

@@ -84,13 +84,6 @@ def replications(estimates: dict[str, Estimate]) -> int:
     return min((len(estimate.values) for estimate in estimates.values()), default=0)
 
 
-def first_of(estimates: dict[str, Estimate], count: int) -> dict[str, Estimate]:
-    """The estimates from the first `count` replications."""
-    if replications(estimates) == count:
-        return estimates
-    return {name: estimate_of(known.values[:count]) for name, known in estimates.items()}
-
-
 def estimate_of(values: Sequence[float]) -> Estimate:
     """An estimate from one value per replication."""
     summary = Summary.of(values)

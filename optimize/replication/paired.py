@@ -39,38 +39,3 @@ def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -
     half = float(stdtrit(count - 1, 0.5 + INTERVAL / 2)) * error
     confidence = 1 - 2 * float(stdtr(count - 1, -abs(mean) / error))
     return Difference(mean, error, mean - half, mean + half, confidence, count)
-
-
-def unpaired_difference(to: Sequence[float], start: Sequence[float]) -> Difference:
-    """What changes from one sample to another that shares no streams with it.
-
-    Args:
-        to, start: values, one per replication.
-
-    Raises:
-        ValueError: one is empty.
-
-    Source: B. Welch, The Generalization of Student's Problem when Several Different Population Variances are
-        Involved, Biometrika 34, 1947.
-    """
-    if not to or not start:
-        raise ValueError("a sample without a value cannot be compared")
-    means = [sum(some) / len(some) for some in (to, start)]
-    gap = means[0] - means[1]
-    if min(len(to), len(start)) < 2:
-        return Difference(gap, None, None, None, None, 0)
-    parts = [
-        sum((value - mean) ** 2 for value in some) / (len(some) - 1) / len(some)
-        for some, mean in zip((to, start), means, strict=True)
-    ]
-    error = sqrt(sum(parts))
-    if error <= ROUNDING * max(map(abs, (*to, *start))):
-        return Difference(gap, 0.0, gap, gap, 1.0 if gap else 0.0, 0)
-    from scipy.special import stdtr, stdtrit
-
-    free = sum(parts) ** 2 / sum(
-        part**2 / (len(some) - 1) for part, some in zip(parts, (to, start), strict=True)
-    )
-    half = float(stdtrit(free, 0.5 + INTERVAL / 2)) * error
-    confidence = 1 - 2 * float(stdtr(free, -abs(gap) / error))
-    return Difference(gap, error, gap - half, gap + half, confidence, 0)

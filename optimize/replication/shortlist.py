@@ -76,13 +76,6 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
     return chosen[len(base) :]
 
 
-def to_minimise(evaluation: Evaluation, objectives: Sequence[Objective]) -> list[float]:
-    """Means of the objectives, turned so that less is better."""
-    return [
-        evaluation.objectives[o.name].mean * (1.0 if o.direction == "minimize" else -1.0) for o in objectives
-    ]
-
-
 def shortlist(
     evaluations: Sequence[Evaluation], objectives: Sequence[Objective], limit: int = LIMIT
 ) -> list[Evaluation]:
