@@ -141,13 +141,14 @@ def search(
 
 @dataclass(frozen=True)
 class _Plan:
-    """A search that was found to make sense."""
+    """A search that was found to make sense; its reserve is for two configurations to be validated."""
 
     settings: Settings
     budget: Budget
     name: str
     where: str | Path | None
     kind: type[Sampler]
+    reserve: int
     notes: list[str] = field(default_factory=list)
 
 
@@ -199,12 +200,13 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
             raise ScenarioError(
                 f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
             )
-    least = 4 * each * cases
+    reserve = 2 * cases * (PAIR if config.validation_replications is None else config.validation_replications)
+    least = 2 * cases * each + reserve
     if budget.runs is not None and budget.runs < least:
         raise ScenarioError(
             f"runs {budget.runs}: too few to search and to judge what is found; {least} at least"
         )
-    return _Plan(settings, budget, name, where, kind, notes)
+    return _Plan(settings, budget, name, where, kind, reserve, notes)
 
 
 def _guards(
@@ -222,7 +224,7 @@ def _guards(
 def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
     """Explore, validate, recommend."""
     settings, runs = plan.settings, plan.budget.runs or 0
-    meter = Meter(plan.budget, reserve=min(2 * PAIR * len(settings.run_in), runs // 2))
+    meter = Meter(plan.budget, plan.reserve)
     sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
     running.count(study.rows[: _counted(study, plan.budget, config.validation_replications)])
     Exploration(running, sampler, meter).explore()
@@ -241,7 +243,7 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
         rest = meter.left(running.spent, share)
         return rest if runs or fixed is not None else min(rest, free)
 
-    enough = plan.budget.runs is None or left() >= 2 * LEAST
+    enough = not runs or (left() >= 2 * LEAST and left(VALIDATION) >= plan.reserve)
     share = VALIDATION if enough else 1.0
     Validation(running, archive, lambda: left(share, CHECKED), fixed).validate()
     if fixed != 0:

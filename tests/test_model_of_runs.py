@@ -4,6 +4,7 @@ from math import inf, log
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.inference import model_of_runs
@@ -127,7 +128,8 @@ def test_a_judgement_takes_enough_points():
     gap = found.difference(1, 0, goals[0], 4)
     back = found.difference(0, 1, goals[0], 4)
     assert (gap.mean, gap.low, gap.high) == pytest.approx((-back.mean, -back.high, -back.low))
-    assert gap.high - gap.low == pytest.approx(2 * 1.959964 * gap.standard_error)
+    free = ENOUGH * 3 - 3  # four runs of each, and effects of four replications
+    assert gap.high - gap.low == pytest.approx(2 * student.ppf(0.975, free) * gap.standard_error)
     assert gap.pairs == 4
     same = found.difference(0, 0, goals[0])
     assert (same.verdict, same.low, same.high) == ("equal", 0.0, 0.0)

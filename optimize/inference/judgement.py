@@ -62,7 +62,7 @@ class Judgement:
             pairs: replications that both have; for what is told of it.
         """
         import numpy as np
-        from scipy.special import ndtr, ndtri
+        from scipy.special import stdtr, stdtrit
 
         column = self._objectives.index(objective)
         sign = float(signs([objective])[0])
@@ -72,8 +72,8 @@ class Judgement:
         error = float(np.std(gaps))
         if np.ptp(gaps) == 0 or not isfinite(posterior.unit[column]):
             return Difference(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
-        half = float(ndtri(0.5 + INTERVAL / 2)) * error
-        confidence = 1 - 2 * float(ndtr(-abs(mean) / error))
+        half = float(stdtrit(posterior.freedom, 0.5 + INTERVAL / 2)) * error
+        confidence = 1 - 2 * float(stdtr(posterior.freedom, -abs(mean) / error))
         return Difference(mean, error, mean - half, mean + half, confidence, pairs)
 
 

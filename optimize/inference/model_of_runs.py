@@ -140,8 +140,6 @@ def fit(
     samples, replays = [], []
     for one, mean in zip(made, expected_each, strict=True):
         rest = _sample(one.covariance(), least, draws // count, rng, len(points))
-        # Few runs leave the size of noise uncertain: differences follow Student's t rather than a normal law.
-        rest *= np.sqrt(free / rng.chisquare(free, (len(rest), 1, 1)))
         samples.append(mean + rest)
         again = np.array([one.mean(some) for some in anew])
         replays.append(again[:, None] + rest[: REPLAYED // count])
@@ -150,7 +148,7 @@ def fit(
     tie = _unit(plain)
     for drawn in (found, repeated):
         drawn[..., unit <= tie] = means[:, unit <= tie]  # noise that is less than a tie is none
-    return Posterior(means * unit, found * unit, tie, repeated * unit)
+    return Posterior(means * unit, found * unit, tie, repeated * unit, free)
 
 
 def _independent(alike: Array, sizes: Array) -> Array:

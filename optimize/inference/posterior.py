@@ -25,12 +25,14 @@ class Posterior:
         unit: difference of each objective that is a tie.
         replays: what `draws` would be had the points been worth `means` exactly and the same runs been done
             anew, for several such studies: studies x draws x points x objectives.
+        freedom: degrees of freedom by which the size of the noise is known.
     """
 
     means: Array
     draws: Array
     unit: Array
     replays: Array
+    freedom: float
     _shifts: dict[bytes, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def non_dominated(self, rivals: Array | None = None) -> Array:

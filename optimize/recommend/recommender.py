@@ -12,7 +12,7 @@ Journal of Heuristics 22(4), 2016.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.inference.noisy_surface import NoisySurface
 from gridtune.optimize.inference.response_surface import coordinates_of, distances
 from gridtune.optimize.recommend.harm import harms
-from gridtune.optimize.recommend.runs import Block, Sample, better, gain, worse
+from gridtune.optimize.recommend.runs import Block, Sample, better, gain, significant, worse
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
 from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Objective
@@ -115,7 +115,7 @@ class Recommender:
             made = self._confirmed(one, confirmation, chr(ord("A") + len(found)))
             if made is not None:
                 found.setdefault(key(made.values), made)
-        return tuple(found.values())
+        return tuple(self._with_shares(one, elimination) for one in found.values())
 
     def _candidates(self) -> list[_Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline."""
@@ -321,6 +321,34 @@ class Recommender:
             count,
         )
 
+    def _with_shares(self, made: Recommendation, block: Block) -> Recommendation:
+        """The recommendation with what each change alone does to the baseline, as far as runs are left."""
+        units = units_of(self._settings.space, self._baseline, made.values)
+        singles = [(unit, combined(self._settings.space, self._baseline, [unit])) for unit in units]
+        points = [made.values, *(point for _, point in singles if point is not None)]
+        if len(units) < 2 or not block.replications or block.cost([{}, *points]) > self._left():
+            return made
+        start, whole, *alone = block.run([{}, *points])
+        if start is None or whole is None:
+            return made
+        samples = iter(alone)
+        known = {unit.path: next(samples) for unit, point in singles if point is not None}
+        changes = [self._told(one, known.get(one.path), start, whole) for one in made.changes]
+        share = {path: one.share or 0.0 for one in changes for path in _unit(units, one.path)}
+        return replace(made, changes=tuple(sorted(changes, key=lambda one: -share.get(one.path, 0.0))))
+
+    def _told(
+        self, one: ParameterChange, sample: Sample | None, start: Sample, whole: Sample
+    ) -> ParameterChange:
+        if sample is None:
+            return one
+        gaps = {o.name: gain(sample, start, o) for o in self._objectives}
+        full = {o.name: gain(whole, start, o) for o in self._objectives}
+        alone = {name: gap.mean if significant(gap) else 0.0 for name, gap in gaps.items()}
+        parts = [alone[o.name] / full[o.name].mean for o in self._objectives if better(full[o.name], o)]
+        share = sum(min(max(part, 0.0), 1.0) for part in parts) / len(parts) if parts else None
+        return replace(one, alone=alone, share=share)
+
     def _title(self, title: str, objectives: Mapping[str, Difference]) -> str:
         """The title without superlatives that the confirmation does not bear out."""
         names = {_best(one): one for one in self._objectives}
@@ -330,6 +358,11 @@ class Recommender:
             if part not in names or better(objectives[names[part].name], names[part])
         ]
         return ", ".join(parts) or "trade-off"
+
+
+def _unit(units: Sequence[Unit], path: str) -> list[str]:
+    """Paths that are changed together with one that gives its unit the name."""
+    return next(([*unit.values] for unit in units if unit.path == path), [])
 
 
 def _best(objective: Objective) -> str:

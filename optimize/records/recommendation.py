@@ -17,9 +17,10 @@ class ParameterChange:
         path: dotted path of the parameter.
         before: its value in the baseline; None where the parameter does not exist there.
         after: its recommended value.
-        alone: difference of each objective to the baseline if only this is changed, by name; empty where
+        alone: difference of each objective to the baseline if only this is changed (with what depends on
+            it), by name, 0 where it is not significant; empty where
             nobody ran that.
-        share: of the recommendation's effect that is lost without this change, from 0 to 1; None if unknown.
+        share: of what the recommendation gains that this change alone gains, from 0 to 1; None if unknown.
     """
 
     path: str

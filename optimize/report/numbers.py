@@ -10,7 +10,7 @@ from textwrap import fill
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.paired import Difference
-from gridtune.scenarios.results.amounts import human, human_difference, scale_of
+from gridtune.scenarios.results.amounts import human, human_difference, human_metric, scale_of
 
 SAME = "="  # no significant difference
 UNKNOWN = "?"  # one run, so that noise cannot be estimated
@@ -87,7 +87,7 @@ def amount(value: float, metric: Objective) -> str:
     """A value of a metric: `76.8 %`, `14 s`, `1.35`."""
     if label(metric.name).percent and isfinite(value):
         return f"{100 * value:.3g} %"
-    return human(value, metric.unit)
+    return human_metric(metric.name, value, metric.unit)
 
 
 def with_half(value: float, half: float | None, metric: Objective) -> str:
@@ -95,7 +95,7 @@ def with_half(value: float, half: float | None, metric: Objective) -> str:
     if not half or not isfinite(half) or not isfinite(value):
         return amount(value, metric)
     percent = label(metric.name).percent
-    size, tail = (0.01, " %") if percent else scale_of(max(abs(value), half), metric.unit)
+    size, tail = (0.01, " %") if percent else scale_of(max(abs(value), half), metric.unit, metric.name)
     places = min(max(1 - floor(log10(half / size)), 0), 9)
     return f"{value / size:.{places}f} ± {half / size:.{places}f}{tail}"
 

@@ -15,14 +15,16 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 def human(value: float, unit: str = "") -> str:
     """A value as people say it: three digits, times in d, h, min or s, counts as counts, millions as M."""
-    if not isfinite(value):
-        return str(value)
-    size, tail = scale_of(value, unit)
-    return f"{_digits(value / size)}{tail}"
+    return human_metric("", value, unit)
 
 
-def scale_of(value: float, unit: str = "") -> tuple[float, str]:
-    """What to divide a value by for people, and what stands behind the number then: ` h`, `M`, nothing."""
+def scale_of(value: float, unit: str = "", name: str = "") -> tuple[float, str]:
+    """What to divide a value by for people, and what stands behind the number then: ` h`, `M`, nothing.
+
+    Work, which is in slot-seconds, is in core-hours: metrics whose `name` says so.
+    """
+    if unit == "s" and name.split(".")[0].endswith("_work"):
+        return 3600.0, " core-h"
     if unit == "s":
         return next(((size, f" {name}") for size, name, least in TIMES if abs(value) >= least), (1.0, " s"))
     return next(((size, letter) for size, letter in LARGE if abs(value) >= size), (1.0, ""))
@@ -30,9 +32,10 @@ def scale_of(value: float, unit: str = "") -> tuple[float, str]:
 
 def human_metric(name: str, value: float, unit: str = "") -> str:
     """A value of a metric as people say it: as `human`, but work, which is in slot-seconds, in core-hours."""
-    if unit == "s" and name.split(".")[0].endswith("_work"):
-        return f"{_digits(value / 3600.0)} core-h" if isfinite(value) else str(value)
-    return human(value, unit)
+    if not isfinite(value):
+        return str(value)
+    size, tail = scale_of(value, unit, name)
+    return f"{_digits(value / size)}{tail}"
 
 
 def human_difference(mean: float, half: float | None, unit: str = "") -> str:

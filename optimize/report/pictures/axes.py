@@ -92,7 +92,7 @@ def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:
     import numpy as np
 
     values = np.asarray(table[objective.name], dtype=float)
-    size, unit = scale_of(float(np.abs(values).max()), objective.unit)
+    size, unit = scale_of(float(np.abs(values).max()), objective.unit, objective.name)
     size, unit = (0.01, "%") if label(objective.name).percent else (size, unit)
     unit = unit.strip() if objective.unit == "s" else f"{unit}{objective.unit}"
     text = metric_label(replace(objective, unit="seconds" if unit == "s" else unit))
