@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
 ON_FRONT = 0.8  # probability of being non-dominated from which a configuration is on the front
+BEARABLE = 0.5  # of the baseline's value: what gets worse by more is too high a price to recommend
 POSSIBLE = 0.05  # the same, from which it is listed among the members
 __all__ = ["Front", "Member", "comparable", "front", "probability_non_dominated", "reference_point"]
 
@@ -128,6 +129,20 @@ class Front:
         names = ", ".join(one.name for one in self.objectives)
         return f"Front({self.archive.study!r}, {len(self.kept)} configurations for {names})"
 
+    def bearable(self, members: Sequence[Member]) -> list[Member]:
+        """Those that make no objective worse than the baseline by more than half of its value.
+
+        Where that is 0, by more than half of the range over all configurations.
+        """
+        import numpy as np
+
+        baseline = self.worth.get(self.archive.today) if self.archive.today is not None else None
+        if baseline is None or not members:
+            return []
+        spread = np.ptp(list(self.worth.values()), axis=0)
+        most = baseline + BEARABLE * np.where(baseline == 0, spread, np.abs(baseline))
+        return [one for one, row in zip(members, self.costs(members), strict=True) if (row <= most).all()]
+
     @property
     def chances(self) -> bool:
         """Whether anything is said of how probably members are on the front."""
@@ -177,7 +192,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         members = _judged(archive, rivals, same, judgement, worth, resamples)
     kept = [member for member in members if member.non_dominated]
     rows = [[worth[member.evaluation.number] for member in kept]]
-    rows.append(list(costs([member.evaluation.objectives for member in kept], objectives)))
+    rows.append(_searched([member.evaluation for member in kept], baseline, objectives, worth))
     now, searched = (hypervolume(_array(some, objectives), objectives, point) for some in rows)
     validated = any(member.validated for member in members)
     return Front(archive, members, validated, point, now, searched, judgement, certain, worth)
@@ -304,6 +319,18 @@ def _anchored(archive: Archive, judgement: Judgement | None, plain: Mapping[int,
     least = np.where(np.min(runs, axis=1) < 0, -np.inf, 0.0)
     means = {number: turned * np.maximum(turned * row, least) for number, row in means.items()}
     return means | {one.number: turned * [one.means[o.name] for o in objectives] for one in confirmed}
+
+
+def _searched(
+    kept: Sequence[Evaluation],
+    baseline: Sequence[Evaluation],
+    objectives: Sequence[Objective],
+    worth: Mapping[int, Array],
+) -> list[Array]:
+    """Means in the search, to be minimised, on the level of `worth`: the same shift for all of them."""
+    rows = costs([one.objectives for one in [*baseline, *kept]], objectives)
+    shift = sum(worth[one.number] - row for one, row in zip(baseline, rows, strict=False))
+    return [row + shift for row in rows[len(baseline) :]]
 
 
 def _mean(evaluation: Evaluation, name: str) -> float:

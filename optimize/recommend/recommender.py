@@ -40,7 +40,6 @@ FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATIO
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
-BEARABLE = 0.5  # of the baseline's value: an objective that gets worse by more is too high a price
 TRIES = 4  # subsets of a configuration that are run
 KNOWN = 200  # configurations that the surrogate model learns from
 DRAWS = 64
@@ -124,8 +123,7 @@ class Recommender:
         if baseline is None or baseline not in front.worth:
             return []
         start = front.worth[baseline]
-        bearable = [(row <= start + BEARABLE * abs(start)).all() for row in front.costs(members)]
-        members = [one for one, able in zip(members, bearable, strict=True) if able]
+        members = front.bearable(members)
         if not members:
             return []
         values = front.costs(members)
