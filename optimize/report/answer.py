@@ -87,7 +87,8 @@ def heading(front: Front, seconds: float | None = None) -> str:
     seeds = [one.replications for one in recommendations(front)] or [
         one.evaluation.fresh_replications for one in front.kept
     ]
-    basis = f"validated on {counted(min(seeds), 'seed')}" if any(seeds) else "not validated"
+    seeds = [count for count in seeds if count]
+    basis = f"validated on {counted(min(seeds), 'seed')}" if seeds else "not validated"
     return f"{archive.heading}: {', '.join(facts)}; {basis}"
 
 
