@@ -20,7 +20,7 @@ from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.starvation import NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable
-from gridtune.optimize.runs.trials import ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
+from gridtune.optimize.runs.trials import ASKED, BUDGET, ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.distributions import distribution
@@ -129,8 +129,8 @@ def search(
         if pool is None:
             workers.close()
         try:
-            study.set_attribute(UNITS, table.units)
-            study.close()
+            with study:
+                study.set_attribute(UNITS, table.units)
         finally:
             if holding is None:
                 held.close()
@@ -226,6 +226,7 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     settings, runs = plan.settings, plan.budget.runs or 0
     meter = Meter(plan.budget, plan.reserve)
     sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
+    running.count(study.rows[: _counted(study, plan.budget, config.validation_replications)])
     Exploration(running, sampler, meter).explore()
     allowed = max(int(VALIDATED * running.spent), FLOOR * len(settings.run_in))
     found: tuple[Recommendation, ...] = ()
@@ -255,6 +256,20 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     return archive()
 
 
+def _counted(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
+    """How many of the known runs count from the start: those of a search that was asked for otherwise.
+
+    Where the same is asked for, a resumed search needs them again one by one, unless time ends it.
+    """
+    asked = [str(budget), fixed]
+    before, count = study.attributes.get(ASKED, (asked, 0))
+    if before != asked or budget.seconds is not None:
+        count = len(study.rows)
+    study.set_attribute(ASKED, [asked, count])
+    study.set_attribute(BUDGET, budget.points)
+    return count if budget.runs is not None else 0
+
+
 def _number(running: Evaluator, point: Point) -> int:
     """The number of a configuration, which is evaluated if it was not."""
     if key(point) not in running.known:
@@ -278,9 +293,12 @@ def _going_on(running: Evaluator, budget: Budget, where: Path | str | None) -> s
 
 @contextmanager
 def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
-    """Make and hold a folder for what the block is about to open; if that fails, nothing is left."""
+    """Make and hold a folder for what the block is about to open.
+
+    If that fails, nothing is left, or what was begun in a folder that is known to be ours.
+    """
     new = [] if out is None else [folder for folder in (out, *out.parents) if not folder.exists()]
-    fresh = out is not None and not (out / FOLDER).exists()
+    before = _names(out)
     try:
         if out is not None:
             try:
@@ -292,8 +310,13 @@ def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
     except BaseException:
         held.close()
         with suppress(OSError):
-            if fresh and out is not None:
+            if out is not None and _names(out) - before == {FOLDER}:
                 (out / FOLDER).unlink()
             for folder in new:
                 folder.rmdir()
         raise
+
+
+def _names(folder: Path | None) -> set[str]:
+    """Of what is in a folder; nothing where there is none."""
+    return {path.name for path in folder.iterdir()} if folder is not None and folder.is_dir() else set()

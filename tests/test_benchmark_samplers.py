@@ -1,12 +1,9 @@
 """The comparison of samplers measures what it says, once."""
 
-import json
-
 import pytest
 
 from gridtune.optimize.samplers import samplers
 from gridtune.scenarios.execution.replicate import Task, metrics_of
-from tests.benchmarks import samplers as benchmark
 from tests.benchmarks.sampler_cases import CASES, Case
 from tests.benchmarks.sampler_runs import Runs
 from tests.benchmarks.sampler_table import ROWS, quality, read_rows, table
@@ -17,40 +14,6 @@ TOY = "diet/night-simultaneous"
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     monkeypatch.setitem(CASES, TOY, Case(TOY, best=(0.0, 0.0, 1000.0), worst=(10.0, 10.0, 0.0)))
-    monkeypatch.setattr(benchmark, "FRESH_REPLICATIONS", 2)
-
-
-def rows(tmp_path, *options):
-    path = tmp_path / "rows.jsonl"
-    benchmark.main(["--scenario", TOY, "--rows", str(path), *options])
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def test_a_smaller_budget_is_the_beginning_of_a_larger_search(tmp_path):
-    judge = benchmark.Judge(CASES[TOY], Runs(CASES[TOY], tmp_path / "runs"))
-    both = list(benchmark.measure(TOY, "random", 3, 4, [4, 10], judge))
-    alone = list(benchmark.measure(TOY, "random", 3, 4, [4], judge))
-    assert [row["budget"] for row in both] == [4, 10]
-    assert both[0]["front"] == alone[0]["front"]
-
-
-def test_budgets_share_a_search_only_if_their_batches_are_equal():
-    found = list(benchmark.searches([TOY], ["random", "nsga2", "nsga2:20"], 1, [200, 1000]))
-    small, large = (samplers()["nsga2"].batch_for(budget) for budget in (200, 1000))
-    assert found == [
-        (TOY, "random", 1, 32, [200, 1000]),
-        (TOY, "nsga2", 1, small, [200]),
-        (TOY, "nsga2", 1, large, [1000]),
-        (TOY, "nsga2", 1, 20, [200, 1000]),
-    ]
-
-
-def test_what_is_measured_is_not_measured_again(tmp_path, capsys):
-    options = ("--sampler", "random", "--budgets", "6")
-    assert [row["seed"] for row in rows(tmp_path, *options, "--seeds", "1")] == [1]
-    capsys.readouterr()
-    assert [row["seed"] for row in rows(tmp_path, *options, "--seeds", "2")] == [1, 2]
-    assert "seed 1" not in capsys.readouterr().out
 
 
 def test_sites_that_are_run_one_by_one_give_what_they_give_together(tmp_path):

@@ -95,14 +95,13 @@ class Recommender:
         candidates = self._candidates()
         if not candidates:
             return ()
-        eliminating = confirming = 1
-        if not (certain := self._front.certain):
-            candidates, eliminating, confirming = self._affordable(candidates)
+        candidates, eliminating, confirming = self._affordable(candidates)
         if not candidates:
             self._evaluator.note(
                 "note: too few runs are left to confirm recommendations; more --runs allow it"
             )
             return ()
+        certain = self._front.certain
         firsts = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
         elimination, confirmation = (
             Block(self._evaluator, range(first, first + count))
@@ -150,9 +149,14 @@ class Recommender:
         """As many candidates as runs allow, with the replications of elimination and of confirmation."""
         left = self._left() // len(self._settings.run_in)
         for count in range(len(candidates), 0, -1):
-            left_here = left - count  # a sparse configuration is evaluated as any other
+            # A sparse configuration is evaluated as any other.
+            left_here = left - count * self._settings.replications
             sure = 1 + 2 * count  # the baseline, sparse and whole configurations
             tries = 1 + (1 + TRIES) * count
+            if self._front.certain:  # one run tells all, and the confirmation repeats those of before
+                if left_here >= tries:
+                    return candidates[:count], 1, 1
+                continue
             confirmation = min(CONFIRMATION, left_here // sure)
             if count > 1 and (left_here - confirmation * sure) // tries < LEAST_ELIMINATION:
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from gridtune.optimize.front.front import twice_as_bad
@@ -15,6 +15,7 @@ from gridtune.optimize.runs.trials import keep_trial
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.studies.runs import Run
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
 from gridtune.scenarios.workers.pool import Outcome, Pool
@@ -56,6 +57,7 @@ class Evaluator:
         self.simulated = 0
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
+        self._earlier: set[Place] = set()
         self._volume = Volume(settings.objectives)
         self._volume_shown: float | None = None
         self._looked = 0.0
@@ -67,8 +69,17 @@ class Evaluator:
 
     @property
     def spent(self) -> int:
-        """Runs of this search so far, looked up or done."""
-        return len(self._used)
+        """Runs of this search so far, looked up or done, and those that count from its start."""
+        return len(self._used | self._earlier)
+
+    def count(self, rows: Iterable[Run]) -> None:
+        """Let runs count as spent from the start, whether this search comes to need them or not."""
+        self._earlier.update(place for row in rows if (place := self.table.place(row)) is not None)
+
+    @property
+    def repeating(self) -> bool:
+        """Whether runs that count from the start are still to be looked up, and cost nothing."""
+        return not self._earlier <= self._used
 
     @property
     def entries(self) -> list[Entry]:
@@ -77,7 +88,7 @@ class Evaluator:
 
     def cost(self, points: Sequence[Point], replications: Sequence[Sequence[int]]) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
-        return len(self._needed(points, replications) - self._used)
+        return len(self._needed(points, replications) - self._used - self._earlier)
 
     def evaluate(self, points: Sequence[Point]) -> None:
         """Evaluate new configurations and keep them under consecutive numbers, in their order."""

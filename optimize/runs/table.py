@@ -63,14 +63,18 @@ class RunTable:
         self._known: dict[Place, Metrics] = {}
         self.units = dict(units or {})
         for row in rows:
-            if row.case in self._cases and not row.failure:
-                first = FIRST_VALIDATION if row.validation else 0
-                place = Place(
-                    self.name(dict(row.values)), self._cases.index(row.case), first + row.replication
-                )
+            place = self.place(row)
+            if place is not None:
                 self._known[place] = {
                     name: Metric(value, self.units.get(name, "")) for name, value in row.metrics.items()
                 }
+
+    def place(self, row: Run) -> Place | None:
+        """Which run a row is of; None if it is of none of this search."""
+        if row.case not in self._cases or row.failure:
+            return None
+        first = FIRST_VALIDATION if row.validation else 0
+        return Place(self.name(dict(row.values)), self._cases.index(row.case), first + row.replication)
 
     def name(self, point: Point) -> str:
         """The key of a configuration; what sets nothing else than the baseline is the baseline."""
