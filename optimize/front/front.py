@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.inference.judgement import Judgement, judgement_of
-from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
+from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, chances, probability_non_dominated
 from gridtune.optimize.replication.compare import costs, non_dominated, replications, signs
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
@@ -80,7 +80,8 @@ class Front:
 
     Attributes:
         archive: the search.
-        members: configurations that may be on the front, those that are first, then by their objectives.
+        members: configurations that may be on the front, or break a constraint on validation seeds only;
+            those that are on it first, then by their objectives.
         validated: whether any member has validation runs.
         reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
         hypervolume: of the configurations on the front, by their estimated means.
@@ -208,24 +209,26 @@ def _judged(
 ) -> tuple[Member, ...]:
     """What the posterior says of each configuration that keeps the constraints; best first."""
     known = [one for one in rivals if one.number in judgement]
-    keeps = [violation(excesses(archive.constraints, _cases(one))) == 0 for one in known]
-    able = [one for one, keep in zip(known, keeps, strict=True) if keep]
+    keep = {one.number for one in known if keeps(one, archive.constraints)}
+    able = [one for one in known if one.number in keep]
     best = {
         min(able, key=lambda one: (worth[one.number][at], one.number)).number
         for at in range(len(archive.objectives))
         if able
     }
+    chances_of = judgement.chances
     listed = [
-        (one, keep)
-        for one, keep in zip(known, keeps, strict=True)
-        if judgement.chances[one.number] >= POSSIBLE or one.number in best
+        one
+        for one in known
+        if chances_of[one.number] >= POSSIBLE or one.number in best or one.number not in keep
     ]
-    bounds = _feasible_chances(archive, [one for one, _ in listed], resamples)
+    bounds = _feasible_chances(archive, listed, resamples)
     made = []
-    for (one, keep), bound in zip(listed, bounds, strict=True):
-        chance = judgement.chances[one.number] * (1.0 if bound is None else bound)
-        stays = keep and (chance >= ON_FRONT or one.number in best)
-        made.append(Member(one, stays, chance, same[one.number], keep, bound))
+    for one, bound in zip(listed, bounds, strict=True):
+        chance = chances_of[one.number] * (1.0 if bound is None else bound)
+        kept = one.number in keep
+        stays = kept and (chance >= ON_FRONT or one.number in best)
+        made.append(Member(one, stays, chance, same[one.number], kept, bound))
     return tuple(sorted(made, key=lambda m: (not m.non_dominated, *worth[m.evaluation.number])))
 
 
@@ -252,7 +255,7 @@ def _compared(
     estimates = [one.validated or one.objectives for one in tested]
     cases = [_cases(one) for one in tested]
     values = costs(estimates, objectives)
-    keep = [k for k, case in enumerate(cases) if violation(excesses(constraints, case)) == 0]
+    keep = [k for k, one in enumerate(tested) if keeps(one, constraints)]
     stay = {keep[k] for k in non_dominated(values[keep])}
     enough = min((replications(one) for one in estimates), default=0) >= FEWEST
     chance = chances(
@@ -281,7 +284,7 @@ def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | No
         [known[number] for number in sorted(known)],
         archive.objectives,
         archive.seed,
-        rivals={one.number for one in rivals},
+        rivals={one.number for one in rivals if keeps(one, archive.constraints)},
         values=outside,
     )
 
@@ -359,6 +362,11 @@ def _certain(evaluation: Evaluation) -> bool:
         len({*one.values, *(again[name].values if name in again else ())}) == 1
         for name, one in evaluation.objectives.items()
     )
+
+
+def keeps(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:
+    """Whether a configuration keeps all constraints, on validation seeds if it has any."""
+    return violation(excesses(constraints, _cases(evaluation))) == 0
 
 
 def _cases(evaluation: Evaluation) -> Cases:
