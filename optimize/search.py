@@ -226,15 +226,17 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     settings, runs = plan.settings, plan.budget.runs or 0
     meter = Meter(plan.budget, plan.reserve)
     sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
-    running.count(study.rows[: _counted(study, plan.budget, config.validation_replications)])
+    earlier = study.rows[: _earlier(study, plan.budget, config.validation_replications)]
+    running.count(earlier if runs else ())
     Exploration(running, sampler, meter).explore()
     allowed = max(int(VALIDATED * running.spent), FLOOR * len(settings.run_in))
+    running.recall(earlier)
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
 
     def archive() -> Archive:
         points = plan.budget.points
-        return archive_of(plan.name, settings, running.entries, points, found, refused, running.spent)
+        return archive_of(plan.name, settings, running.entries, points, found, refused, len(running.table))
 
     searched, fixed = running.spent, config.validation_replications
 
@@ -256,8 +258,8 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     return archive()
 
 
-def _counted(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
-    """How many of the known runs count from the start: those of a search that was asked for otherwise.
+def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
+    """How many of the known runs are of a search that was asked for otherwise.
 
     Where the same is asked for, a resumed search needs them again one by one, unless time ends it.
     """
@@ -267,7 +269,7 @@ def _counted(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
         count = len(study.rows)
     study.set_attribute(ASKED, [asked, count])
     study.set_attribute(BUDGET, budget.points)
-    return count if budget.runs is not None else 0
+    return int(count)
 
 
 def _number(running: Evaluator, point: Point) -> int:

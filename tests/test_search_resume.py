@@ -14,7 +14,7 @@ from gridtune.optimize.studies import tables
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import read_study
 from gridtune.scenarios import ScenarioError, load
-from search_toys import SAMPLERS, VARY, Interrupting, toy
+from search_toys import SAMPLERS, VARY, Interrupting, toy, toy_with_today
 from tests.contents import content
 from tests.processes import PATIENCE, TESTS, environment, heed_interrupts, until
 
@@ -212,3 +212,27 @@ def test_a_storage_that_stops_working_ends_the_search_in_one_line(
 
 def _lines(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ({"runs": 100}, {"runs": 130}),
+        ({"budget": 15}, {"budget": 35}),
+        ({"budget": 15, "validation_replications": 5}, {"budget": 35, "validation_replications": 3}),
+        ({"budget": 35}, {"budget": 15}),
+    ],
+)
+def test_what_a_search_with_more_budget_says_is_what_the_study_says(scenario, tmp_path, first, then):
+    """Also of configurations and validation runs that only the earlier search came to."""
+    options = {"work": toy_with_today, "today": True, "sampler": "random", "out": tmp_path}
+    before = run(scenario, **options | {"budget": None} | first).archive
+    after = run(scenario, **options | {"budget": None} | then, resume=True).archive
+    assert content(after) == content(load_archive(tmp_path))
+    numbers = {one.number: one.values for one in after.evaluations}
+    assert len(numbers) == len(after.evaluations)
+    assert numbers | {one.number: one.values for one in before.evaluations} == numbers, (
+        "none is lost or renamed"
+    )
+    again = run(scenario, **options | {"budget": None, "work": _never} | then, resume=True)
+    assert content(again.archive) == content(after)

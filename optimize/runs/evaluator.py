@@ -58,6 +58,8 @@ class Evaluator:
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
         self._earlier: set[Place] = set()
+        self._stored = [trial.params for trial in study.trials.values()]
+        self._numbers = {key(trial.params): number for number, trial in study.trials.items()}
         self._volume = Volume(settings.objectives)
         self._volume_shown: float | None = None
         self._looked = 0.0
@@ -91,16 +93,20 @@ class Evaluator:
         return len(self._needed(points, replications) - self._used - self._earlier)
 
     def evaluate(self, points: Sequence[Point]) -> None:
-        """Evaluate new configurations and keep them under consecutive numbers, in their order."""
+        """Evaluate new configurations and keep them in their order.
+
+        One that the study has keeps its number; others get consecutive ones behind these.
+        """
         first, began = len(self.known), datetime.now()
+        named = [self._number(point) for point in points]
         finished: dict[int, Entry] = {}
         numbers = range(self.settings.replications)
         for outcome in self._run(points, [numbers] * len(points)):
             at = outcome.index
             finished[at] = (
-                Failed(first + at, points[at], str(outcome.failure))
+                Failed(named[at], points[at], str(outcome.failure))
                 if outcome.failure is not None
-                else self.table.entry(first + at, points[at], len(numbers))
+                else self.table.entry(named[at], points[at], len(numbers))
             )
             while (entry := finished.pop(len(self.known) - first, None)) is not None:
                 self._keep(entry, began)
@@ -130,6 +136,18 @@ class Evaluator:
                     self.known[key(one.values)] = entry
             if phase:
                 self.progress.update(done)
+
+    def recall(self, rows: Iterable[Run]) -> None:
+        """Take in configurations and validation runs of a search that was asked for otherwise.
+
+        Args:
+            rows: its runs; nothing is run again.
+        """
+        had = {place for row in rows if (place := self.table.place(row)) is not None}
+        points = [point for point in self._stored if key(point) not in self.known]
+        self.evaluate([one for one in points if self.table.had(one, 0, had) >= self.settings.replications])
+        counts = {name: self.table.had(one.values, FIRST_VALIDATION, had) for name, one in self.known.items()}
+        self.extend({name: count for name, count in counts.items() if count})
 
     @staticmethod
     def validation(count: int) -> range:
@@ -166,6 +184,9 @@ class Evaluator:
     @property
     def _failures(self) -> int:
         return sum(isinstance(entry, Failed) for entry in self.known.values())
+
+    def _number(self, point: Point) -> int:
+        return self._numbers.setdefault(key(point), max(self._numbers.values(), default=-1) + 1)
 
     def _needed(self, points: Sequence[Point], replications: Sequence[Sequence[int]]) -> set[Place]:
         beside = sorted({k for numbers in replications for k in numbers}) if self.table.guarded else []

@@ -5,7 +5,7 @@ Validation replications are those from `FIRST_VALIDATION` on: the search never u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -81,6 +81,9 @@ class RunTable:
         found = key(point)
         return self._baseline if found == self._same else found
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def __contains__(self, place: Place) -> bool:
         return place in self._known
 
@@ -114,10 +117,17 @@ class RunTable:
         name, numbers = self.name(point), list(replications)
         return [Place(name, case, k) for case in range(len(self._cases)) for k in numbers]
 
-    def had(self, point: Point, first: int = 0) -> int:
-        """Replications in a row that a configuration has in every case, from a first one on."""
+    def had(self, point: Point, first: int = 0, among: Container[Place] | None = None) -> int:
+        """Replications in a row that a configuration has in every case, from a first one on.
+
+        Args:
+            point: the configuration.
+            first: number of the first replication.
+            among: runs that count; all that are known if left out.
+        """
+        known = self._known if among is None else among
         count = 0
-        while all(place in self._known for place in self.places(point, [first + count])):
+        while all(place in known for place in self.places(point, [first + count])):
             count += 1
         return count
 
