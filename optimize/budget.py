@@ -80,7 +80,7 @@ class Meter:
 
     Args:
         budget: of the search, which begins now.
-        reserve: runs that are left to validation in any case.
+        reserve: runs that are left to validation in any case; 0 if the search may take all.
         clock: seconds, as `time.monotonic`.
     """
 
@@ -90,8 +90,8 @@ class Meter:
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
-        left = self.left(spent, SEARCH)
-        return left if self.budget.runs is None else min(left, self.budget.runs - self._reserve - spent)
+        left = self.left(spent, SEARCH if self._reserve else 1.0)
+        return min(left, max(0, self.left(spent) - self._reserve))
 
     def left(self, spent: int, share: float = 1.0) -> int:
         """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""

@@ -71,6 +71,8 @@ class Exploration:
         room = max(0, self.meter.budget.points - len(self.evaluator.known))
         left = self.meter.left_to_search(self.evaluator.spent)
         if not points:
+            if self.evaluator.repeating:
+                return room
             each = len(numbers) * len(self.settings.run_in)
             return min(room, left // each)
         count = 0

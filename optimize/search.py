@@ -20,7 +20,7 @@ from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.starvation import NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable
-from gridtune.optimize.runs.trials import ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
+from gridtune.optimize.runs.trials import ASKED, BUDGET, ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.distributions import distribution
@@ -129,8 +129,8 @@ def search(
         if pool is None:
             workers.close()
         try:
-            study.set_attribute(UNITS, table.units)
-            study.close()
+            with study:
+                study.set_attribute(UNITS, table.units)
         finally:
             if holding is None:
                 held.close()
@@ -141,13 +141,14 @@ def search(
 
 @dataclass(frozen=True)
 class _Plan:
-    """A search that was found to make sense."""
+    """A search that was found to make sense; its reserve is for two configurations to be validated."""
 
     settings: Settings
     budget: Budget
     name: str
     where: str | Path | None
     kind: type[Sampler]
+    reserve: int
     notes: list[str] = field(default_factory=list)
 
 
@@ -199,12 +200,13 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
             raise ScenarioError(
                 f"{shown(where or '')}: the study {name} cannot be resumed: {'; '.join(differences)}"
             )
-    least = 4 * each * cases
+    reserve = 2 * cases * (PAIR if config.validation_replications is None else config.validation_replications)
+    least = 2 * cases * each + reserve
     if budget.runs is not None and budget.runs < least:
         raise ScenarioError(
             f"runs {budget.runs}: too few to search and to judge what is found; {least} at least"
         )
-    return _Plan(settings, budget, name, where, kind, notes)
+    return _Plan(settings, budget, name, where, kind, reserve, notes)
 
 
 def _guards(
@@ -222,16 +224,19 @@ def _guards(
 def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
     """Explore, validate, recommend."""
     settings, runs = plan.settings, plan.budget.runs or 0
-    meter = Meter(plan.budget, reserve=min(2 * PAIR * len(settings.run_in), runs // 2))
+    meter = Meter(plan.budget, plan.reserve)
     sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
+    earlier = study.rows[: _earlier(study, plan.budget, config.validation_replications)]
+    running.count(earlier if runs else ())
     Exploration(running, sampler, meter).explore()
     allowed = max(int(VALIDATED * running.spent), FLOOR * len(settings.run_in))
+    running.recall(earlier)
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
 
     def archive() -> Archive:
         points = plan.budget.points
-        return archive_of(plan.name, settings, running.entries, points, found, refused, running.spent)
+        return archive_of(plan.name, settings, running.entries, points, found, refused, len(running.table))
 
     searched, fixed = running.spent, config.validation_replications
 
@@ -240,7 +245,7 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
         rest = meter.left(running.spent, share)
         return rest if runs or fixed is not None else min(rest, free)
 
-    enough = plan.budget.runs is None or left() >= 2 * LEAST
+    enough = not runs or (left() >= 2 * LEAST and left(VALIDATION) >= plan.reserve)
     share = VALIDATION if enough else 1.0
     Validation(running, archive, lambda: left(share, CHECKED), fixed).validate()
     if fixed != 0:
@@ -251,6 +256,20 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     study.set_attribute(REFUSED, refused)
     study.set_attribute(ENDED, True)
     return archive()
+
+
+def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
+    """How many of the known runs are of a search that was asked for otherwise.
+
+    Where the same is asked for, a resumed search needs them again one by one, unless time ends it.
+    """
+    asked = [str(budget), fixed]
+    before, count = study.attributes.get(ASKED, (asked, 0))
+    if before != asked or budget.seconds is not None:
+        count = len(study.rows)
+    study.set_attribute(ASKED, [asked, count])
+    study.set_attribute(BUDGET, budget.points)
+    return int(count)
 
 
 def _number(running: Evaluator, point: Point) -> int:
@@ -276,9 +295,12 @@ def _going_on(running: Evaluator, budget: Budget, where: Path | str | None) -> s
 
 @contextmanager
 def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
-    """Make and hold a folder for what the block is about to open; if that fails, nothing is left."""
+    """Make and hold a folder for what the block is about to open.
+
+    If that fails, nothing is left, or what was begun in a folder that is known to be ours.
+    """
     new = [] if out is None else [folder for folder in (out, *out.parents) if not folder.exists()]
-    fresh = out is not None and not (out / FOLDER).exists()
+    before = _names(out)
     try:
         if out is not None:
             try:
@@ -290,8 +312,13 @@ def _directory(out: Path | None, held: ExitStack) -> Iterator[None]:
     except BaseException:
         held.close()
         with suppress(OSError):
-            if fresh and out is not None:
+            if out is not None and _names(out) - before == {FOLDER}:
                 (out / FOLDER).unlink()
             for folder in new:
                 folder.rmdir()
         raise
+
+
+def _names(folder: Path | None) -> set[str]:
+    """Of what is in a folder; nothing where there is none."""
+    return {path.name for path in folder.iterdir()} if folder is not None and folder.is_dir() else set()

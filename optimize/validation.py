@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gridtune.optimize.front.front import ON_FRONT, comparable
+from gridtune.optimize.front.front import ON_FRONT, comparable, keeps
 from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
 from gridtune.optimize.inference.noisy_surface import NoisySurface
 from gridtune.optimize.inference.response_surface import coordinates_of, distances
@@ -105,8 +105,9 @@ class Validation:
 
     def _uncertain(self) -> dict[str, int]:
         """Validation runs that uncertain configurations should have, the most uncertain first, by key."""
-        able = self._able()
-        judged = judgement_of(able, self._evaluator.settings.objectives, self._evaluator.settings.seed)
+        able, settings = self._able(), self._evaluator.settings
+        rivals = {one.number for one in able if keeps(one, settings.constraints)}
+        judged = judgement_of(able, settings.objectives, settings.seed, rivals=rivals)
         if judged is None:
             return {}
         known = {one.number: one for one in able}

@@ -130,7 +130,7 @@ def of_study(rng: random.Random, name: str, made: Ingredients, folder: Path) -> 
     if rng.random() < 0.4:
         return ["search", BASE, *SEARCH, "--study", name]
     study = "stranger"
-    with patch("gridtune.optimize.search.hidden", return_value=""):  # as earlier versions have taken it
+    with patch("gridtune.optimize.studies.study.hidden", return_value=""):  # as others have it
         search(load(BASE), study=name, out=folder / study, work=toy, budget=3, vary=VARY, sampler="random")
     return rng.choice(
         [

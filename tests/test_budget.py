@@ -50,12 +50,28 @@ def test_a_budget_of_runs_is_kept_to_and_used(runs):
         ({"replications": 2, "today": True, "work": toy_with_today, "allow_loss": False}, 2),
     ],
 )
-def test_few_runs_are_spent_and_never_more(more, unit):
-    for runs in range(8 * unit, 47, 5):
+def test_few_runs_are_spent_and_something_is_run_again(more, unit):
+    again = more.get("validation_replications", 2)
+    for runs in range(2 * unit * (1 + again) + 2, 47, 5):
         found, count = done(runs=runs, **more)
-        assert runs - 6 * unit - 2 <= count <= runs, runs
-        if more.get("validation_replications") is None and runs > 10 * unit:
-            assert any(one.validated for one in found.archive.evaluations), runs
+        fresh = {one.number: one.fresh_replications for one in found.archive.evaluations}
+        assert runs - 5 * unit <= count <= runs, runs
+        assert sorted(fresh.values())[-2] >= again, "two configurations can be compared, on two streams"
+        if found.archive.today is not None:
+            assert fresh[found.archive.today] == max(fresh.values()), runs
+
+
+def test_where_nothing_is_validated_the_search_takes_all_runs():
+    for runs in (2, 30, 150):
+        found, count = done(runs=runs, validation_replications=0)
+        assert count == len(found.archive.evaluations) == runs
+
+
+def test_what_many_validation_replications_take_is_left_to_them():
+    fresh = [
+        one.fresh_replications for one in done(runs=200, validation_replications=25)[0].archive.evaluations
+    ]
+    assert fresh.count(25) >= 2
 
 
 def test_runs_that_suffice_for_no_search_are_refused(tmp_path):
@@ -65,9 +81,11 @@ def test_runs_that_suffice_for_no_search_are_refused(tmp_path):
         assert not (tmp_path / "none").exists()
 
     refused(1)
-    refused(3)
-    refused(7, seeds=[1, 2])
-    assert done(runs=4)[1] <= 4
+    refused(5)
+    refused(11, seeds=[1, 2])
+    refused(9, validation_replications=4)
+    refused(1, validation_replications=0)
+    assert done(runs=6)[1] == 6
 
 
 def test_of_two_limits_the_first_ends_the_search():

@@ -1,12 +1,9 @@
-"""What changes from one point to another, how surely, and how many are called better by luck."""
+"""What changes from one configuration to another, and how surely."""
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from scipy.stats import t
 
-from gridtune.optimize.front import kind_test
 from gridtune.optimize.front.against_today import (
     Setting,
     between,
@@ -115,22 +112,9 @@ def test_what_a_point_sets_otherwise_is_listed_in_its_order():
     assert gains(front(archive((UNFAIR,), (1,), (2,))), study.evaluations[1]) == ()
 
 
-def better_by_luck(*chances):
-    """Members that are ahead of today's setting as a t-test gives these one-sided probabilities for."""
-    pattern = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
-    error = pattern.std(ddof=1) / 5**0.5
-    ahead = [tuple(pattern - t.isf(chance, 4) * error) for chance in chances]
-    study = archive((UNFAIR,), *[(1.0,)] * (1 + len(chances)), fresh=[((0.0,) * 5,), *([a] for a in ahead)])
-    return front(replace(study, today=0))
-
-
 def test_points_are_compared_on_fresh_seeds_only_where_both_have_them():
     study = archive((UNFAIR,), (1.0,), (3.0,), (4.0,), fresh=[((10.0, 11.0),), ((15.0, 16.0),), None])
     found, (a, b, c) = front(study), study.evaluations
     assert between(found, a, b)[0].difference.mean == 5.0
     assert between(found, a, c)[0].difference.mean == 3.0
     assert between(found, c, a)[0].difference.mean == -3.0
-
-
-def put(*gaps, failure="", tests=1):
-    return kind_test.Transplant(3, {"k": "b"}, tuple(of(gap) for gap in gaps), failure, tests)

@@ -18,7 +18,7 @@ from gridtune.optimize.commands.export import exported
 from gridtune.optimize.search import search
 from gridtune.plain_text import escaped
 from gridtune.scenarios import ScenarioError, load
-from gridtune.scenarios.calibration.report import scenario_text
+from gridtune.scenarios.calibration.written import scenario_text
 from gridtune.scenarios.document.control_characters import control_characters
 from gridtune.scenarios.results.printing import print_table
 from search_toys import VARY, toy
@@ -46,7 +46,7 @@ def refused(result):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_study_is_not_made_under_such_a_name(name, call, tmp_path):  # noqa: F811
-    with pytest.raises(ScenarioError, match=r"study .*: has a control character"):
+    with pytest.raises(ScenarioError, match=r"--study: .*: has a control character"):
         search(load(BASE), study=name, out=tmp_path / "out", **SMALL)
     refused(call("search", BASE, "--budget", "1", "--study", name, "--out", "out"))
     assert not list(tmp_path.iterdir())
@@ -55,7 +55,7 @@ def test_a_study_is_not_made_under_such_a_name(name, call, tmp_path):  # noqa: F
 @pytest.mark.parametrize("name", NAMES)
 def test_a_strangers_study_brings_no_settings_into_an_exported_point(name, call, tmp_path):  # noqa: F811
     out = tmp_path / "out"
-    with patch("gridtune.optimize.search.hidden", return_value=""):  # as earlier versions have taken it
+    with patch("gridtune.optimize.studies.study.hidden", return_value=""):  # as others have it
         search(load(BASE), study=name, out=out, **SMALL)
     text = exported(open_study(out), "0")
     assert escaped(text, "\n") == text
@@ -145,8 +145,11 @@ def test_no_name_of_a_trace_becomes_a_row_of_a_converted_one(call, tmp_path):  #
 
 def test_the_name_of_a_log_becomes_no_setting_of_a_calibrated_scenario():
     name = 'log"""\nhorizon = 20.0\n#\\.swf'
-    tested = SimpleNamespace(tested=SimpleNamespace(ratio=1.0, loss=0.1))
-    found: Any = SimpleNamespace(best=tested, plain=tested, traces=[name], nodes=[4], values={})
+    judged = SimpleNamespace(ratio=1.0, loss=0.1)
+    found: Any = SimpleNamespace(
+        best=SimpleNamespace(fitted=judged), tested=judged, cut=2, parts=3, traces=[name], nodes=[4],
+        given={}, values={"site.cluster.policy": "easy"},
+    )  # fmt: skip
     document = tomllib.loads(scenario_text(found))
     assert "horizon" not in document
     assert name in document["description"]

@@ -15,7 +15,6 @@ from gridtune.optimize.inference.response_surface import (
     Distances,
     Fitted,
     distances,
-    learn,
     surfaces,
 )
 
@@ -104,9 +103,10 @@ def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_se
     def learned_from(count, *seed):
         """Values that the sizes are learned from, as positions of points."""
         places = np.linspace(0, 1, count)[:, None]
+        given = distances([places]), np.arange(count, dtype=float)[:, None], np.eye(count)
         with patch("scipy.optimize.minimize") as search:
             search.return_value.x = np.zeros(4)
-            surface = learn(distances([places]), np.arange(count, dtype=float)[:, None], np.eye(count), *seed)
+            surface = surfaces(*given, 1, *seed)[0]
         squares, shapes, values, noise, _ = search.call_args.args[2]
         assert (len(noise), squares.shape, shapes.shape) == (len(values), (1, 200, 200), (1, 200, 200))
         return (values + surface.means[0]).round(6).tolist()
@@ -195,13 +195,12 @@ def test_surfaces_are_the_likeliest_and_others_that_few_points_leave_possible():
     rng = np.random.default_rng(7)
     places = rng.uniform(0, 1, (8, 1))
     given = distances([places]), np.sin(6 * places) + rng.normal(0, 0.1, (8, 1)), 0.01 * np.eye(8)
-    alone = np.eye(1)
-    found, again = surfaces(*given, alone, 9), surfaces(*given, alone, 9)
-    assert np.array_equal(found[0].covariance, learn(*given).covariance)
+    found, again = surfaces(*given, 9), surfaces(*given, 9)
+    assert np.array_equal(found[0].covariance, surfaces(*given, 1)[0].covariance)
     assert all(
         np.array_equal(one.covariance, other.covariance) for one, other in zip(found, again, strict=True)
     )
-    others = surfaces(*given, alone, 9, 2)
+    others = surfaces(*given, 9, 2)
     assert np.array_equal(others[0].covariance, found[0].covariance)
     assert not np.allclose(others[5].covariance, found[5].covariance)
     assert np.ptp(np.log([one.covariance.max() for one in found[1:]])) > 0.5

@@ -53,6 +53,7 @@ def test_what_breaks_a_constraint_is_kept_but_never_on_the_front(scenario):
     members = {member.evaluation.number for member in front(held).members}
     assert members
     assert not members & worse
+    assert to_dict(front(held))["infeasible"] == len(worse)
     assert {member.evaluation.number for member in front(free).members} & worse
     assert not any(e.validated for e in held.evaluations if e.number in worse)
 
@@ -121,6 +122,9 @@ def test_a_member_that_breaks_a_constraint_on_fresh_seeds_leaves_the_front(scena
     assert all(member.estimates["unfairness"].mean <= 0.6 for member in found.kept)
     assert {member.probability_feasible for member in gone} == {0.0}
     assert {member.probability_non_dominated for member in gone} == {0.0}
+    assert any(member.validated for member in found.kept)
+    assert all(member.probability_non_dominated > 0.05 for member in found.kept), "what is gone beats nobody"
+    assert "validated on 0 seeds" not in front_text(found, listed(found), 80)
     entry = next(e for e in to_dict(found, rows(found))["front"] if e.get("feasible") is False)
     constraint = entry["constraints"]["unfairness<=0.6"]
     assert constraint["kept"] is False

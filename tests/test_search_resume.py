@@ -4,20 +4,17 @@ import signal
 import subprocess
 import sys
 
-import optuna
 import pytest
-from gridtune.optimize.storages.journal import Journal
-from gridtune.optimize.study.extra_runs import FURTHER
-from gridtune.optimize.study.serialization import estimates_as_json
 from optuna.storages.journal import JournalFileBackend
 
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
-from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.studies import tables
 from gridtune.optimize.studies.places import JOURNAL
+from gridtune.optimize.studies.reading import read_study
 from gridtune.scenarios import ScenarioError, load
-from search_toys import SAMPLERS, VARY, Interrupting, forget_checksums, toy
+from search_toys import SAMPLERS, VARY, Interrupting, toy, toy_with_today
 from tests.contents import content
 from tests.processes import PATIENCE, TESTS, environment, heed_interrupts, until
 
@@ -48,7 +45,7 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sample
     resumed = run(scenario, sampler=sampler, out=tmp_path, resume=True, work=counted(calls))
     whole = run(scenario, sampler=sampler)
     assert content(resumed.archive) == content(whole.archive) == content(load_archive(tmp_path))
-    assert resumed.evaluated == 15
+    assert resumed.simulated == len(calls) == whole.simulated - 51
     assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th point was done"
 
 
@@ -57,15 +54,16 @@ def test_a_finished_search_is_not_run_again(scenario, tmp_path):
     calls = []
     again = run(scenario, out=tmp_path, resume=True, work=counted(calls))
     assert calls == []
-    assert again.evaluated == 0
+    assert again.simulated == 0
     assert content(again.archive) == content(first.archive)
 
 
 @pytest.mark.parametrize("sampler", ["auto", "nsga2", "pymoo-nsga2"])
 def test_a_search_can_be_given_more_budget(scenario, tmp_path, sampler):
     small = run(scenario, out=tmp_path, budget=15, sampler=sampler)
-    large = run(scenario, out=tmp_path, budget=35, sampler=sampler, resume=True)
-    assert large.evaluated == 20
+    calls = []
+    large = run(scenario, out=tmp_path, budget=35, sampler=sampler, resume=True, work=counted(calls))
+    assert sum(replication < 2 for replication in calls) == 40
     assert [e.values for e in large.archive.evaluations[:15]] == [e.values for e in small.archive.evaluations]
     assert load_archive(tmp_path).budget == 35
 
@@ -75,9 +73,10 @@ def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
         run(scenario, out=tmp_path, work=Interrupting(80 + 12, toy))
     calls = []
     resumed = run(scenario, out=tmp_path, resume=True, work=counted(calls))
-    assert content(resumed.archive) == content(run(scenario).archive)
-    members = sum(evaluation.validated is not None for evaluation in resumed.archive.evaluations)
-    assert len(calls) == 5 * members - 12
+    whole = run(scenario)
+    assert content(resumed.archive) == content(whole.archive)
+    assert len(calls) == whole.simulated - 92
+    assert not any(replication < 2 for replication in calls)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
@@ -93,27 +92,12 @@ def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
     coordinator.send_signal(sent)
     expected = -signal.SIGKILL if sent == signal.SIGKILL else 130
     assert coordinator.wait(PATIENCE) == expected, coordinator.stderr.read().decode()
-    kept = len(load_archive(out).evaluations)
-    assert 10 <= kept < 60
+    assert 10 <= len(load_archive(out).evaluations) < 60
+    kept = len(read_study(out).runs)
     resumed = search(scenario, budget=60, sampler="nsga2", vary=VARY, jobs=2, out=out, resume=True, work=toy)
-    assert len(resumed.archive.evaluations) == 60
-    assert resumed.evaluated == 60 - kept
     whole = search(scenario, budget=60, sampler="nsga2", vary=VARY, work=toy)
-    values = {repr(sorted(evaluation.values.items())) for evaluation in whole.archive.evaluations}
-    assert {repr(sorted(evaluation.values.items())) for evaluation in resumed.archive.evaluations} == values
-
-
-def test_a_study_is_not_continued_by_accident(scenario, tmp_path):
-    run(scenario, out=tmp_path, budget=3)
-    with pytest.raises(ScenarioError, match=r"study diet/day-regular exists; --resume continues it"):
-        run(scenario, out=tmp_path, budget=5)
-    assert len(load_archive(tmp_path).evaluations) == 3
-    run(scenario, out=tmp_path, budget=4, study="another")
-    with pytest.raises(ScenarioError, match=r"--study; it holds diet/day-regular, another"):
-        load_archive(tmp_path)
-    assert len(load_archive(tmp_path, "another").evaluations) == 4
-    with pytest.raises(ScenarioError, match=r"no such study; it holds"):
-        load_archive(tmp_path, "third")
+    assert content(resumed.archive) == content(whole.archive)
+    assert resumed.simulated == whole.simulated - kept
 
 
 @pytest.mark.parametrize(
@@ -131,15 +115,6 @@ def test_a_study_is_not_resumed_as_something_else(scenario, tmp_path, options, m
     run(scenario, out=tmp_path, budget=12)
     with pytest.raises(ScenarioError, match=f"cannot be resumed: {message}"):
         run(scenario, out=tmp_path, resume=True, **options)
-
-
-def test_a_resumed_search_that_takes_another_way_says_so(scenario, tmp_path, monkeypatch):
-    run(scenario, out=tmp_path, budget=12, validation_replications=0)
-    monkeypatch.setattr(Settings, "differences", lambda *_: [])
-    resumed = run(scenario, out=tmp_path, budget=30, resume=True, seed=2, validation_replications=0)
-    assert resumed.notes[0].startswith("note: 12 evaluations of the study were not proposed again")
-    assert len(resumed.notes) == 1
-    assert len(resumed.archive.evaluations) == 30
 
 
 def test_where_there_is_no_study_to_resume_one_begins_and_says_so(scenario, tmp_path):
@@ -167,32 +142,6 @@ def test_a_changed_scenario_is_not_resumed_but_a_changed_title_is_no_matter(scen
     run(scenario.override({"title": "Better title"}), out=tmp_path, budget=4, resume=True)
 
 
-def test_optuna_reads_the_study_without_us(scenario, tmp_path):
-    archive = run(scenario, out=tmp_path, sampler="pymoo-nsga2").archive
-    storage = optuna.storages.JournalStorage(
-        optuna.storages.journal.JournalFileBackend(str(tmp_path / JOURNAL))
-    )
-    study = optuna.load_study(study_name="diet/day-regular", storage=storage)
-    assert len(study.trials) == 40
-    assert [trial.params for trial in study.trials] == [e.values for e in archive.evaluations]
-    validated = {e.number for e in archive.evaluations if e.validated is not None}
-    assert {trial.number for trial in study.best_trials} == validated
-
-
-def test_what_earlier_studies_know_of_fresh_seeds_is_read_and_not_run_again(scenario, tmp_path):
-    whole = run(scenario, out=tmp_path, budget=10).archive
-    storage = optuna.storages.JournalStorage(JournalFileBackend(str(tmp_path / JOURNAL)))
-    study = optuna.load_study(study_name="diet/day-regular", storage=storage)
-    tested = [evaluation for evaluation in whole.evaluations if evaluation.validated is not None]
-    assert tested
-    study.set_user_attr("validated", {str(e.number): estimates_as_json(e.validated) for e in tested})
-    for name in [name for name in study.user_attrs if name.startswith(FURTHER)]:
-        study.set_user_attr(name, [])
-    forget_checksums(study)
-    assert content(load_archive(tmp_path)) == content(whole)
-    assert content(run(scenario, out=tmp_path, budget=10, resume=True, work=_never).archive) == content(whole)
-
-
 def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     with pytest.raises(KeyboardInterrupt):
@@ -205,31 +154,6 @@ def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):
     assert len(load_archive(journal).evaluations) == 3
 
 
-def test_a_half_written_line_does_not_spoil_the_journal(scenario, tmp_path):
-    run(scenario, out=tmp_path, budget=5)
-    with (tmp_path / JOURNAL).open("ab") as file:
-        file.write(b'{"op_code": 4, "worker')
-    assert len(load_archive(tmp_path).evaluations) == 5
-    run(scenario, out=tmp_path, budget=9, resume=True)
-    assert len(load_archive(tmp_path).evaluations) == 9
-
-
-def test_two_searches_do_not_write_one_journal(tmp_path):
-    holder = "import sys, time; from gridtune.optimize.storages.storage import open_for_writing; "
-    holder += "opened = open_for_writing(sys.argv[1]); print('held', flush=True); time.sleep(60)"
-    other = subprocess.Popen(
-        [sys.executable, "-c", holder, tmp_path / JOURNAL], env=environment(), stdout=subprocess.PIPE
-    )
-    try:
-        assert other.stdout.readline() == b"held\n"
-        with pytest.raises(ScenarioError, match=rf"{JOURNAL}: another search is writing it"):
-            run(load("diet/day-regular"), out=tmp_path)
-    finally:
-        other.kill()
-        other.wait()
-    run(load("diet/day-regular"), out=tmp_path, budget=2)
-
-
 def _never(task):
     raise AssertionError("evaluated")
 
@@ -237,7 +161,7 @@ def _never(task):
 @pytest.mark.parametrize(
     ("storage", "message"),
     [
-        ("sqlite:////no/such/place/studies.db", "studies.db: cannot be reached: No such file or directory$"),
+        ("sqlite:////no/such/place/studies.db", "studies.db: cannot be written: No such file or directory$"),
         ("postgresql://me:secret@127.0.0.1:1/db", r"postgresql://me:\*\*\*@127.0.0.1:1/db: cannot be "),
         ("nonsense://x", "nonsense://"),
         ("sqlite:studies.db", "sqlite:studies.db: neither a URL, which has ://, nor a path"),
@@ -256,45 +180,29 @@ def test_a_directory_that_cannot_be_written_is_refused_before_anything_is_evalua
     file = tmp_path / "file"
     file.write_text("not a directory")
     for out in (file, file / "below"):
-        with pytest.raises(ScenarioError, match=r"cannot be written: (File exists|Not a directory)"):
+        with pytest.raises(ScenarioError, match=r"cannot be made: (File exists|Not a directory)"):
             run(scenario, out=out, work=_never)
-        with pytest.raises(ScenarioError, match=r"cannot be written: (File exists|Not a directory)"):
+        with pytest.raises(ScenarioError, match=r"cannot be made: (File exists|Not a directory)"):
             run(scenario, out=out, storage=f"sqlite:///{tmp_path}/studies.db", work=_never)
     assert not (tmp_path / "studies.db").exists()
     assert file.read_text() == "not a directory"
 
 
-def test_what_is_not_a_study_is_refused(scenario, tmp_path):
-    with pytest.raises(ScenarioError, match="no such study; give the directory of a search"):
-        load_archive(tmp_path / "nowhere")
-    with pytest.raises(ScenarioError, match="no such database"):
-        load_archive(f"sqlite:///{tmp_path}/none.db")
-    text = tmp_path / "notes.txt"
-    text.write_text("dear diary\nnothing happened\n")
-    with pytest.raises(ScenarioError, match="a text file, not a journal of a search"):
-        load_archive(text)
-    theirs = optuna.create_study(study_name="theirs", storage=f"sqlite:///{tmp_path}/theirs.db")
-    theirs.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
-    with pytest.raises(ScenarioError, match="no such study; it holds none"):
-        load_archive(f"sqlite:///{tmp_path}/theirs.db")
-    with pytest.raises(
-        ScenarioError, match=r"theirs.db: an Optuna database that `gridtune search` has not made"
-    ):
-        run(scenario, storage=f"sqlite:///{tmp_path}/theirs.db", study="theirs")
-
-
-@pytest.mark.parametrize("writes", [0, 1, 5])
-def test_a_storage_that_stops_working_ends_the_search_in_one_line(scenario, tmp_path, monkeypatch, writes):
-    append = Journal.append_logs
+@pytest.mark.parametrize("writes", [0, 1, 5, 30])
+@pytest.mark.parametrize("owner", [(tables.FileTable, "append"), (JournalFileBackend, "append_logs")])
+def test_a_storage_that_stops_working_ends_the_search_in_one_line(
+    scenario, tmp_path, monkeypatch, owner, writes
+):
+    write = getattr(*owner)
     done = []
 
-    def full(self, logs):
-        done.append(logs)
+    def full(self, *arguments):
+        done.append(arguments)
         if len(done) > writes:
             raise OSError(28, "No space left on device")
-        append(self, logs)
+        write(self, *arguments)
 
-    monkeypatch.setattr(Journal, "append_logs", full)
+    monkeypatch.setattr(*owner, full)
     with pytest.raises(ScenarioError, match=f"{JOURNAL}: cannot be written: .*No space left on device"):
         run(scenario, out=tmp_path)
     monkeypatch.undo()
@@ -304,3 +212,27 @@ def test_a_storage_that_stops_working_ends_the_search_in_one_line(scenario, tmp_
 
 def _lines(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ({"runs": 100}, {"runs": 130}),
+        ({"budget": 15}, {"budget": 35}),
+        ({"budget": 15, "validation_replications": 5}, {"budget": 35, "validation_replications": 3}),
+        ({"budget": 35}, {"budget": 15}),
+    ],
+)
+def test_what_a_search_with_more_budget_says_is_what_the_study_says(scenario, tmp_path, first, then):
+    """Also of configurations and validation runs that only the earlier search came to."""
+    options = {"work": toy_with_today, "today": True, "sampler": "random", "out": tmp_path}
+    before = run(scenario, **options | {"budget": None} | first).archive
+    after = run(scenario, **options | {"budget": None} | then, resume=True).archive
+    assert content(after) == content(load_archive(tmp_path))
+    numbers = {one.number: one.values for one in after.evaluations}
+    assert len(numbers) == len(after.evaluations)
+    assert numbers | {one.number: one.values for one in before.evaluations} == numbers, (
+        "none is lost or renamed"
+    )
+    again = run(scenario, **options | {"budget": None, "work": _never} | then, resume=True)
+    assert content(again.archive) == content(after)

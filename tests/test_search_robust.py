@@ -67,6 +67,7 @@ def test_every_point_is_run_in_all_cases_under_the_same_replications(scenario, b
 )
 def test_an_objective_sums_up_the_cases_replication_by_replication(scenario, busy, robust, summed):
     archive = run(scenario, busy, robust=robust).archive
+    assert any(evaluation.fresh_replications > 1 for evaluation in archive.evaluations)
     for evaluation in archive.evaluations:
         assert list(evaluation.cases) == [DAY, BUSY]
         for name, worst in (("unhappy_users", max), ("unfairness", max), ("completed", min)):
@@ -197,6 +198,7 @@ def test_the_front_is_shown_scenario_by_scenario(scenario, busy):
     found = front(run(scenario, busy).archive)
     made = to_dict(found)
     assert (made["scenarios"], made["robust"]) == ([DAY, BUSY], "worst")
+    assert any(entry["validated"] for entry in made["front"])
     for entry in made["front"]:
         for kind, whole in (("scenarios", "objectives"), ("validated_scenarios", "validated")):
             if entry[whole] is None:  # the search is enough

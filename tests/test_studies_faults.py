@@ -17,7 +17,6 @@ import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
-from test_foreign_files import KINDS, seen
 
 from databases import postgresql_database
 from gridtune.optimize.studies import databases, journals, tables
@@ -27,16 +26,9 @@ from gridtune.optimize.studies.places import study_place
 from gridtune.optimize.studies.reading import read_study, stored_settings
 from gridtune.scenarios import ScenarioError
 from tests.processes import environment
+from tests.test_cli import gridtune
+from tests.test_foreign_files import KINDS, refused, seen
 from tests.test_studies import DISTRIBUTIONS, NAME, OBJECTIVES, SETTINGS, fill, opened, runs, where  # noqa: F401
-
-
-def refused(action, *arguments, **options):
-    """The one line by which something is refused."""
-    with pytest.raises(ScenarioError) as caught:
-        action(*arguments, **options)
-    assert len(caught.value.faults) == 1
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 @pytest.fixture
@@ -296,6 +288,25 @@ def _outcome(action, path):
     assert len(faults) == 1
     assert str(path) in faults[0]
     return "named"
+
+
+@pytest.mark.parametrize("name", ["gridtune_runs", "value_json", "ix_studies_study_name", "CREATE TABLE"])
+def test_a_name_in_an_sqlite_file_that_is_no_text_is_damage(database, name):
+    content = database.read_bytes()
+    places = [found.start() for found in re.finditer(name.encode(), content)]
+    assert places
+    for at in places:
+        database.write_bytes(content[: at + 2] + b"\xff" + content[at + 3 :])
+        before = seen(database.parent)
+        for action in (read_study, lambda path: opened(f"sqlite:///{path}", resume=True)):
+            assert f"{database}: the database is damaged: " in refused(action, database)
+        assert seen(database.parent) == before
+    address = f"sqlite:///{database}"
+    for command in (("front", database), ("search", NAME, "--storage", address, "--resume")):
+        made = gridtune(*command)
+        assert (made.returncode, made.stdout, made.stderr.count("\n")) == (2, "", 1)
+        assert "damaged" in made.stderr
+    assert seen(database.parent) == before
 
 
 def test_a_database_that_lacks_a_table_is_refused_in_one_line(database, capfd):

@@ -220,7 +220,8 @@ def test_a_search_in_processes_that_start_anew_has_policies_of_a_file_and_of_a_p
     asked = ("search", "mine.toml", "--budget", 3, "--sampler", "exhaustive", "--jobs", 2, "--out", "found")
     asked += ("--replications", 1, "--allow-plugins")
     process, said = ran(site, beside, *MODULE, *asked, before=before)
-    assert "3 configurations" in said
+    assert "mine.toml: 3 configurations, " in said
+    assert "failed" not in said
     assert process not in processes(beside, site)
     page = (beside / "found" / "front.html").read_text()
     assert "longest wait" in page

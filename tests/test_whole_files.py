@@ -7,8 +7,6 @@ import threading
 from functools import partial
 
 import pytest
-from gridtune.optimize.storages.rdb import connect
-from gridtune.optimize.storages.storage import open_for_writing
 
 from gridtune.scenarios import ScenarioError
 from gridtune.scenarios.results.locks import results_folder
@@ -30,9 +28,9 @@ def _in_folder(folder):
 
 WRITES = {  # a way to write, and of which file
     "a folder of results": (_in_folder, "pairs.png"),
+    "the journal of a folder": (_in_folder, "study.journal"),
+    "the table of runs of a folder": (_in_folder, "runs.jsonl"),
     "a file": (lambda folder: replace(folder / "best.toml", partial(_written, text="x")), "best.toml"),
-    "a journal": (lambda folder: open_for_writing(folder / "study.journal").close(), "study.journal"),
-    "an SQLite database": (lambda folder: connect(f"sqlite:///{folder}/a.db").remove_session(), "a.db"),
 }
 
 

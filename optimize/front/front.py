@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.inference.judgement import Judgement, judgement_of
-from gridtune.optimize.records.evaluations import Archive, Estimate, Evaluation, Objective
+from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, chances, probability_non_dominated
 from gridtune.optimize.replication.compare import costs, non_dominated, replications, signs
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
 ON_FRONT = 0.8  # probability of being non-dominated from which a configuration is on the front
+BEARABLE = 0.5  # of the baseline's value: what gets worse by more is too high a price to recommend
 POSSIBLE = 0.05  # the same, from which it is listed among the members
 __all__ = ["Front", "Member", "comparable", "front", "probability_non_dominated", "reference_point"]
 
@@ -79,7 +80,8 @@ class Front:
 
     Attributes:
         archive: the search.
-        members: configurations that may be on the front, those that are first, then by their objectives.
+        members: configurations that may be on the front, or break a constraint on validation seeds only;
+            those that are on it first, then by their objectives.
         validated: whether any member has validation runs.
         reference: reference point of the hypervolume, in the units of the objectives; see `reference_point`.
         hypervolume: of the configurations on the front, by their estimated means.
@@ -127,6 +129,20 @@ class Front:
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
         return f"Front({self.archive.study!r}, {len(self.kept)} configurations for {names})"
+
+    def bearable(self, members: Sequence[Member]) -> list[Member]:
+        """Those that make no objective worse than the baseline by more than half of its value.
+
+        Where that is 0, by more than half of the range over all configurations.
+        """
+        import numpy as np
+
+        baseline = self.worth.get(self.archive.today) if self.archive.today is not None else None
+        if baseline is None or not members:
+            return []
+        spread = np.ptp(list(self.worth.values()), axis=0)
+        most = baseline + BEARABLE * np.where(baseline == 0, spread, np.abs(baseline))
+        return [one for one, row in zip(members, self.costs(members), strict=True) if (row <= most).all()]
 
     @property
     def chances(self) -> bool:
@@ -177,7 +193,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         members = _judged(archive, rivals, same, judgement, worth, resamples)
     kept = [member for member in members if member.non_dominated]
     rows = [[worth[member.evaluation.number] for member in kept]]
-    rows.append(list(costs([member.evaluation.objectives for member in kept], objectives)))
+    rows.append(_searched([member.evaluation for member in kept], baseline, objectives, worth))
     now, searched = (hypervolume(_array(some, objectives), objectives, point) for some in rows)
     validated = any(member.validated for member in members)
     return Front(archive, members, validated, point, now, searched, judgement, certain, worth)
@@ -193,24 +209,26 @@ def _judged(
 ) -> tuple[Member, ...]:
     """What the posterior says of each configuration that keeps the constraints; best first."""
     known = [one for one in rivals if one.number in judgement]
-    keeps = [violation(excesses(archive.constraints, _cases(one))) == 0 for one in known]
-    able = [one for one, keep in zip(known, keeps, strict=True) if keep]
+    keep = {one.number for one in known if keeps(one, archive.constraints)}
+    able = [one for one in known if one.number in keep]
     best = {
         min(able, key=lambda one: (worth[one.number][at], one.number)).number
         for at in range(len(archive.objectives))
         if able
     }
+    chances_of = judgement.chances
     listed = [
-        (one, keep)
-        for one, keep in zip(known, keeps, strict=True)
-        if judgement.chances[one.number] >= POSSIBLE or one.number in best
+        one
+        for one in known
+        if chances_of[one.number] >= POSSIBLE or one.number in best or one.number not in keep
     ]
-    bounds = _feasible_chances(archive, [one for one, _ in listed], resamples)
+    bounds = _feasible_chances(archive, listed, resamples)
     made = []
-    for (one, keep), bound in zip(listed, bounds, strict=True):
-        chance = judgement.chances[one.number] * (1.0 if bound is None else bound)
-        stays = keep and (chance >= ON_FRONT or one.number in best)
-        made.append(Member(one, stays, chance, same[one.number], keep, bound))
+    for one, bound in zip(listed, bounds, strict=True):
+        chance = chances_of[one.number] * (1.0 if bound is None else bound)
+        kept = one.number in keep
+        stays = kept and (chance >= ON_FRONT or one.number in best)
+        made.append(Member(one, stays, chance, same[one.number], kept, bound))
     return tuple(sorted(made, key=lambda m: (not m.non_dominated, *worth[m.evaluation.number])))
 
 
@@ -237,7 +255,7 @@ def _compared(
     estimates = [one.validated or one.objectives for one in tested]
     cases = [_cases(one) for one in tested]
     values = costs(estimates, objectives)
-    keep = [k for k, case in enumerate(cases) if violation(excesses(constraints, case)) == 0]
+    keep = [k for k, one in enumerate(tested) if keeps(one, constraints)]
     stay = {keep[k] for k in non_dominated(values[keep])}
     enough = min((replications(one) for one in estimates), default=0) >= FEWEST
     chance = chances(
@@ -266,7 +284,7 @@ def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | No
         [known[number] for number in sorted(known)],
         archive.objectives,
         archive.seed,
-        rivals={one.number for one in rivals},
+        rivals={one.number for one in rivals if keeps(one, archive.constraints)},
         values=outside,
     )
 
@@ -306,6 +324,18 @@ def _anchored(archive: Archive, judgement: Judgement | None, plain: Mapping[int,
     return means | {one.number: turned * [one.means[o.name] for o in objectives] for one in confirmed}
 
 
+def _searched(
+    kept: Sequence[Evaluation],
+    baseline: Sequence[Evaluation],
+    objectives: Sequence[Objective],
+    worth: Mapping[int, Array],
+) -> list[Array]:
+    """Means in the search, to be minimised, on the level of `worth`: the same shift for all of them."""
+    rows = costs([one.objectives for one in [*baseline, *kept]], objectives)
+    shift = sum(worth[one.number] - row for one, row in zip(baseline, rows, strict=False))
+    return [row + shift for row in rows[len(baseline) :]]
+
+
 def _mean(evaluation: Evaluation, name: str) -> float:
     """Mean over all runs of an evaluation."""
     values = [*evaluation.objectives[name].values]
@@ -332,6 +362,11 @@ def _certain(evaluation: Evaluation) -> bool:
         len({*one.values, *(again[name].values if name in again else ())}) == 1
         for name, one in evaluation.objectives.items()
     )
+
+
+def keeps(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:
+    """Whether a configuration keeps all constraints, on validation seeds if it has any."""
+    return violation(excesses(constraints, _cases(evaluation))) == 0
 
 
 def _cases(evaluation: Evaluation) -> Cases:

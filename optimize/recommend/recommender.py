@@ -40,7 +40,6 @@ FIRST_ELIMINATION, FIRST_CONFIRMATION = FIRST_VALIDATION + 1000, FIRST_VALIDATIO
 LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
-BEARABLE = 0.5  # of the baseline's value: an objective that gets worse by more is too high a price
 TRIES = 4  # subsets of a configuration that are run
 KNOWN = 200  # configurations that the surrogate model learns from
 DRAWS = 64
@@ -95,14 +94,13 @@ class Recommender:
         candidates = self._candidates()
         if not candidates:
             return ()
-        eliminating = confirming = 1
-        if not (certain := self._front.certain):
-            candidates, eliminating, confirming = self._affordable(candidates)
+        candidates, eliminating, confirming = self._affordable(candidates)
         if not candidates:
             self._evaluator.note(
                 "note: too few runs are left to confirm recommendations; more --runs allow it"
             )
             return ()
+        certain = self._front.certain
         firsts = FIRST_CONFIRMATION if certain else FIRST_ELIMINATION, FIRST_CONFIRMATION
         elimination, confirmation = (
             Block(self._evaluator, range(first, first + count))
@@ -125,8 +123,7 @@ class Recommender:
         if baseline is None or baseline not in front.worth:
             return []
         start = front.worth[baseline]
-        bearable = [(row <= start + BEARABLE * abs(start)).all() for row in front.costs(members)]
-        members = [one for one, able in zip(members, bearable, strict=True) if able]
+        members = front.bearable(members)
         if not members:
             return []
         values = front.costs(members)
@@ -150,9 +147,14 @@ class Recommender:
         """As many candidates as runs allow, with the replications of elimination and of confirmation."""
         left = self._left() // len(self._settings.run_in)
         for count in range(len(candidates), 0, -1):
-            left_here = left - count  # a sparse configuration is evaluated as any other
+            # A sparse configuration is evaluated as any other.
+            left_here = left - count * self._settings.replications
             sure = 1 + 2 * count  # the baseline, sparse and whole configurations
             tries = 1 + (1 + TRIES) * count
+            if self._front.certain:  # one run tells all, and the confirmation repeats those of before
+                if left_here >= tries:
+                    return candidates[:count], 1, 1
+                continue
             confirmation = min(CONFIRMATION, left_here // sure)
             if count > 1 and (left_here - confirmation * sure) // tries < LEAST_ELIMINATION:
                 continue

@@ -84,10 +84,14 @@ def heading(front: Front, seconds: float | None = None) -> str:
     facts = [f"{tried:,} configurations", f"{run_count(front):,} runs"]
     facts += [] if seconds is None else [duration(seconds)]
     facts += [f"{len(archive.failed)} failed"] if archive.failed else []
-    seeds = [one.replications for one in recommendations(front)] or [
-        one.evaluation.fresh_replications for one in front.kept
-    ]
-    basis = f"validated on {counted(min(seeds), 'seed')}" if any(seeds) else "not validated"
+    confirmed = [one.replications for one in recommendations(front)]
+    counts = [one.evaluation.fresh_replications for one in front.kept]
+    if confirmed:
+        basis = f"confirmed on {counted(min(confirmed), 'seed')}"
+    elif any(counts):
+        basis = f"{sum(map(bool, counts))} of {counted(len(counts), 'configuration')} on the front validated"
+    else:
+        basis = "not validated"
     return f"{archive.heading}: {', '.join(facts)}; {basis}"
 
 

@@ -164,11 +164,14 @@ def _chance(row: Row) -> float | None:
 
 def _p(row: Row) -> str:
     found = _chance(row)
-    return "-" if found is None else f"{found:.2f}"
+    confirmed = row.advice is not None and row.advice.replications  # by runs that P knows nothing of
+    return "-" if found is None or confirmed else f"{found:.2f}"
 
 
 def _runs(row: Row) -> str:
     one = row.evaluation
+    if row.advice is not None and row.advice.replications:
+        return str(row.advice.replications)
     return "0" if one is None else str(one.fresh_replications or f"{one.replications} search")
 
 

@@ -89,7 +89,15 @@ def why_none(front: Front) -> str:
             f"Configuration {number} was better in the search, but on further seeds it {does} than the "
             f"baseline. Nothing is recommended.{allowed}"
         )
-    if any(change.told and change.better for one in front.kept for change in gains(front, one.evaluation)):
+    better = [
+        one for one in front.kept if any(gap.told and gap.better for gap in gains(front, one.evaluation))
+    ]
+    if better and not front.bearable(better):
+        return (
+            "Every configuration that is significantly better in one objective gets worse in another by more "
+            "than half of the baseline, so none is recommended. Choose from the front."
+        )
+    if better:
         return (
             "Some configurations are significantly better than the baseline, but the search ended before it "
             "confirmed a recommendation. The same command with `--resume` confirms it."

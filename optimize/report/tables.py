@@ -58,11 +58,15 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
         yield "±: standard error"
     if "P" in titles:
         yield "P: probability that no other configuration dominates it"
-    if any(row.evaluation and not row.evaluation.fresh_replications for row in some) and validated(front):
+    if any(_searched_only(row) for row in some) and validated(front):
         yield "runs: on validation seeds; `search`: only in the search"
     same = sum(len(member.equivalents) for member in front.kept)
     if same:
         yield f"{counted(same, 'more configuration')} gave the same in every run."
+
+
+def _searched_only(row: Row) -> bool:
+    return row.evaluation is not None and not row.evaluation.fresh_replications and row.advice is None
 
 
 def _nearest(front: Front) -> Iterator[str]:

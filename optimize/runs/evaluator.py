@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from gridtune.optimize.front.front import twice_as_bad
@@ -15,6 +15,7 @@ from gridtune.optimize.runs.trials import keep_trial
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.studies.runs import Run
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
 from gridtune.scenarios.workers.pool import Outcome, Pool
@@ -56,6 +57,9 @@ class Evaluator:
         self.simulated = 0
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
+        self._earlier: set[Place] = set()
+        self._stored = [trial.params for trial in study.trials.values()]
+        self._numbers = {key(trial.params): number for number, trial in study.trials.items()}
         self._volume = Volume(settings.objectives)
         self._volume_shown: float | None = None
         self._looked = 0.0
@@ -67,8 +71,17 @@ class Evaluator:
 
     @property
     def spent(self) -> int:
-        """Runs of this search so far, looked up or done."""
-        return len(self._used)
+        """Runs of this search so far, looked up or done, and those that count from its start."""
+        return len(self._used | self._earlier)
+
+    def count(self, rows: Iterable[Run]) -> None:
+        """Let runs count as spent from the start, whether this search comes to need them or not."""
+        self._earlier.update(place for row in rows if (place := self.table.place(row)) is not None)
+
+    @property
+    def repeating(self) -> bool:
+        """Whether runs that count from the start are still to be looked up, and cost nothing."""
+        return not self._earlier <= self._used
 
     @property
     def entries(self) -> list[Entry]:
@@ -77,19 +90,23 @@ class Evaluator:
 
     def cost(self, points: Sequence[Point], replications: Sequence[Sequence[int]]) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
-        return len(self._needed(points, replications) - self._used)
+        return len(self._needed(points, replications) - self._used - self._earlier)
 
     def evaluate(self, points: Sequence[Point]) -> None:
-        """Evaluate new configurations and keep them under consecutive numbers, in their order."""
+        """Evaluate new configurations and keep them in their order.
+
+        One that the study has keeps its number; others get consecutive ones behind these.
+        """
         first, began = len(self.known), datetime.now()
+        named = [self._number(point) for point in points]
         finished: dict[int, Entry] = {}
         numbers = range(self.settings.replications)
         for outcome in self._run(points, [numbers] * len(points)):
             at = outcome.index
             finished[at] = (
-                Failed(first + at, points[at], str(outcome.failure))
+                Failed(named[at], points[at], str(outcome.failure))
                 if outcome.failure is not None
-                else self.table.entry(first + at, points[at], len(numbers))
+                else self.table.entry(named[at], points[at], len(numbers))
             )
             while (entry := finished.pop(len(self.known) - first, None)) is not None:
                 self._keep(entry, began)
@@ -119,6 +136,18 @@ class Evaluator:
                     self.known[key(one.values)] = entry
             if phase:
                 self.progress.update(done)
+
+    def recall(self, rows: Iterable[Run]) -> None:
+        """Take in configurations and validation runs of a search that was asked for otherwise.
+
+        Args:
+            rows: its runs; nothing is run again.
+        """
+        had = {place for row in rows if (place := self.table.place(row)) is not None}
+        points = [point for point in self._stored if key(point) not in self.known]
+        self.evaluate([one for one in points if self.table.had(one, 0, had) >= self.settings.replications])
+        counts = {name: self.table.had(one.values, FIRST_VALIDATION, had) for name, one in self.known.items()}
+        self.extend({name: count for name, count in counts.items() if count})
 
     @staticmethod
     def validation(count: int) -> range:
@@ -155,6 +184,9 @@ class Evaluator:
     @property
     def _failures(self) -> int:
         return sum(isinstance(entry, Failed) for entry in self.known.values())
+
+    def _number(self, point: Point) -> int:
+        return self._numbers.setdefault(key(point), max(self._numbers.values(), default=-1) + 1)
 
     def _needed(self, points: Sequence[Point], replications: Sequence[Sequence[int]]) -> set[Place]:
         beside = sorted({k for numbers in replications for k in numbers}) if self.table.guarded else []

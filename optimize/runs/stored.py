@@ -7,7 +7,14 @@ from pathlib import Path
 
 from gridtune.optimize.records.evaluations import Archive, Failed
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, RunTable
-from gridtune.optimize.runs.trials import ENDED, UNITS, archive_of, stored_recommendations, stored_refused
+from gridtune.optimize.runs.trials import (
+    BUDGET,
+    ENDED,
+    UNITS,
+    archive_of,
+    stored_recommendations,
+    stored_refused,
+)
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.reading import FAILURE, read_study
@@ -67,7 +74,8 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
             "it is under way, or was interrupted and --resume continues it"
         )
     runs = len(found.runs)
-    archive = archive_of(found.name, settings, entries, len(entries), recommendations, refused, runs)
+    budget = found.attributes.get(BUDGET, len(entries))
+    archive = archive_of(found.name, settings, entries, budget, recommendations, refused, runs)
     return StoredStudy(settings, archive, tuple(notes))
 
 

@@ -5,7 +5,7 @@ Validation replications are those from `FIRST_VALIDATION` on: the search never u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -63,19 +63,26 @@ class RunTable:
         self._known: dict[Place, Metrics] = {}
         self.units = dict(units or {})
         for row in rows:
-            if row.case in self._cases and not row.failure:
-                first = FIRST_VALIDATION if row.validation else 0
-                place = Place(
-                    self.name(dict(row.values)), self._cases.index(row.case), first + row.replication
-                )
+            place = self.place(row)
+            if place is not None:
                 self._known[place] = {
                     name: Metric(value, self.units.get(name, "")) for name, value in row.metrics.items()
                 }
+
+    def place(self, row: Run) -> Place | None:
+        """Which run a row is of; None if it is of none of this search."""
+        if row.case not in self._cases or row.failure:
+            return None
+        first = FIRST_VALIDATION if row.validation else 0
+        return Place(self.name(dict(row.values)), self._cases.index(row.case), first + row.replication)
 
     def name(self, point: Point) -> str:
         """The key of a configuration; what sets nothing else than the baseline is the baseline."""
         found = key(point)
         return self._baseline if found == self._same else found
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def __contains__(self, place: Place) -> bool:
         return place in self._known
@@ -110,10 +117,17 @@ class RunTable:
         name, numbers = self.name(point), list(replications)
         return [Place(name, case, k) for case in range(len(self._cases)) for k in numbers]
 
-    def had(self, point: Point, first: int = 0) -> int:
-        """Replications in a row that a configuration has in every case, from a first one on."""
+    def had(self, point: Point, first: int = 0, among: Container[Place] | None = None) -> int:
+        """Replications in a row that a configuration has in every case, from a first one on.
+
+        Args:
+            point: the configuration.
+            first: number of the first replication.
+            among: runs that count; all that are known if left out.
+        """
+        known = self._known if among is None else among
         count = 0
-        while all(place in self._known for place in self.places(point, [first + count])):
+        while all(place in known for place in self.places(point, [first + count])):
             count += 1
         return count
 

@@ -16,7 +16,8 @@ from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.study import OpenStudy
 
 # Attributes of a study.
-UNITS, RECOMMENDATIONS, REFUSED, ENDED = "units", "recommendations", "refused", "ended"
+UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
+BUDGET = "budget"
 NONE: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
 

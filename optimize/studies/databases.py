@@ -230,10 +230,19 @@ def _copy(file: Path) -> dict[str, Any]:
                     shutil.copyfile(f"{file}{ending}", f"{copy}{ending}")
             with closing(sqlite3.connect(copy)) as source:
                 source.backup(memory)
-    found = [text for (text,) in memory.execute("PRAGMA quick_check(1)")]
-    if found != ["ok"]:
-        raise sqlite3.DatabaseError(found[0])
+    if damage := _damage(memory):
+        raise ScenarioError(f"{file}: the database is damaged: {damage}")
     return {"creator": lambda: memory, "poolclass": StaticPool}
+
+
+def _damage(opened: sqlite3.Connection) -> str:
+    """What is wrong with an SQLite database: with its pages, or with the text of its schema."""
+    try:
+        found = [text for (text,) in opened.execute("PRAGMA quick_check(1)")]
+        opened.execute("SELECT * FROM sqlite_master").fetchall()
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # its own messages may be no text, either
+        return reason(error).partition(" with text ")[0]
+    return "" if found == ["ok"] else str(found[0])
 
 
 def _storage(url: str, engine: dict[str, Any], *, made: bool = False) -> RDBStorage:

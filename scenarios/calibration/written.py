@@ -64,7 +64,7 @@ def _head(found: Calibration, last: int | None) -> str:
         [
             'title = "Replay of a log on a site calibrated to it"',
             'description = """',
-            f"Calibrated to {trace}{others}, {kind} 1 to {found.cut} of {found.parts}.",
+            f"Calibrated to {toml(trace)[1:-1]}{others}, {kind} 1 to {found.cut} of {found.parts}.",
             f"Mean wait over the log's: {fitted.ratio:.2f} there, "
             f"{tested.ratio:.2f} on the {kind} held back.",
             f'Loss: {fitted.loss:.2f} there, {tested.loss:.2f} on the {kind} held back."""',

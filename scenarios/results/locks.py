@@ -18,8 +18,8 @@ FOLDER = ".writer"  # in a folder of results, and the sign that it is one
 RESULTS = {
     "metrics.json", "manifest.json", "jobs.parquet", "users.parquet", "stays.parquet", "signals.parquet",
     "messages.parquet", "classes.parquet", "pilots.parquet", "events.parquet",
-    "sweep.json", "front.json", "front.csv", "front.html", "history.png", "pairs.png", "parallel.png",
-    "parameters.png", "sensitivity.json", "sensitivity.csv", "sensitivity.png", "claims.json",
+    "sweep.json", "runs.jsonl", "front.json", "front.csv", "front.html", "history.png", "pairs.png",
+    "parallel.png", "parameters.png", "sensitivity.json", "sensitivity.csv", "sensitivity.png", "claims.json",
 }  # fmt: skip
 OURS = (("manifest.json", b'"gridtune":'), ("study.journal", b'"gridtune":'), ("claims.json", b'"verdict":'))
 LOOK = 1 << 20  # bytes in which a file shows that it is ours
