@@ -179,7 +179,8 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
     assert "18.3 min" in words
-    assert "2124 d" in words
+    assert "50972 core-h" in words
+    assert "+2083 " in words
     assert "183500000" not in words
     assert why in words
     assert OWN_RUNS in words

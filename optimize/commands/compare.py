@@ -181,10 +181,11 @@ def _difference(row: Mapping[str, Any]) -> str:
     gap, low, high = row["difference"], row["low"], row["high"]
     if gap is None:
         return "-"
-    percent = label(_metric(row).name).percent
+    name = _metric(row).name
+    percent = label(name).percent
     size, unit = (100, " points") if percent else (1, "")
     half = (high - low) / 2 * size if low is not None and high is not None else None
-    return human_difference(gap * size, half, row["unit"]) + (unit if gap else "")
+    return human_difference(gap * size, half, row["unit"], name) + (unit if gap else "")
 
 
 def _told(row: Mapping[str, Any]) -> bool | None:

@@ -123,7 +123,7 @@ def relative(difference: float, baseline: float, metric: Objective) -> str:
         return f"{_signed(100 * difference)} points"
     logarithm = label(metric.name).detail.startswith("log10")
     if baseline <= 0 and not logarithm:
-        return human_difference(difference, None, metric.unit)
+        return human_difference(difference, None, metric.unit, metric.name)
     share = 10**difference - 1 if logarithm else difference / baseline
     return f"x {1 + share:.2g}" if share >= MANY - 1 else f"{_signed(100 * share)} %"
 

@@ -38,21 +38,14 @@ def human_metric(name: str, value: float, unit: str = "") -> str:
     return f"{_digits(value / size)}{tail}"
 
 
-def human_difference(mean: float, half: float | None, unit: str = "") -> str:
+def human_difference(mean: float, half: float | None, unit: str = "", name: str = "") -> str:
     """A difference with its sign and half the width of its interval, both in one unit: `-1.2 ± 0.4 h`.
 
     Where the interval has no width, or none is known, there is no ±.
     """
     if mean == 0 and not half:
         return "="
-    size, name = 1.0, "s" if unit == "s" else ""
-    scale = max(abs(mean), half or 0.0)
-    steps = TIMES if unit == "s" else tuple((size, letter, size) for size, letter in LARGE)
-    for one, letter, least in steps:
-        if scale >= least:
-            size, name = one, letter
-            break
-    tail = f" {name}" if name else ""
+    size, tail = scale_of(max(abs(mean), half or 0.0), unit, name)
     if not half:
         return f"{_signed(mean / size, None)}{tail}"
     return f"{_signed(mean / size, half / size)}{tail}"
