@@ -77,8 +77,8 @@ def test_explain_answers_in_words_and_in_json(study):
     number = made["front"][-1]["number"]
     words = gridtune("explain", out, number, "--jobs", 1, "--no-ablate", "--all")
     assert words.returncode == 0, words.stderr
-    assert words.stdout.startswith(f"Point {number} ")
-    assert "Against the scenario as it stands" in words.stdout
+    assert words.stdout.startswith(f"Configuration {number} ")
+    assert "Against the baseline" in words.stdout
     brief = gridtune("explain", out, number, "--jobs", 1, "--no-ablate")
     assert len(brief.stdout.splitlines()) <= 24
     result = gridtune("explain", out, number, "--jobs", 1, "--replications", 2, "--format", "json")

@@ -26,7 +26,7 @@ STANDS = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window"
 
 
 def at_defaults(task):
-    """The toy, which also knows what stands in the scenario."""
+    """The toy, which also knows what the baseline has."""
     values = {path: value for path, value in STANDS.items() if path not in task.values}
     return toy(replace(task, values={**values, **task.values}))
 
@@ -229,12 +229,13 @@ def test_words_name_gains_prices_and_doubts(kept):
     point = members(kept, "legacy")[-1]
     text = told(explained(kept, point.number))
     for part in (
-        f"Point {point.number}", "It sets", "client.dispatch = legacy (scenario: ethic): legacy: Submit",
-        "Against the scenario as it stands", "gains: ", "costs: ", "in every run", "put back alone",
+        f"Configuration {point.number}", "It sets",
+        "client.dispatch = legacy (scenario: ethic): legacy: Submit",
+        "Against the baseline", "gains: ", "costs: ", "in every run", "put back alone",
         "client.dispatch back to ethic, which takes client.n_submit with it", "simulations",
     ):  # fmt: skip
         assert part in " ".join(text.split())
-    assert "seen replication" not in text  # the same for all points
+    assert "seen replication" not in text  # the same for all
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
@@ -252,8 +253,8 @@ def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
     doubtful = change_of(replace(metric, name="waiting_mean", unit="s"), *pairs)
     assert (doubtful.difference.verdict, doubtful.told) == ("probably", False)
     words = " ".join(told(replace(found, changes=(doubtful,))).split())
-    assert "not told apart: waiting mean higher by 1.3 s (-0.291 s to 2.89 s)" in words
-    assert "cannot be told from the scenario as it stands in any objective" in words
+    assert "no significant difference: waiting mean higher by 1.3 s (-0.291 s to 2.89 s)" in words
+    assert "no objective differs significantly from the baseline" in words
     assert Ablation(None, (doubtful,)).effect({"waiting_mean": 1.0}) == 0
 
 
@@ -283,7 +284,7 @@ def all_fail(task):
 
 
 def test_a_point_that_fails_is_an_error(kept):
-    with pytest.raises(ScenarioError, match="fails on fresh seeds: RuntimeError: no way"):
+    with pytest.raises(ScenarioError, match="fails on validation seeds: RuntimeError: no way"):
         explained(kept, some_point(kept), work=all_fail)
 
 
@@ -349,8 +350,8 @@ def test_fresh_runs_that_deny_the_model_are_told(with_today):
         if m.evaluation.values and m.evaluation.number != with_today.archive.today
     )
     found = explained(with_today, point, work=far_from_what_was_searched, ablate=False)
-    note = next(note for note in found.notes if "against the scenario as it stands" in note)
-    assert "fresh runs say otherwise than all runs of the search: completed higher by" in note
+    note = next(note for note in found.notes if "against the baseline" in note)
+    assert "validation runs say otherwise than the model of all runs: completed higher by" in note
     assert note in " ".join(told(found).split())
 
 

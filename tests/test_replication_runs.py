@@ -147,7 +147,7 @@ def test_points_are_run_once_on_fresh_seeds_in_every_case():
     with Pool() as pool:
         fresh = FreshRuns(settings(), 2, pool, heard, work, first=0)
         one, other, again = fresh.run([{"a": 1}, {"a": 2}, {"a": 1}])
-        assert heard.said == [("points on fresh seeds, 4 runs each", 2), 1, 2]
+        assert heard.said == [("configurations on validation seeds, 4 runs each", 2), 1, 2]
         assert (fresh.count, one, len(work.seen)) == (8, again, 8)
         assert one.values == {"cost": (26.5, 27.5), "lost_fraction": (0.25, 0.25)}
         assert other.values == one.values, "a metric that is not finite in a run, or of one case, is left out"

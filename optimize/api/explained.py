@@ -42,10 +42,10 @@ class Explained:
 
     @cached_property
     def changes(self) -> pd.DataFrame:
-        """What the point changes against the scenario as it stands, a row for each objective.
+        """What the point changes against the baseline, a row for each objective.
 
         `start` and `to` are what the model of all runs expects, as the front shows them, where it knows the
-        point and today's setting, else means over paired fresh replications. `difference` is `to` minus
+        point and the baseline, else means over paired fresh replications. `difference` is `to` minus
         `start`, `low` and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether
         that is good, and `verdict` how sure it is. Where the interval holds 0, nothing is told apart.
         """

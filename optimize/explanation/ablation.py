@@ -1,4 +1,4 @@
-"""Which settings of a point matter: each is put back alone to where it stands in the scenario."""
+"""Which settings of a point matter: each is put back alone to the baseline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Removal:
 
     Attributes:
         path: of the setting.
-        before: what stands in the scenario.
+        before: what the baseline has.
         along: settings that go with it, for they exist only under the value that the point sets.
         left: what the point still sets.
         refused: why the scenario does not take that; "" if it does.
@@ -52,7 +52,7 @@ class Ablation:
         return f"Ablation({self.removal.path!r}, {self.failure or f'{len(self.changes)} changes'})"
 
     def effect(self, spans: Mapping[str, float]) -> float:
-        """The largest change that is told apart from none, as a share of an objective's span."""
+        """The largest change that is significant, as a share of an objective's span."""
         sizes = [abs(c.difference.mean) / spans[c.metric.name] for c in self.changes if c.beyond_noise]
         return max(sizes, default=0.0)
 
@@ -68,7 +68,7 @@ class Ablation:
 
 
 def removals(scenario: Scenario, space: Space, point: Point) -> list[Removal]:
-    """Every setting of a point that is not what stands in the scenario, put back alone."""
+    """Every setting of a point that is not what the baseline has, put back alone."""
     whole = scenario.override(point).spec
     found = []
     for path in point:

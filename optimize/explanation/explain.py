@@ -1,7 +1,7 @@
 """Why a point: what it sets, what that gains and costs, and which of its settings do it.
 
-Points that the model of all runs knows are compared by it, as the front compares them: with today's setting
-and with each other. Everything else is on fresh seeds, replication by replication under common random
+Points that the model of all runs knows are compared by it, as the front compares them: with the baseline
+and with each other. Everything else is on validation seeds, replication by replication under common random
 numbers: what the model does not know, and the point after each of its settings is put back.
 """
 
@@ -30,7 +30,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
-VALIDATED = 5  # fresh runs per point where the front has none
+VALIDATED = 5  # validation runs per point where the front has none
 BASELINE = ("baseline", "today")
 
 
@@ -41,7 +41,7 @@ class Setting:
     Attributes:
         path: of the parameter.
         value: that the point sets.
-        before: what stands in the scenario; None if the point has made a place for it.
+        before: what the baseline has; None if the point has made a place for it.
         meaning: of what the point sets.
     """
 
@@ -66,7 +66,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Bound:
-    """Whether a constraint holds, on fresh seeds, where the point comes closest to breaking it.
+    """Whether a constraint holds, on validation seeds, where the point comes closest to breaking it.
 
     Attributes:
         constraint: which.
@@ -106,13 +106,13 @@ class Explanation:
         advice: the recommendations that it is.
         bounds: constraints of the search, and whether the point keeps them.
         settings: what it sets.
-        changes: from the scenario as it stands to the point, in each objective, by all runs of the search
+        changes: from the baseline to the point, in each objective, by the model of all runs
             if `judged`; empty if that fails.
         judged: whether the model of all runs knows the point and all of the front.
         other_changes: clear ones in other metrics, the largest first.
         neighbourhood: where it lies.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
-        replications: fresh runs behind each point.
+        replications: validation runs behind each point.
         runs: simulations that the explanation took.
         notes: what a user should know, a line each.
     """
@@ -190,14 +190,14 @@ def explain(
     Args:
         kept: what the search has left.
         point: its number, or the name of a recommendation.
-        replications: fresh runs per point; as many as the front has if left out.
+        replications: validation runs per point; as many as the front has if left out.
         ablate: whether to put its settings back one by one.
         pool: who runs the simulations.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
 
     Raises:
-        ScenarioError: there is no such point, or it fails on fresh seeds.
+        ScenarioError: there is no such point, or it fails on validation seeds.
     """
     found = front(kept.archive)
     evaluation, advice = find_point(found, point)
@@ -208,13 +208,14 @@ def explain(
     asked = [evaluation.values, {}, *(one.left for one in removed if not one.refused)]
     here, base, *rest = fresh.run(asked)
     if isinstance(here, str):
-        raise ScenarioError(f"{found.archive.study}: point {number} fails on fresh seeds: {here}")
+        study = found.archive.study
+        raise ScenarioError(f"{study}: configuration {number} fails on validation seeds: {here}")
     around = neighbourhood(found, evaluation, here.values, fresh)
     start = {} if isinstance(base, str) else base.values
-    notes = [f"the scenario as it stands fails: {base}"] if isinstance(base, str) else []
+    notes = [f"the baseline fails: {base}"] if isinstance(base, str) else []
     today, seen = todays(found), changes(found.objectives, start, here.values)
     known = known_changes(found, today, evaluation) if today and today.number != number else ()
-    notes += denials(known, seen, "against the scenario as it stands")
+    notes += denials(known, seen, "against the baseline")
     changed = scenario.override(evaluation.values)
     return Explanation(
         found,

@@ -1,4 +1,4 @@
-"""Runs of points on the fresh seeds that the front was validated by: the same streams for all of them."""
+"""Runs of configurations on the validation seeds of the front: the same streams for all of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRESH = HELD_OUT  # the first replication that is never used in a search
 
 @dataclass(frozen=True)
 class Fresh:
-    """A point on fresh seeds.
+    """A point on validation seeds.
 
     Attributes:
         values: of every metric that is finite in all runs, one per replication; of several cases the
@@ -71,12 +71,12 @@ class FreshRuns:
         """What each point gives; why it failed, in one line, if it did.
 
         Args:
-            points: values to set, by path; none at all for the scenario as it stands.
+            configurations: values to set, by path; none at all for the baseline.
         """
         new = list({key(point): point for point in points if key(point) not in self._known}.values())
         if new:
             each = self.replications * len(self.settings.run_in)
-            self._progress.start(f"points on fresh seeds, {each} runs each", len(new))
+            self._progress.start(f"configurations on validation seeds, {each} runs each", len(new))
             self.count += len(new) * each
         if self._table.guarded and not self._table.had({}, self._first):
             list(self._simulate([{}]))  # where the baseline fails, no configuration can lose more

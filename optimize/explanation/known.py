@@ -1,4 +1,4 @@
-"""What the model of all runs says of two points, as the front does, and whether fresh runs deny it."""
+"""What the model of all runs says of two points, as the front does, and whether validation runs deny it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def known_changes(front: Front, start: Evaluation, to: Evaluation) -> tuple[Chan
 
 
 def denials(known: Sequence[Change], fresh: Sequence[Change], about: str) -> Iterator[str]:
-    """Where the intervals of fresh runs and of the model have nothing in common, a line each.
+    """Where the intervals of validation runs and of the model have nothing in common, a line each.
 
     Args:
         known: what the model says.
-        fresh: what fresh runs give, of the same objectives; empty if there are none.
+        fresh: what validation runs give, of the same objectives; empty if there are none.
         about: what is compared.
     """
     given = {one.metric.name: one for one in fresh}
@@ -41,7 +41,7 @@ def denials(known: Sequence[Change], fresh: Sequence[Change], about: str) -> Ite
             continue
         runs, model = in_words(other), in_words(one)
         if runs != model:  # without noise intervals are points, which differ by rounding
-            yield f"{about}, fresh runs say otherwise than all runs of the search: {runs}, not {model}"
+            yield f"{about}, validation runs say otherwise than the model of all runs: {runs}, not {model}"
 
 
 def _apart(one: Change, other: Change) -> bool:

@@ -62,7 +62,7 @@ class Neighbourhood:
         beaten_by: numbers of all points of the front that beat it, the nearest first.
         beaten_in_search: numbers of those that did on the seeds of the search.
         neighbours: if none beats it, in each objective the nearest better and the nearest worse point.
-        notes: points that could not be run again, and where fresh runs deny the model, a line each.
+        notes: points that could not be run again, and where validation runs deny the model, a line each.
     """
 
     dominators: tuple[Neighbour, ...]
@@ -78,14 +78,14 @@ class Neighbourhood:
 def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshRuns) -> Neighbourhood:
     """Where a point lies in the front.
 
-    Distances are Euclidean, each objective in shares of its span over the front. Points are where the front
-    has them if the model of all runs knows all of them, else where fresh seeds put them. Points of the front
-    that the search has not validated are run on fresh seeds now.
+    Distances are Euclidean, each objective in shares of its span over the front. Configurations are where
+    the front has them if the model of all runs knows all of them, else where validation seeds put them.
+    Those of the front that the search has not validated are run on validation seeds now.
 
     Args:
         found: the front.
         evaluation: the point.
-        here: the point on fresh seeds.
+        here: the point on validation seeds.
         fresh: runs points.
     """
     import numpy as np
@@ -112,10 +112,10 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
     for k, there in zip(shown, runs, strict=True):
         other = others[k].evaluation
         if isinstance(there, str):
-            notes.append(f"point {other.number} fails on fresh seeds: {there}")
+            notes.append(f"configuration {other.number} fails on validation seeds: {there}")
             continue
         known, seen = known_changes(found, evaluation, other), changes(found.objectives, here, there)
-        notes += denials(known, seen, f"on the way to point {other.number}")
+        notes += denials(known, seen, f"on the way to configuration {other.number}")
         points.append(
             Neighbour(
                 other.number,
@@ -144,7 +144,7 @@ def _places(
 ) -> tuple[Array, Array]:
     """The other points and this one, to be minimised: what they are worth if the model knows all.
 
-    Else on fresh seeds if the front is validated.
+    Else on validation seeds if the front is validated.
     """
     import numpy as np
 
@@ -167,7 +167,7 @@ def _places(
 
 
 def _runs(members: Sequence[Member], objectives: Sequence[Objective], fresh: FreshRuns) -> list[Runs | str]:
-    """Members on fresh seeds: as the search has kept them, or run now."""
+    """Members on validation seeds: as the search has kept them, or run now."""
     missing = [m for m in members if m.evaluation.validated is None]
     made = iter(fresh.run([m.evaluation.values for m in missing]))
     found: list[Runs | str] = []

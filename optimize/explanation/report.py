@@ -26,7 +26,7 @@ def told(found: Explanation) -> str:
 def _where(found: Explanation) -> Iterator[str]:
     archive, number = found.front.archive, found.evaluation.number
     also = "".join(f" ({item.letter}: {item.title})" for item in found.advice)
-    yield f"Point {number}{also} of {archive.study}"
+    yield f"Configuration {number}{also} of {archive.study}"
     for one in found.bounds:
         where = f" in {one.case}" if len(archive.cases) > 1 else ""
         value = f"{estimated(one.value)}{one.nearest.whose}"
@@ -34,33 +34,33 @@ def _where(found: Explanation) -> Iterator[str]:
     member, around = found.member, found.neighbourhood
     rivals = around.beaten_in_search
     if around.beaten_by:
-        source = "by all runs of the search" if found.judged else "on the same fresh seeds"
-        yield f"Not on the front: {source} it is beaten by {_points(around.beaten_by)}."
+        source = "by the model of all runs" if found.judged else "on the same validation seeds"
+        yield f"Not on the front: {source} it is dominated by {_points(around.beaten_by)}."
     elif member is None:
-        beaten = f"in the search it was beaten by {_points(rivals)}, " if rivals else ""
-        source = "by all its runs" if found.judged else "on fresh seeds"
+        beaten = f"in the search it was dominated by {_points(rivals)}, " if rivals else ""
+        source = "by all its runs" if found.judged else "on validation seeds"
         mine = todays_chance(found.front) if number == archive.today else None
-        yield f"Not on the front: {beaten}{source} no point of the front beats it{_of_all(mine)}."
+        yield f"Not on the front: {beaten}{source} no configuration on the front dominates it{_of_all(mine)}."
     else:
         if member.evaluation.number != number:
-            yield f"Gives the same as point {member.evaluation.number} in every replication."
+            yield f"Gives the same as configuration {member.evaluation.number} in every replication."
         chance = member.probability_non_dominated
         surely = "" if chance is None else f", with probability {chance:.2f}"
-        seeds = "on fresh seeds" if found.front.validated else "as searched; the front is not validated"
-        source = "by all runs of the search" if found.judged else seeds
+        seeds = "on validation seeds" if found.front.validated else "in the search (not validated)"
+        source = "by the model of all runs" if found.judged else seeds
         if member.non_dominated:
-            yield f"On the front: no other point beats it {source}{surely}."
+            yield f"On the front: no other configuration dominates it {source}{surely}."
         else:
-            yield f"Not kept on the front, though no point of it beats it {source}{_of_all(chance)}."
+            yield f"Not on the front, though no configuration on it dominates it {source}{_of_all(chance)}."
 
 
 def _of_all(chance: float | None) -> str:
-    """How probably no evaluated point beats one, of the front or not."""
-    return "" if chance is None else f"; that no evaluated point does has probability {chance:.2f}"
+    """How probably no other configuration dominates one."""
+    return "" if chance is None else f"; that none at all does has probability {chance:.2f}"
 
 
 def _in_short(found: Explanation) -> Iterator[str]:
-    """What it gains and costs against the scenario as it stands, and the setting that matters most."""
+    """What it gains and costs against the baseline, and the setting that matters most."""
     if not found.changes:
         return
     sure = [c for c in found.changes if c.beyond_noise]
@@ -73,11 +73,11 @@ def _in_short(found: Explanation) -> Iterator[str]:
         if some
     ]
     if not sides:
-        yield "In short: it cannot be told from the scenario as it stands in any objective."
+        yield "In short: no objective differs significantly from the baseline."
         return
     first = next((a.removal for a in found.ablations or () if any(c.beyond_noise for c in a.changes)), None)
     most = f" Of its settings {first.path} matters most." if first else ""
-    yield f"In short: against the scenario as it stands it {' and '.join(sides)}.{most}"
+    yield f"In short: against the baseline it {' and '.join(sides)}.{most}"
 
 
 def _settings(settings: Sequence[Setting]) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _settings(settings: Sequence[Setting]) -> Iterator[str]:
 def _against_default(found: Explanation) -> Iterator[str]:
     if not found.changes:
         return
-    yield "Against the scenario as it stands"
+    yield "Against the baseline"
     yield from (f"  {line}" for line in told_changes(found.changes))
     if found.other_changes:
         yield f"  also: {'; '.join(map(in_words, found.other_changes))}"
@@ -103,11 +103,11 @@ def _against_default(found: Explanation) -> Iterator[str]:
 def _around(found: Explanation) -> Iterator[str]:
     around = found.neighbourhood
     if around.dominators:
-        yield "Points that beat it, the nearest first" if len(around.dominators) > 1 else "What beats it"
+        yield "What dominates it, the nearest first" if len(around.dominators) > 1 else "What dominates it"
     elif around.neighbours:
         yield "Its neighbours on the front"
     for one in around.dominators or around.neighbours:
-        yield f"  point {one.number}{_side(one)}"
+        yield f"  no. {one.number}{_side(one)}"
         yield from (f"    {line}" for line in told_changes(one.changes))
         if one.differs:
             yield f"    differs in {', '.join(_differs(*entry) for entry in one.differs)}"
@@ -119,7 +119,7 @@ def _ablations(found: Explanation) -> Iterator[str]:
     if not found.ablations:
         yield "Every setting is as in the scenario, so there is nothing to put back."
         return
-    yield "What its settings do: each put back alone to what stands in the scenario"
+    yield "What its settings do: each put back alone to the baseline"
     yield from (line for one in found.ablations for line in _ablation(one))
     if len(found.ablations) > 1:
         yield "  (settings act together, so these need not add up to the whole)"
@@ -142,14 +142,14 @@ def _small_print(found: Explanation) -> Iterator[str]:
     cases = len(found.front.archive.cases)
     where = f" in each of {cases} cases" if cases > 1 else ""
     yield (
-        f"{found.runs} simulations: {runs} per point{where} on fresh seeds that the search never used, the "
-        f"same for all points. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
-        "holds 0, points are not told apart."
+        f"{found.runs} simulations: {runs} of each configuration{where} on validation seeds, the "
+        f"same for all. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
+        "holds 0, the difference is not significant."
     )
     if found.judged:
         yield (
-            "What the model of all runs knows is said by it, with the numbers that `gridtune front` shows: "
-            "objectives against today's setting, and of points of the front."
+            "Comparisons with the baseline and between configurations on the front are those of the "
+            "Gaussian-process model of all runs, as in `gridtune front`."
         )
     if found.replications == 1:
         yield "One replication says nothing about confidence; --replications asks for more."
@@ -171,9 +171,9 @@ def _differs(path: str, here: Value | None, there: Value | None) -> str:
 
 
 def _shown(value: Value | None) -> str:
-    return "what stands in the scenario" if value is None else cell(value)
+    return "what the baseline has" if value is None else cell(value)
 
 
 def _points(numbers: Sequence[int]) -> str:
-    several = f"{len(numbers)} points: " if len(numbers) > 1 else "point "
+    several = f"{len(numbers)} configurations: " if len(numbers) > 1 else "configuration "
     return several + ", ".join(map(str, numbers))

@@ -1,8 +1,8 @@
-"""What points change against today's setting, how surely, and which of them are worth a change.
+"""What configurations change against the baseline, and how surely.
 
-By all runs of the search together where these are enough to learn from. Else everything is paired over the
-streams that a point and today's setting have in common: on fresh seeds where both have them, else on those of
-the search, which flatter the points of the front.
+By the posterior of all runs where these are enough to learn from. Else everything is paired over the
+replications that both have in common: on validation seeds where both have them, else on those of the search,
+which flatter the front.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from gridtune.scenarios.results.amounts import human
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
 ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
-KEEP = "keep today's setting"
+KEEP = "keep the baseline"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a point has in the place of what stands in the scenario.
+    """What a point has in the place of what the baseline has.
 
     Attributes:
         path: of the parameter.
@@ -45,13 +45,13 @@ class Setting:
 
 
 def todays(front: Front) -> Evaluation | None:
-    """The evaluation of the scenario as it stands; None if the search has none."""
+    """The evaluation of the baseline; None if the search has none."""
     number = front.archive.today
     return next((one for one in front.archive.evaluations if one.number == number), None)
 
 
 def todays_chance(front: Front) -> float | None:
-    """How probably no other evaluated point beats today's setting, kept or not; None where nobody knows."""
+    """How probably no other evaluated point beats the baseline, kept or not; None where nobody knows."""
     number = front.archive.today
     for member in front.members:
         if member.evaluation.number == number:
@@ -63,7 +63,7 @@ def todays_chance(front: Front) -> float | None:
 
 
 def settings_changed(front: Front, evaluation: Evaluation) -> list[Setting]:
-    """What a point sets otherwise than today's setting, in the order of the point."""
+    """What a point sets otherwise than the baseline, in the order of the point."""
     if evaluation.number == front.archive.today:
         return []
     before, after = front.archive.present, evaluation.values
@@ -76,7 +76,7 @@ def settings_changed(front: Front, evaluation: Evaluation) -> list[Setting]:
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
-    """What happens to each objective from today's setting to a point; empty if the search has no today."""
+    """What happens to each objective from the baseline to a point; empty if the search has no today."""
     today = todays(front)
     if today is None or today.number == evaluation.number:
         return ()
@@ -158,10 +158,11 @@ def in_words(one: Change) -> str:
 
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:
     """What a point gains, what it costs, and what cannot be told, a line each."""
+    unsure = [one for one in changes if not one.told and one.difference.verdict != "equal"]
     kinds = {
         "gains": [one for one in changes if one.told and one.better],
         "costs": [one for one in changes if one.told and not one.better],
-        "not told apart": [one for one in changes if not one.told and one.difference.verdict != "equal"],
+        "no significant difference": unsure,
     }
     for kind, some in kinds.items():
         if some:

@@ -30,7 +30,6 @@ COUNTS = {
     "redundancy": 10_000,
     "population": 10_000_000,
     "replications": 100_000,
-    "max_replications": 100_000,
 }
 SITE_SLOTS = 1_000_000  # nodes times slots of one site
 SERVERS = 100_000  # of one [[sed]] or [[server]]

@@ -148,7 +148,6 @@ def choose(runs: Runs, folder: Path, budget: int, draws: int) -> dict[str, Any]:
         budget=budget,
         objectives=OBJECTIVES,
         replications=REPLICATIONS,
-        max_replications=REPLICATIONS,
         start=[PLAIN["conservative"], {POLICY: "fair-share"}, MULTIFACTOR],
         validation_replications=0,
         out=folder,
