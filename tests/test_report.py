@@ -13,6 +13,7 @@ from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import (
     EXCESS_LOSS,
+    EXCESS_WAIT,
     Archive,
     Constraint,
     Estimate,
@@ -254,20 +255,29 @@ def test_the_reason_is_told_where_nothing_is_recommended():
     assert "--out DIR" in answer(once, 80)
 
 
-def test_lost_work_is_introduced_only_where_it_excludes_something():
-    guard = (Constraint(EXCESS_LOSS, "<=", 0.0),)
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (EXCESS_LOSS, "1 configuration loses more mandatory work"),
+        (EXCESS_WAIT, "1 configuration lets some jobs wait much longer"),
+    ],
+)
+def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
+    guard = (Constraint(metric, "<=", 0.0),)
     base = archive((UNFAIR, COMPLETED), ((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.1), (30.0, 30.0)), today=0)
 
     def lost(*amounts):
         points = [
-            replace(one, cases={"": {**one.objectives, EXCESS_LOSS: Estimate(x, 0.0, (x, x))}})
+            replace(one, cases={"": {**one.objectives, metric: Estimate(x, 0.0, (x, x))}})
             for one, x in zip(base.evaluations, amounts, strict=True)
         ]  # fmt: skip
         return front(replace(base, evaluations=tuple(points), constraints=guard), resamples=0)
 
-    assert "1 configuration loses more mandatory work" in answer(lost(0.0, 1.0), 80)
-    assert "mandatory work" not in answer(lost(0.0, 0.0), 80)
-    assert "mandatory work" not in front_text(lost(0.0, 0.0), listed(lost(0.0, 0.0)), 80)
+    assert said in answer(lost(0.0, 1.0), 80)
+    kept = lost(0.0, 0.0)
+    assert "excluded" not in answer(kept, 80)
+    assert str(label(metric)) not in " ".join(answer(kept, 80).split())
+    assert "<= 0" not in front_text(kept, listed(kept), 80)
 
 
 def test_changes_of_what_is_chosen_stand_behind_the_choice():

@@ -1,20 +1,24 @@
 """Searches under constraints: what breaks them never makes the front, and samplers learn to keep them."""
 
+from html import escape
+
 import optuna
 import pytest
 
 from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.shortlist import shortlist
-from gridtune.optimize.report.export import to_csv, to_dict
-from gridtune.optimize.report.frame import rows
+from gridtune.optimize.report.export import to_csv, to_dict, to_latex
+from gridtune.optimize.report.frame import frame, rows
+from gridtune.optimize.report.page import page
+from gridtune.optimize.report.recommended import why_none
 from gridtune.optimize.report.tables import front_text, listed
 from gridtune.optimize.samplers import Sampler, register, samplers
 from gridtune.optimize.samplers.base import _registry
 from gridtune.optimize.search import search
 from gridtune.optimize.studies.places import JOURNAL
-from gridtune.scenarios import load
-from search_toys import VARY, toy
+from gridtune.scenarios import ScenarioError, load
+from search_toys import VARY, toy, toy_with_today
 
 FAIR = ["unfairness<=0.6"]
 LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -125,6 +129,9 @@ def test_a_member_that_breaks_a_constraint_on_fresh_seeds_leaves_the_front(scena
     assert any(member.validated for member in found.kept)
     assert all(member.probability_non_dominated > 0.05 for member in found.kept), "what is gone beats nobody"
     assert "validated on 0 seeds" not in front_text(found, listed(found), 80)
+    text = front_text(found, listed(found, every=True), 200).splitlines()
+    cells = {line.split()[0]: line for line in text if line.strip()}
+    assert all("broken" in cells[str(member.evaluation.number)] for member in gone)
     entry = next(e for e in to_dict(found, rows(found))["front"] if e.get("feasible") is False)
     constraint = entry["constraints"]["unfairness<=0.6"]
     assert constraint["kept"] is False
@@ -142,6 +149,7 @@ def test_a_search_that_finds_nothing_feasible_names_what_came_nearest(scenario):
     least = min(archive.evaluations, key=lambda e: (e.objectives["unhappy_users"].mean, e.number))
     assert found.infeasible[0] == least
     assert f"no. {least.number} with unhappy users" in " ".join(front_text(found, listed(found), 80).split())
+    assert escape(why_none(found)) in page(found)
     made = to_dict(found)
     assert made["front"] == []
     assert made["infeasible"] == 40
@@ -159,3 +167,26 @@ def test_optuna_sees_the_constraints(scenario, tmp_path):
     kept = [e for e in archive.evaluations if e.number not in broken(archive)]
     best = {e.number for e in shortlist(kept, archive.objectives)}
     assert {trial.number for trial in study.best_trials} == best
+
+
+@pytest.mark.parametrize("bound", [0.8, -1.0])
+def test_every_configuration_is_listed_whether_it_failed_or_breaks_a_constraint(scenario, bound):
+    def work(task):
+        if task.values.get("client.dispatch.window") == 7:
+            raise ScenarioError("no luck")
+        return toy_with_today(task)
+
+    archive = run(scenario, work=work, today=True, require=[f"unfairness<={bound}"]).archive
+    found = front(archive)
+    failed = {one.number for one in archive.failed}
+    worse = {e.number for e in archive.evaluations if e.objectives["unfairness"].mean > bound}
+    assert failed
+    assert (archive.today in worse) is (bound < 0)
+    some = listed(found, every=True)
+    assert {row.number for row in some} == {e.number for e in archive.evaluations} | failed
+    cells = {line.split()[0]: line for line in front_text(found, some, 200).splitlines() if line.strip()}
+    assert all(cells[row.name].split()[1] == "-" for row in some if row.number in failed)
+    assert all("broken" in cells[row.name] for row in some if row.number in worse)
+    assert to_latex(found, some).count("broken") >= len(worse)
+    table = frame(found, some)
+    assert not table["feasible"][list(worse | failed)].any()

@@ -8,7 +8,7 @@ from gridtune.model.metrics.registry import ALWAYS, METRICS
 from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.front.front import front
 from gridtune.optimize.report.export import to_csv, to_dict
-from gridtune.optimize.report.tables import statistics_text
+from gridtune.optimize.report.tables import front_text, listed, statistics_text
 from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.cases import other_scenario
@@ -217,4 +217,5 @@ def test_the_front_is_shown_scenario_by_scenario(scenario, busy):
 def test_a_search_of_one_case_says_nothing_of_scenarios(scenario):
     found = front(search(scenario, vary=VARY, work=toy, budget=10).archive)
     assert not {"scenarios", "constraints"} & {*to_dict(found), *to_dict(found)["front"][0]}
+    assert "scenario" not in front_text(found, listed(found), 200) + statistics_text(found, 200)
     assert found.archive.evaluations[0].cases == {}

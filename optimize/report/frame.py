@@ -18,7 +18,7 @@ from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluati
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report.numbers import amount, metric_label, path_label, setting, with_half
-from gridtune.optimize.report.recommended import baseline, baseline_values, recommendations
+from gridtune.optimize.report.recommended import GUARDS, baseline, baseline_values, recommendations
 from gridtune.optimize.search_space.constraints import feasible, tightest
 from gridtune.scenarios.results.frames import columns_of_values
 
@@ -73,8 +73,14 @@ class Row:
             return BASELINE
         if self.on_front:
             return ON_FRONT
-        keeps = self.member.feasible if self.member else feasible(self.entry, self.front.archive.constraints)
-        return DOMINATED if keeps else INFEASIBLE
+        return DOMINATED if self.feasible else INFEASIBLE
+
+    @cached_property
+    def feasible(self) -> bool:
+        """Whether it keeps all constraints; what failed does not."""
+        if self.member:
+            return self.member.feasible
+        return self.evaluation is not None and feasible(self.evaluation, self.front.archive.constraints)
 
     @property
     def name(self) -> str:
@@ -189,7 +195,7 @@ TAIL = (
     Column("replications", _count("replications")),
     Column("validation_replications", _count("fresh_replications"), "runs", _runs),
     Column("equivalents", lambda row: len(row.member.equivalents) if row.member else 0),
-    Column("feasible", lambda row: row.state not in (INFEASIBLE, FAILED)),
+    Column("feasible", lambda row: row.feasible),
     Column("failure", lambda row: row.entry.reason if isinstance(row.entry, Failed) else ""),
 )
 
@@ -204,6 +210,8 @@ def _of_objective(one: Objective) -> list[Column]:
         return lambda row: getattr((getattr(row.entry, source, None) or {}).get(one.name), part, None)
 
     def text(row: Row) -> str:
+        if row.evaluation is None:
+            return "-"
         found = row.differences.get(one.name)
         estimate = row.estimates.get(one.name)
         half = (
@@ -228,6 +236,8 @@ def _of_constraint(one: Constraint, several: bool) -> list[Column]:
     metric = Objective(one.metric, "minimize" if one.upper else "maximize", one.unit)
 
     def text(row: Row) -> str:
+        if row.evaluation is None:
+            return "-"
         known = row.tightest(one)
         broken = " broken" if one.excess(known.value.mean) > 0 else ""
         return f"{with_half(known.value.mean, known.value.standard_error, metric)}{known.whose}{broken}"
@@ -349,7 +359,7 @@ def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]]
     """The frame as texts: titles, rows, and the places of columns that are no numbers.
 
     Of the parameters only those that differ between the rows have a column. Nothing is said of a constraint
-    that nobody asked for (lost work) while all rows keep it.
+    that nobody asked for (lost work, starvation) while all rows keep it.
     """
     shown = [one for one in columns(front) if one.title and not _idle(one, front, some)]
     paths = varying(some)
@@ -363,9 +373,7 @@ def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]]
 
 
 def _idle(column: Column, front: Front, some: Sequence[Row]) -> bool:
-    guards = {str(one): one for one in front.archive.constraints if one.metric == "excess_loss"}
-    guard = guards.get(column.name)
-    known = any(row.member and row.member.probability_non_dominated is not None for row in some)
     if column.name == "probability_non_dominated":
-        return not known
-    return guard is not None and all(row.state != INFEASIBLE for row in some)
+        return not any(row.member and row.member.probability_non_dominated is not None for row in some)
+    guards = [str(one) for one in front.archive.constraints if one.metric in GUARDS]
+    return column.name in guards and all(row.state != INFEASIBLE for row in some)
