@@ -229,7 +229,7 @@ def test_a_point_of_a_search_can_be_run_and_explained(study):
     values = study.details.archive.evaluations[number].values
     assert all(chosen.value(path) == value for path, value in values.items() if path == "client.dispatch")
     why = study.explain(number, replications=2, jobs=1)
-    assert why.text.startswith(f"Point {number} ")
+    assert why.text.startswith(f"Configuration {number} ")
     assert str(why) == why.text
     assert list(why.changes.index) == ["unhappy_users", "unfairness", "completed"]
     assert set(why.ablations.reset_index()["metric"]) <= set(why.changes.index)

@@ -29,7 +29,7 @@ class Explained:
         Explained(point ... of 'diet/day-regular')
         >>> words = why.text.split()
         >>> words[0], "diet/day-regular" in words
-        ('Point', True)
+        ('Configuration', True)
     """
 
     def __init__(self, details: Explanation) -> None:
