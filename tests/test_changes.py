@@ -5,16 +5,15 @@ from dataclasses import replace
 import pytest
 
 from gridtune.optimize.front.against_today import (
-    Setting,
     between,
     gains,
     in_words,
-    settings_changed,
     told_changes,
 )
 from gridtune.optimize.front.changes import Change, change, changes, other_changes
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import Difference, difference
+from gridtune.optimize.report.recommended import changed_values
 from tests.fronts import COMPLETED, UNFAIR, archive
 
 BASE = (99.0, 101.0, 100.0, 102.0, 98.0)  # mean 100
@@ -104,10 +103,9 @@ def test_gains_costs_what_cannot_be_told_and_what_stays_have_a_line_each():
 def test_what_a_point_sets_otherwise_is_listed_in_its_order():
     study = archive((UNFAIR,), (1,), (2,), today=0, present={"a": 1, "b": 2, "gone": 3, "same": 4})
     point = replace(study.evaluations[1], values={"new": 5, "b": 7, "a": True, "same": 4})
-    found = settings_changed(front(study), point)
-    assert found == [Setting("new", None, 5), Setting("b", 2, 7), Setting("a", 1, True)]
-    assert [str(one) for one in found] == ["new = 5", "b from 2 to 7", "a from 1 to true"]
-    assert settings_changed(front(study), study.evaluations[0]) == []
+    found = changed_values(front(study), point.values)
+    assert list(found.items()) == [("new", (None, 5)), ("b", (2, 7)), ("a", (1, True))]
+    assert changed_values(front(study), study.present) == {}
     assert gains(front(study), study.evaluations[0]) == ()
     assert gains(front(archive((UNFAIR,), (1,), (2,))), study.evaluations[1]) == ()
 

@@ -10,6 +10,7 @@ import pytest
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
+from gridtune.optimize.front.against_today import baseline
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import (
     EXCESS_LOSS,
@@ -27,7 +28,7 @@ from gridtune.optimize.report.answer import Place, answer, changes_text, harm_te
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
-from gridtune.optimize.report.recommended import baseline, change_groups, recommendations, why_none
+from gridtune.optimize.report.recommended import change_groups, recommendations, why_none
 from gridtune.optimize.report.tables import differs, front_text, listed, statistics_text
 from gridtune.scenarios.results.text import text_table, wrapped
 from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, search, with_baseline

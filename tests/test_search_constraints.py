@@ -11,7 +11,7 @@ from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import frame, rows
 from gridtune.optimize.report.page import page
-from gridtune.optimize.report.recommended import why_none
+from gridtune.optimize.report.recommended import infeasible, why_none
 from gridtune.optimize.report.tables import front_text, listed
 from gridtune.optimize.samplers import Sampler, register, samplers
 from gridtune.optimize.samplers.base import _registry
@@ -147,7 +147,7 @@ def test_a_search_that_finds_nothing_feasible_names_what_came_nearest(scenario):
     assert found.members == ()
     assert not any(evaluation.validated for evaluation in archive.evaluations)
     least = min(archive.evaluations, key=lambda e: (e.objectives["unhappy_users"].mean, e.number))
-    assert found.infeasible[0] == least
+    assert infeasible(found)[0] == least
     assert f"no. {least.number} with unhappy users" in " ".join(front_text(found, listed(found), 80).split())
     assert escape(why_none(found)) in page(found)
     made = to_dict(found)

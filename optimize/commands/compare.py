@@ -16,10 +16,11 @@ from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
+from gridtune.optimize.front.against_today import baseline
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.comparison import Row, compared, compared_fronts
 from gridtune.optimize.report.numbers import amount, metric_label
-from gridtune.optimize.report.recommended import baseline, validated
+from gridtune.optimize.report.recommended import validated
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import counted, human_difference
 from gridtune.scenarios.results.text import GAP, Styled, text_table, wrapped

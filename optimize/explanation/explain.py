@@ -16,13 +16,14 @@ from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
 from gridtune.optimize.explanation.fresh_runs import FreshRuns
 from gridtune.optimize.explanation.known import denials, judged, known_changes
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
-from gridtune.optimize.front.against_today import todays
+from gridtune.optimize.front.against_today import baseline
 from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member, comparable, front
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.report.recommended import BASELINE_NAMES
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
@@ -31,7 +32,6 @@ from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
 VALIDATED = 5  # validation runs per point where the front has none
-BASELINE = ("baseline", "today")
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def explain(
     around = neighbourhood(found, evaluation, here.values, fresh)
     start = {} if isinstance(base, str) else base.values
     notes = [f"the baseline fails: {base}"] if isinstance(base, str) else []
-    today, seen = todays(found), changes(found.objectives, start, here.values)
+    today, seen = baseline(found), changes(found.objectives, start, here.values)
     known = known_changes(found, today, evaluation) if today and today.number != number else ()
     notes += denials(known, seen, "against the baseline")
     changed = scenario.override(evaluation.values)
@@ -251,7 +251,7 @@ def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendatio
     evaluations = {one.number: one for one in archive.evaluations}
     names = {name: one.number for one in archive.recommendations for name in _names(one)}
     if archive.today is not None:
-        names |= dict.fromkeys(BASELINE, archive.today)
+        names |= dict.fromkeys(BASELINE_NAMES, archive.today)
     spoken, number = _spoken(text), text.strip().strip("()")
     chosen = names.get(spoken)
     if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:

@@ -89,11 +89,9 @@ class FreshRuns:
 
     def _simulate(self, points: Sequence[Point]) -> Iterator[Outcome[list[Metrics]]]:
         """Run configurations, and put what they give into the table."""
-        cases = self.settings.run_in
         places = [self._table.places(point, self._numbers) for point in points]
         groups = [
-            [Task(cases[one.case].scenario, point, cases[one.case].seed, one.replication) for one in some]
-            for point, some in zip(points, places, strict=True)
+            [self._table.task(one, point) for one in some] for point, some in zip(points, places, strict=True)
         ]
         for outcome in run_groups(groups, self._pool, self._work):
             if outcome.failure is None:

@@ -8,44 +8,23 @@ which flatter the front.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.front.number_format import amount, cell, spoken
+from gridtune.optimize.front.number_format import amount, spoken
 from gridtune.optimize.records.difference import Difference
-from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
+from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import human
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
 ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
-KEEP = "keep the baseline"
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What a point has in the place of what the baseline has.
-
-    Attributes:
-        path: of the parameter.
-        before: what stands there today; None where the parameter does not exist today.
-        after: what the point sets; None where the parameter does not exist at the point.
-    """
-
-    path: str
-    before: Value | None
-    after: Value | None
-
-    def __str__(self) -> str:
-        if self.before is None:
-            return f"{self.path} = {cell(self.after)}"
-        return f"{self.path} from {cell(self.before)} to {cell(self.after)}"
-
-
-def todays(front: Front) -> Evaluation | None:
-    """The evaluation of the baseline; None if the search has none."""
+def baseline(front: Front) -> Evaluation | None:
+    """The evaluation of the scenario's own configuration; None if the search has none."""
     number = front.archive.today
     return next((one for one in front.archive.evaluations if one.number == number), None)
 
@@ -56,28 +35,15 @@ def todays_chance(front: Front) -> float | None:
     for member in front.members:
         if member.evaluation.number == number:
             return member.probability_non_dominated
-    today = todays(front)
+    today = baseline(front)
     if today is None or front.judgement is None or not feasible(today, front.archive.constraints):
         return None
     return front.judgement.chances.get(today.number)
 
 
-def settings_changed(front: Front, evaluation: Evaluation) -> list[Setting]:
-    """What a point sets otherwise than the baseline, in the order of the point."""
-    if evaluation.number == front.archive.today:
-        return []
-    before, after = front.archive.present, evaluation.values
-    paths = dict.fromkeys([*after, *(path for path in before if path not in after)])
-    return [
-        Setting(path, before.get(path), after.get(path))
-        for path in paths
-        if not _same(before.get(path), after.get(path)) and path in after
-    ]
-
-
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from the baseline to a point; empty if the search has no today."""
-    today = todays(front)
+    today = baseline(front)
     if today is None or today.number == evaluation.number:
         return ()
     return between(front, today, evaluation)
@@ -170,7 +136,3 @@ def told_changes(changes: Sequence[Change]) -> Iterator[str]:
     same = [spoken(one.metric) for one in changes if one.difference.verdict == "equal"]
     if same:
         yield f"the same in every run: {', '.join(same)}"
-
-
-def _same(before: Value | None, after: Value | None) -> bool:
-    return before == after and isinstance(before, bool) == isinstance(after, bool)

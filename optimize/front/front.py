@@ -149,13 +149,6 @@ class Front:
         """Whether anything is said of how probably members are on the front."""
         return any(member.probability_non_dominated is not None for member in self.members)
 
-    @property
-    def infeasible(self) -> list[Evaluation]:
-        """Configurations that break a constraint in the search, the nearest to keeping all of them first."""
-        constraints = self.archive.constraints
-        broken = [(violation(excesses(constraints, e.cases)), e) for e in comparable(self.archive)]
-        return [e for amount, e in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
-
 
 def front(archive: Archive, *, reference: Sequence[float] | None = None, resamples: int = RESAMPLES) -> Front:
     """The Pareto front of a search.

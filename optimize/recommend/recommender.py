@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -167,7 +168,7 @@ class Recommender:
     def _ordered(self, units: Sequence[Unit], member: Member) -> list[Unit]:
         """The changes, each the one that adds most to those before it, by a surrogate model of all runs."""
         left, chosen = list(units), list[Unit]()
-        predict = self._surrogate()
+        predict = self._surrogate
         goal = self._worth(predict([self._baseline, member.evaluation.values]))
         while left:
             points = [combined(self._settings.space, self._baseline, [*chosen, one]) for one in left]
@@ -192,6 +193,7 @@ class Recommender:
         kept = (values[0] - values[1:])[:, some] / goal[some]
         return np.asarray(kept.clip(-1.0, 1.0).mean(axis=1))
 
+    @cached_property
     def _surrogate(self) -> Callable[[Sequence[Point]], np.ndarray]:
         """Predicts objectives of configurations, to be minimised."""
         archive = self._front.archive
@@ -238,7 +240,7 @@ class Recommender:
 
     def _first_guess(self, units: Sequence[Unit], candidate: _Candidate) -> int:
         """How many changes the surrogate model expects to keep enough of the improvement."""
-        predict = self._surrogate()
+        predict = self._surrogate
         points = [combined(self._settings.space, self._baseline, units[: k + 1]) for k in range(len(units))]
         values = predict([self._baseline, *(point or self._baseline for point in points)])
         goal = self._worth(predict([self._baseline, candidate.point]))
@@ -332,7 +334,8 @@ class Recommender:
         samples = iter(alone)
         known = {unit.path: next(samples) for unit, point in singles if point is not None}
         changes = [self._told(one, known.get(one.path), start, whole) for one in made.changes]
-        share = {path: one.share or 0.0 for one in changes for path in _unit(units, one.path)}
+        shares = {one.path: one.share or 0.0 for one in changes}
+        share = {path: shares.get(unit.path, 0.0) for unit in units for path in unit.values}
         return replace(made, changes=tuple(sorted(changes, key=lambda one: -share.get(one.path, 0.0))))
 
     def _told(
@@ -356,11 +359,6 @@ class Recommender:
             if part not in names or better(objectives[names[part].name], names[part])
         ]
         return ", ".join(parts) or "trade-off"
-
-
-def _unit(units: Sequence[Unit], path: str) -> list[str]:
-    """Paths that are changed together with one that gives its unit the name."""
-    return next(([*unit.values] for unit in units if unit.path == path), [])
 
 
 def _best(objective: Objective) -> str:

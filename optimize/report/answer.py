@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridtune.model.metrics.labels import label
+from gridtune.optimize.front.against_today import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
@@ -26,7 +27,6 @@ from gridtune.optimize.report.numbers import (
 )
 from gridtune.optimize.report.recommended import (
     GUARDS,
-    baseline,
     change_groups,
     infeasible,
     recommendations,

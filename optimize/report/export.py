@@ -7,10 +7,11 @@ from math import isfinite
 from typing import Any
 
 from gridtune.model.metrics.registry import resolution, rounded
+from gridtune.optimize.front.against_today import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate, Evaluation
 from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts
-from gridtune.optimize.report.recommended import baseline, changed_values, infeasible, recommendations
+from gridtune.optimize.report.recommended import changed_values, infeasible, recommendations
 from gridtune.optimize.report.tables import NEAREST, differs, listed
 from gridtune.optimize.search_space.constraints import Cases, tightest
 

@@ -12,13 +12,13 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.front.against_today import gains
+from gridtune.optimize.front.against_today import baseline, gains
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report.numbers import amount, metric_label, path_label, setting, with_half
-from gridtune.optimize.report.recommended import GUARDS, baseline, baseline_values, recommendations
+from gridtune.optimize.report.recommended import GUARDS, baseline_values, recommendations
 from gridtune.optimize.search_space.constraints import feasible, tightest
 from gridtune.scenarios.results.frames import columns_of_values
 

@@ -18,15 +18,6 @@ NO_BREAK = "\xa0"
 MANY = 3.0  # times as much, from which a change is told as a factor
 
 
-def plain(value: float) -> str:
-    """A number to four significant digits, whole numbers and thousands in full."""
-    if not isfinite(value):
-        return str(value)
-    if abs(value) < 1e15 and (value == round(value) or abs(value) >= 1000):
-        return str(round(value))
-    return f"{value:.4g}"
-
-
 def setting(value: Value | None) -> str:
     """The value of a parameter, numbers to three digits; `-` where the parameter does not exist."""
     if value is None:

@@ -192,9 +192,9 @@ class Volume:
         """The best of each objective so far, and its change against the baseline where that is known."""
         if not self._points:
             return ""
-        told = []
+        told, front = [], self._front()
         for at, one in enumerate(self._objectives):
-            mean = _sign(one) * min(point[at] for point in self._front())
+            mean = _sign(one) * min(point[at] for point in front)
             text = f"{label(one.name).name} {amount(mean, one)}"
             if self._baseline is not None:
                 start = self._baseline.objectives[one.name].mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gridtune.optimize.front.against_today import gains
+from gridtune.optimize.front.against_today import baseline, gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
@@ -18,12 +18,6 @@ GUARDS = {
     EXCESS_WAIT: ("lets some jobs wait much longer", "let some jobs wait much longer", "--allow-starvation"),
 }
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
-
-
-def baseline(front: Front) -> Evaluation | None:
-    """The evaluation of the scenario's own configuration; None if the study has none."""
-    number = front.archive.today
-    return next((one for one in front.archive.evaluations if one.number == number), None)
 
 
 def baseline_values(front: Front) -> Mapping[str, Value]:
@@ -45,7 +39,7 @@ def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[E
 
 def recommendations(front: Front) -> tuple[Recommendation, ...]:
     """What the search recommends, in the order of its letters."""
-    return tuple(getattr(front.archive, "recommendations", ()))
+    return front.archive.recommendations
 
 
 def recommended(front: Front, name: str) -> Recommendation | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
+from gridtune.optimize.front.against_today import baseline
 from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.number_format import plain
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.report.answer import changes_text, excluded, heading
 from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
-from gridtune.optimize.report.numbers import amount, metric_label, plain, setting, with_half
-from gridtune.optimize.report.recommended import baseline, infeasible, recommendations, validated, why_none
+from gridtune.optimize.report.numbers import amount, metric_label, setting, with_half
+from gridtune.optimize.report.recommended import infeasible, recommendations, validated, why_none
 from gridtune.optimize.search_space.constraints import tightest
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import text_table, wrapped

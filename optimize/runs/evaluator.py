@@ -210,17 +210,11 @@ class Evaluator:
     def _groups(
         self, points: Sequence[Point], replications: Sequence[Sequence[int]]
     ) -> Iterator[Outcome[list[Metrics]]]:
-        table, cases = self.table, self.settings.run_in
+        table = self.table
         places = [table.places(point, numbers) for point, numbers in zip(points, replications, strict=True)]
-        baseline = table.name({})
         groups = [
-            [
-                Task(cases[one.case].scenario, {} if one.name == baseline else point, cases[one.case].seed,
-                     one.replication)
-                for one in some
-            ]
-            for point, some in zip(points, places, strict=True)
-        ]  # fmt: skip
+            [table.task(one, point) for one in some] for point, some in zip(points, places, strict=True)
+        ]
         known = [{at: table[one] for at, one in enumerate(some) if one in table} for some in places]
 
         def heard(group: int, at: int, result: Metrics) -> None:

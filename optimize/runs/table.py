@@ -18,7 +18,7 @@ from gridtune.optimize.replication.starvation import NO_STARVATION, excess_waits
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
 from gridtune.optimize.studies.runs import Run
-from gridtune.scenarios.execution.replicate import Metrics
+from gridtune.scenarios.execution.replicate import Metrics, Task
 from gridtune.scenarios.tables.search import SearchSpec
 
 FIRST_VALIDATION = HELD_OUT
@@ -116,6 +116,12 @@ class RunTable:
         """The runs of a configuration under some replications, case by case."""
         name, numbers = self.name(point), list(replications)
         return [Place(name, case, k) for case in range(len(self._cases)) for k in numbers]
+
+    def task(self, place: Place, point: Point) -> Task:
+        """The run at a place of a configuration; the baseline's sets nothing."""
+        case = self.settings.run_in[place.case]
+        values = {} if place.name == self._baseline else point
+        return Task(case.scenario, values, case.seed, place.replication)
 
     def had(self, point: Point, first: int = 0, among: Container[Place] | None = None) -> int:
         """Replications in a row that a configuration has in every case, from a first one on.

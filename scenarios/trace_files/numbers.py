@@ -14,9 +14,7 @@ def number(text: str) -> float:
     Raises:
         ValueError: it is none.
     """
-    if not plain(text):
-        raise ValueError(f"{text!r:.60} is no number")
-    return float(text)
+    return float(_checked(text, "number"))
 
 
 def whole(text: str) -> int:
@@ -25,6 +23,10 @@ def whole(text: str) -> int:
     Raises:
         ValueError: it is none.
     """
+    return int(_checked(text, "whole number"))
+
+
+def _checked(text: str, kind: str) -> str:
     if not plain(text):
-        raise ValueError(f"{text!r:.60} is no whole number")
-    return int(text)
+        raise ValueError(f"{text!r:.60} is no {kind}")
+    return text

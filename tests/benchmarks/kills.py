@@ -278,10 +278,15 @@ def main(rows: Path, count: int, minutes: float, storages: Sequence[str]) -> int
     return sum(not row["same"] or bool(row["missing"] or row.get("left_over")) for row in known)
 
 
-if __name__ == "__main__":
+def asked() -> dict[str, Any]:
+    """What the command line asks for: where rows are kept, how many kills, in how long, of which storages."""
     options = argparse.ArgumentParser()
     options.add_argument("--rows", type=Path, required=True)
     options.add_argument("--count", type=int, default=100)
     options.add_argument("--minutes", type=float, default=10.0)
     options.add_argument("--storages", type=lambda text: text.split(","), default=list(STORAGES))
-    raise SystemExit(min(1, main(**vars(options.parse_args()))))
+    return vars(options.parse_args())
+
+
+if __name__ == "__main__":
+    raise SystemExit(min(1, main(**asked())))

@@ -12,7 +12,6 @@ study that Optuna opens by itself. Beside `kills`, which does that to whole sear
 
 from __future__ import annotations
 
-import argparse
 import json
 import mmap
 import os
@@ -32,7 +31,7 @@ from optuna.storages.journal import JournalFileBackend
 from gridtune.optimize.studies.reading import read_study, stored_settings
 from gridtune.optimize.studies.runs import Run, identity
 from gridtune.optimize.studies.study import open_study
-from tests.benchmarks.kills import STORAGES, Clock, ended, killed, place
+from tests.benchmarks.kills import STORAGES, Clock, asked, ended, killed, place
 from tests.databases import VARIABLE
 
 PHASES = ("between", "opening", "runs", "trial", "closing")
@@ -242,9 +241,4 @@ def main(rows: Path, count: int, minutes: float, storages: Sequence[str]) -> int
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser()
-    options.add_argument("--rows", type=Path, required=True)
-    options.add_argument("--count", type=int, default=100)
-    options.add_argument("--minutes", type=float, default=10.0)
-    options.add_argument("--storages", type=lambda text: text.split(","), default=list(STORAGES))
-    raise SystemExit(min(1, main(**vars(options.parse_args()))))
+    raise SystemExit(min(1, main(**asked())))
