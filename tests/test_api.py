@@ -207,6 +207,18 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
     assert (table["completed_validated"].fillna(table["completed_search"]) >= 50).equals(table["feasible"])
 
 
+def test_a_search_is_read_as_a_study_of_optuna(study):
+    trials, table = study.trials_dataframe(), study.evaluations
+    assert trials["number"].tolist() == sorted(table.index)
+    by_number = table.sort_index()
+    assert trials["values_completed"].tolist() == by_number["completed_search"].tolist()
+    assert trials["params_client.dispatch"].tolist() == by_number["client.dispatch"].tolist()
+    assert (trials["user_attrs_replications"] == 2).all()
+    assert [trial.number for trial in study.best_trials] == study.front.index.tolist()
+    assert study.front["on_front"].all()
+    assert study.hypervolume == study.details.hypervolume
+
+
 def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
     kept = str(tmp_path / "kept.log")
     failing = gt.search(
@@ -217,6 +229,7 @@ def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
     failed = table[table["horizon"] == 0.0005]
     assert len(failed) > 0
     assert failed["failure"].str.contains("waiting_mean is nan").all()
+    assert failing.trials_dataframe()["state"].value_counts()["FAIL"] == len(failed)
     assert failed["waiting_mean"].isna().all()
     pd.testing.assert_frame_equal(gt.open_study(kept).evaluations, table)
 

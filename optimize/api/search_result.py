@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gridtune.optimize.api.explained import Explained
+from gridtune.optimize.api.trials import optuna_study
 from gridtune.optimize.explanation.explain import explain, find_point
 from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.records.evaluations import Archive, Failed, Value
@@ -20,6 +21,7 @@ from gridtune.optimize.report.recommended import BASELINE_NAMES, recommended
 from gridtune.optimize.report.tables import listed
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.studies.reading import NUMBER
 from gridtune.scenarios.api.experiment import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import log, prepare, workers
@@ -31,8 +33,10 @@ from gridtune.scenarios.whole_files import replace
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 if TYPE_CHECKING:
+    import optuna
     import pandas as pd
     from matplotlib.figure import Figure
+    from optuna.trial import FrozenTrial
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,11 +100,38 @@ class Study:
 
     @cached_property
     def front(self) -> pd.DataFrame:
-        """The rows of `evaluations` that tables show: the baseline, recommendations, and the Pareto front.
+        """The rows of `evaluations` that are on the Pareto front.
 
         Of configurations that gave the same in every run there is one, and `equivalents` counts the others.
         """
-        return frame(self.details, listed(self.details))
+        return frame(self.details, [row for row in listed(self.details) if row.on_front])
+
+    @property
+    def hypervolume(self) -> float:
+        """Of the front, by estimated means, up to `details.reference`; its unit is the product of theirs."""
+        return self.details.hypervolume
+
+    @property
+    def best_trials(self) -> list[FrozenTrial]:
+        """The configurations on the front as trials of Optuna, in the order of `front`."""
+        known = {trial.user_attrs[NUMBER]: trial for trial in self.to_optuna().trials}
+        return [known[number] for number in self.front.index]
+
+    def to_optuna(self) -> optuna.Study:
+        """The configurations as a study of Optuna in memory, for its plots and importances.
+
+        Values are plain means of the runs in the search. The storage of a search holds the same trials with
+        their times: `optuna.load_study(storage=…)` reads it.
+
+        Example:
+            >>> len(study.to_optuna().trials)
+            4
+        """
+        return optuna_study(self.settings, self.archive)
+
+    def trials_dataframe(self) -> pd.DataFrame:
+        """A row for each configuration in Optuna's columns: `values_…`, `params_…`, `user_attrs_…`."""
+        return self.to_optuna().trials_dataframe(("number", "value", "params", "user_attrs", "state"))
 
     @cached_property
     def recommendations(self) -> pd.DataFrame:
@@ -230,7 +261,8 @@ class Study:
         return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.kept)} for {names})"
 
     def _repr_html_(self) -> str:
-        return as_html(self.archive.heading, self.summary.splitlines(), self.front)
+        some = frame(self.details, listed(self.details))
+        return as_html(self.archive.heading, self.summary.splitlines(), some)
 
 
 def chosen(front: Front, name: str, *, full: bool = False) -> tuple[Row, dict[str, Value]]:
