@@ -74,8 +74,8 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
         a, b: studies (folder, journal file, storage URL) or runs (folder, JSON file).
 
     Returns:
-        For JSON: what was compared, why not pair by pair if so, which settings of workloads differ, and `rows`
-        as `Row.as_json` gives them, differences B minus A.
+        For JSON: what was compared, why not pair by pair if so, which settings of workloads differ, and
+        `rows` as `Row.as_json` gives them, differences B minus A.
 
     Raises:
         ScenarioError: one is neither, or they cannot be compared.
