@@ -57,6 +57,7 @@ def test_every_point_is_run_in_all_cases_under_the_same_replications(scenario, b
     assert archive.cases == tuple(f"{name}, seed {seed}" for name in (DAY, BUSY) for seed in (5, 6))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("robust", "summed"),
     [
@@ -90,6 +91,7 @@ def test_the_worst_case_leads_to_other_points_than_one_scenario(scenario, busy):
     assert both.kept[0].evaluation.values["client.dispatch.window"] == 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_cases_and_constraints_are_repeatable_for_any_number_of_workers_and_when_resumed(
     scenario, busy, pool, tmp_path, sampler
