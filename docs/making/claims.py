@@ -110,17 +110,28 @@ def _reach(finding: dict[str, Any], inside: bool) -> float:
 
 
 def claims(made: dict[str, Any]) -> str:
-    """A table of claims for the page of a system: each with its verdict, and why where it is not met."""
-    rows = ["", f"{_how(made)} [What was expected and measured]({FULL}#{made['paper']}).", ""]
-    rows += ["| id | claim | source | verdict |", "|---|---|---|---|"]
-    said: set[str] = set()
+    """A table of claims for the page of a system: each with its verdict, and why where it is not met.
+
+    A claim that several experiments judge alike is one row.
+    """
+    merged: dict[tuple[str, str, str], list[str]] = {}
     for claim in made["claims"]:
-        verdict, reason = claim["verdict"], claim.get("brief", claim["reason"])
-        if verdict != "met":
-            verdict = f"**{verdict}**" + (f": {reason}" if reason and reason not in said else "")
-            said.add(reason)
-        rows.append(_row(claim["id"], claim["claim"], claim["source"], verdict))
+        merged.setdefault((claim["id"], claim["claim"], _said(claim)), []).append(claim["source"])
+    rows = ["", f"{_how(made)} [Expected and measured values]({FULL}#{made['paper']}).", ""]
+    rows += ["| id | claim | source | verdict |", "|---|---|---|---|"]
+    for (name, text, said), sources in merged.items():
+        rows.append(_row(name, text, "; ".join(dict.fromkeys(sources)), said))
     return "\n".join([*rows, ""]) + "\n"
+
+
+def _said(claim: dict[str, Any]) -> str:
+    """The verdict on a claim; if it is not met, with the reason and a single measured value."""
+    verdict: str = claim["verdict"]
+    if verdict == "met":
+        return verdict
+    value = f" ({claim['measured']})" if verdict == "not met" and len(claim["findings"]) == 1 else ""
+    reason = claim.get("brief", claim["reason"])
+    return f"**{verdict}**{value}" + (reason and f": {reason}")
 
 
 def full() -> Iterator[str]:
