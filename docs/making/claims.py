@@ -162,7 +162,7 @@ def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
     numbers = sorted({claim["replications"] for claim in made["claims"]})
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
-    text = f"{' or '.join(map(str, numbers))} replications, seed 1."
+    text = f"{' to '.join(map(str, dict.fromkeys(numbers[:1] + numbers[-1:])))} replications, seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]
     if missing:
         text += f" Not kept yet: {', '.join(missing)}."

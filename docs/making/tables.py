@@ -101,15 +101,6 @@ def parallel_table(rows: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def parallel_front_table(members: list[dict[str, Any]]) -> str:
-    """What the points of a front complete, by the kind of middleware."""
-    lines = [_line("middleware", "points of the front", "completed by each"), "|---|---:|---|"]
-    for kind in dict.fromkeys(row["settings"]["middleware.kind"] for row in members):
-        own = [row for row in members if row["settings"]["middleware.kind"] == kind]
-        lines.append(_line(kind, str(len(own)), ", ".join(sorted({_completed(row) for row in own}))))
-    return "\n".join(lines)
-
-
 TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "metrics.md": {"signal": signal_table, "saboteurs": saboteur_table},
     "validation.md": {
@@ -142,7 +133,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "costs-and-faults.md": {
         "federation_effects caches": partial(search_tables.effect_table, effect="caches")
     },
-    "systems/dirac.md": {"parallel": parallel_table, "parallel-front": parallel_front_table},
+    "systems/dirac.md": {"parallel": parallel_table},
     "systems/batch.md": {
         "calibrated": batch_tables.calibrated_table,
         "batch_search": batch_tables.search_table,
