@@ -685,3 +685,18 @@ def test_of_two_who_begin_one_study_the_slower_is_refused(where, monkeypatch):  
     monkeypatch.setattr(study_module, "_opened", slower)
     assert f"the study {NAME} exists; --resume continues it" in refused(opened, where)
     assert read_study(where).runs == tuple(runs(1))
+
+
+def test_a_state_that_optuna_does_not_know_is_damage_for_a_search_that_goes_on(tmp_path):
+    file = tmp_path / "studies.db"
+    with opened(f"sqlite:///{file}") as study:
+        fill(study, range(2))
+    file.write_bytes(file.read_bytes().replace(b"COMPLETE", b"COMPLETX"))
+    for _ in range(2):  # nothing is held that would keep the second out
+        assert "cannot be read: " in refused(opened, f"sqlite:///{file}", resume=True)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\x1b[2Jb"])
+def test_a_new_place_has_no_control_character_in_its_name(name, tmp_path):
+    assert "control character" in refused(opened, tmp_path / name)
+    assert not list(tmp_path.iterdir())

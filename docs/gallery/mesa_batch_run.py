@@ -19,5 +19,7 @@ rows = mesa.batch_run(
     },
     display_progress=False,
 )
-grid = sns.catplot(pd.DataFrame(rows), x="client__n_submit", y="unfairness", kind="point", height=3.5, aspect=1.5)
+grid = sns.catplot(
+    pd.DataFrame(rows), x="client__n_submit", y="unfairness", kind="point", height=3.5, aspect=1.5
+)
 grid.savefig("mesa_batch_run.png", dpi=100)

@@ -11,7 +11,9 @@ for number in range(1, 301):
     clock += round(draw.expovariate(1 / 300))
     runtime, processors = round(draw.lognormvariate(7, 1)), draw.choice([1, 2, 4, 8, 16])
     user, asked = draw.randint(1, 9), 2 * runtime
-    rows.append(f"{number} {clock} 0 {runtime} {processors} -1 -1 {processors} {asked} -1 1 {user} 1 1 1 1 -1 -1")
+    rows.append(
+        f"{number} {clock} 0 {runtime} {processors} -1 -1 {processors} {asked} -1 1 {user} 1 1 1 1 -1 -1"
+    )
 Path("mine.swf").write_text("\n".join(rows) + "\n")
 
 mine = gt.load("batch/replay", {"workload.log.trace": "mine.swf", "site.cluster.nodes": 32})

@@ -1,4 +1,4 @@
-"""Figure of a paper: how unfairness grows with what legacy clients submit, and does not under DIET-ethic (RR-7959)."""
+"""A figure of RR-7959: unfairness grows with what legacy clients submit, and does not under DIET-ethic."""
 
 import matplotlib.pyplot as plt
 

@@ -11,8 +11,8 @@ ranges = {
 }
 base, fig, axes = gt.load("dirac/search"), *plt.subplots(1, len(ranges), sharey=True, figsize=(9, 3))
 for ax, (path, values) in zip(axes, ranges.items(), strict=True):
-    # Poll periods count where sites ask for work.
-    start = base.override({"middleware.kind": "pull"}) if path == "middleware.poll_period" else base
+    kind = "pull" if path == "middleware.poll_period" else "push"  # periods count where they are used
+    start = base.override({"middleware.kind": kind})
     points = gt.sweep(start, {path: values}, objectives=["response_mean"], replications=3, jobs=1).points
     ax.plot(points[path].astype(str), points["response_mean"] / 60, "o-")
     ax.set(xlabel=path)
