@@ -191,6 +191,7 @@ def reference(tasks, fallback, unplaced):
     return ran
 
 
+@pytest.mark.long
 @given(tasks=TASKS, fallback=st.booleans(), unplaced=st.sampled_from(["stay", "reject"]))
 @settings(max_examples=150, deadline=None)
 def test_the_agent_does_what_a_slow_reference_does(tasks, fallback, unplaced):

@@ -34,6 +34,7 @@ def test_what_no_stream_brings_is_owed_too():
     assert owed.unmade(9.0) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["deadline/search", "deadline/several-agents", "dirac/search", "diet/day-regular"])
 def test_what_is_made_late_was_owed_since_its_time(name, monkeypatch):
     def since(record):
