@@ -1,0 +1,34 @@
+"""Tables of docs/answers.md: what searches print, and whether their recommendations hold on new seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def texts(rows: list[dict[str, Any]]) -> str:
+    """The answers of the first seed, as they were printed."""
+    parts = []
+    for row in rows:
+        if row["seed"] == 1:
+            log = " --set workload.log.trace=KTH-SP2-1996-2.1-cln.swf.gz" * (row["search"] == "batch/replay")
+            words = " ".join(["gridtune search", row["search"], *row["words"]])
+            parts.append(f"```\n$ {words}{log} --seed 1 --out found\n\n{row['text'].strip()}\n```")
+    return "\n\n".join(parts)
+
+
+def held(rows: list[dict[str, Any]]) -> str:
+    """A row for each recommendation: its changes, the least share of a gain that it keeps, what it makes worse."""
+    lines = [
+        "| search | seed | recommendation | changes of the front's configuration | of the recommendation | kept of each gain | worse |",
+        "|---|---:|---|---:|---:|---|---|",
+    ]
+    for row in sorted(rows, key=lambda row: (row["search"], row["seed"])):
+        head = f"| `{row['search']}` | {row['seed']} "
+        if not row["recommendations"]:
+            lines.append(f"{head}| none | | | | |")
+        for one in row["recommendations"]:
+            kept = ", ".join(f"{100 * share:.0f} %" for share in one["kept"].values()) or "none significant"
+            worse = ", ".join(f"`{name}`" for name in one["worse"]) or "–"
+            counts = f"{one['changes in full']} | {one['changes']}"
+            lines.append(f"{head}| {one['letter']} | {counts} | {kept} | {worse} |")
+    return "\n".join(lines)

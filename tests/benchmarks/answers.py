@@ -1,0 +1,134 @@
+"""What searches of shipped scenarios answer, and whether their recommendations hold on seeds they never used.
+
+    python -m tests.benchmarks.answers --work /tmp/answers       # goes on where it was
+    python docs/making/tables.py                                 # shows it in docs/answers.md
+
+Each search runs as on a command line of 80 columns. Of each recommendation, of the configuration that it was made
+from and of the baseline 20 new replications are run, under the same random numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import ttest_rel
+
+import gridtune as gt
+from tests.benchmarks.rows import known_in
+
+DATA = Path(__file__).parents[2] / "docs/data/answers.json"
+KTH = Path(__file__).parents[3] / "shared/data/KTH-SP2-1996-2.1-cln.swf.gz"
+SEARCHES = {
+    "federation/small": ["--budget", "300"],
+    "dirac/search": ["--budget", "100"],
+    "egee/search": ["--budget", "100"],
+    "cigri/search": ["--budget", "100"],
+    "deadline/search": ["--budget", "100"],
+    "diet/day-irregular": ["--budget", "100"],
+    "batch/replay": ["--runs", "300", "--set", "workload.log.last=2000"],
+}
+NEW_SEED, REPLICATIONS = 2_000_003, 20
+
+
+def called(words: list[str], folder: Path) -> str:
+    """What a command prints at 80 columns.
+
+    Raises:
+        CalledProcessError: it fails.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "gridtune", *words],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "80"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def measured(scenario: str, seed: int, work: Path) -> dict[str, Any]:
+    """One search, its answer, and what its recommendations give on new seeds.
+
+    Args:
+        scenario: one of `SEARCHES`.
+        seed: of the search.
+        work: folder for its results.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    words = SEARCHES[scenario]
+    trace = ["--set", f"workload.log.trace={KTH}"] if scenario == "batch/replay" else []
+    text = called(["search", scenario, *words, *trace, "--seed", str(seed), "--out", "found"], work)
+    found = json.loads((work / "found/front.json").read_text(encoding="utf-8"))
+    objectives = {one["name"]: one["direction"] for one in found["objectives"]}
+    row = {"search": scenario, "seed": seed, "words": words, "text": text, "recommendations": []}
+    if found["recommendations"]:
+        baseline = values(work, "baseline", [], objectives)
+    for one in found["recommendations"]:
+        sparse, full = (values(work, one["letter"], more, objectives) for more in ([], ["--full"]))
+        row["recommendations"].append(
+            {
+                "letter": one["letter"],
+                "changes": len(one["changes"]),
+                "changes in full": len(one["changes"]) + len(one["without_effect"]),
+                **held(objectives, baseline, sparse, full),
+            }
+        )
+    return row
+
+
+def values(work: Path, which: str, more: list[str], objectives: dict[str, str]) -> dict[str, Any]:
+    """Objectives of a configuration in the new replications, an array each."""
+    path = work / f"{which}{'-full' * bool(more)}.toml"
+    path.write_text(called(["front", "found", "--export", which, *more], work), encoding="utf-8")
+    runs = gt.load(path).run(seed=NEW_SEED, replications=REPLICATIONS, jobs=1).values
+    return {name: runs[name].to_numpy() for name in objectives}
+
+
+def held(
+    objectives: dict[str, str], baseline: dict[str, Any], sparse: dict[str, Any], full: dict[str, Any]
+) -> dict[str, Any]:
+    """Shares of the whole configuration's significant gains that few changes keep, and what they make worse."""
+    kept, worse = {}, []
+    for name, direction in objectives.items():
+        sign = 1 if direction == "maximize" else -1
+        gains = sign * (full[name] - baseline[name])
+        if significant(full[name], baseline[name]) and gains.mean() > 0:
+            kept[name] = float((sign * (sparse[name] - baseline[name])).mean() / gains.mean())
+        elif sign * (sparse[name] - full[name]).mean() < 0 and significant(sparse[name], full[name]):
+            worse.append(name)
+    return {"kept": kept, "worse": worse}
+
+
+def significant(one: Any, other: Any) -> bool:
+    """Whether two paired samples differ (95 %)."""
+    return bool(np.ptp(one - other) > 0 and ttest_rel(one, other).pvalue < 0.05) or bool(
+        np.ptp(one - other) == 0 and (one != other).any()
+    )
+
+
+def main() -> None:
+    """Measure what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=Path, required=True, help="folder for the searches")
+    parser.add_argument("--rows", type=Path, default=DATA, help="file of the measurements")
+    parser.add_argument("--seeds", type=int, default=2)
+    asked = parser.parse_args()
+    rows: list[dict[str, Any]] = known_in(asked.rows, [])
+    known = {(row["search"], row["seed"]) for row in rows}
+    for seed in range(1, asked.seeds + 1):
+        for scenario in SEARCHES:
+            if (scenario, seed) not in known:
+                rows.append(measured(scenario, seed, asked.work / f"{scenario.replace('/', '-')}-{seed}"))
+                asked.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
