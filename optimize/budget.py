@@ -20,7 +20,7 @@ class Budget:
     """What a search may take.
 
     Attributes:
-        points: to evaluate, today's setting included.
+        points: to evaluate, the baseline included.
         runs: simulations in all, those on fresh seeds included; None for any number.
         seconds: that it may take, from its start; None for any number.
         converged: whether it ends when nothing changes, see `optimize.convergence`.

@@ -48,7 +48,7 @@ class SearchConfig(BaseModel):
     start: tuple[dict[str, Value], ...] = Field(
         (), description="configurations to evaluate after the baseline, values by path"
     )
-    today: bool | None = Field(
+    baseline: bool | None = Field(
         None, description="whether the baseline is evaluated first; it is unless runs are no simulations"
     )
     out: Path | None = Field(None, description="folder for the study and its front")

@@ -84,7 +84,7 @@ class Exploration:
 
     def _starts(self) -> dict[str, Point]:
         """Configurations before the sampler's own, by key: the baseline, then those asked for."""
-        baseline = self.settings.today
+        baseline = self.settings.baseline
         points = [*([] if baseline is None else [baseline.point]), *self.settings.starts]
         return {key(point): point for point in points}
 

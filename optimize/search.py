@@ -23,11 +23,11 @@ from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.runs.trials import ASKED, BUDGET, ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.base import Sampler
+from gridtune.optimize.search_space.baseline import baseline_of, starting_points
 from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Point, key
-from gridtune.optimize.search_space.today import starting_points, today_of
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import stored_settings
@@ -167,9 +167,9 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     name = config.study or default_name(scenario)
     stored = stored_settings(where, name)
     earlier = Settings.of_json(stored) if stored is not None and config.resume else None
-    raced = simulated if config.today is None else config.today
-    raced = raced if earlier is None else earlier.today is not None
-    standing = today_of(scenario, problem.space, problem.cases)
+    raced = simulated if config.baseline is None else config.baseline
+    raced = raced if earlier is None else earlier.baseline is not None
+    standing = baseline_of(scenario, problem.space, problem.cases)
     notes = [*lucky, *problem.notes]
     if config.resume and stored is None:
         notes.append(f"{name}: there is no study of that name to resume; it begins")

@@ -98,16 +98,16 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
 
 def with_baseline(found):
     """A search whose first configuration is the baseline."""
-    return replace(found, today=0, present=found.evaluations[0].values)
+    return replace(found, baseline=0, present=found.evaluations[0].values)
 
 
 def advised(found, most=2):
     """A front with recommendations made by hand: the best of each objective, with its first changes."""
-    from gridtune.optimize.front.against_today import gains
+    from gridtune.optimize.front.against_baseline import gains
     from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
     from gridtune.optimize.report.recommended import changed_values
 
-    made, seen = [], {found.archive.today}
+    made, seen = [], {found.archive.baseline}
     for objective in found.objectives:
         sign = 1 if objective.direction == "minimize" else -1
         left = [one for one in found.kept if one.evaluation.number not in seen]

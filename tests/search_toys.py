@@ -74,10 +74,10 @@ def busy_toy(task):
     return metrics
 
 
-def toy_with_today(task, scale=1.0):
-    """The noisy toy, which knows what the scenario as it stands is: ethic clients, window 1, speed 1."""
-    today = {"client.dispatch": "ethic", "client.dispatch.window": 1, "sed.speed": 1.0}
-    return noisy(replace(task, values=task.values or today), scale)
+def toy_with_baseline(task, scale=1.0):
+    """The noisy toy, which knows the baseline: ethic clients, window 1, speed 1."""
+    baseline = {"client.dispatch": "ethic", "client.dispatch.window": 1, "sed.speed": 1.0}
+    return noisy(replace(task, values=task.values or baseline), scale)
 
 
 class Interrupting:

@@ -7,7 +7,7 @@ from gridtune.optimize.convergence import LEAST
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
-from search_toys import VARY, noisy, toy_with_today
+from search_toys import VARY, noisy, toy_with_baseline
 
 OBJECTIVES = ["unfairness", "completed"]
 
@@ -43,11 +43,11 @@ def test_a_budget_of_runs_is_kept_to_and_used(runs):
     ("more", "unit"),
     [
         ({}, 1),
-        ({"today": True, "work": toy_with_today}, 1),
-        ({"today": True, "work": toy_with_today, "validation_replications": 4}, 1),
+        ({"baseline": True, "work": toy_with_baseline}, 1),
+        ({"baseline": True, "work": toy_with_baseline, "validation_replications": 4}, 1),
         ({"seeds": [1, 2]}, 2),
-        ({"seeds": [1, 2], "today": True, "work": toy_with_today, "validation_replications": 3}, 2),
-        ({"replications": 2, "today": True, "work": toy_with_today, "allow_loss": False}, 2),
+        ({"seeds": [1, 2], "baseline": True, "work": toy_with_baseline, "validation_replications": 3}, 2),
+        ({"replications": 2, "baseline": True, "work": toy_with_baseline, "allow_loss": False}, 2),
     ],
 )
 def test_few_runs_are_spent_and_something_is_run_again(more, unit):
@@ -57,8 +57,8 @@ def test_few_runs_are_spent_and_something_is_run_again(more, unit):
         fresh = {one.number: one.fresh_replications for one in found.archive.evaluations}
         assert runs - 5 * unit <= count <= runs, runs
         assert sorted(fresh.values())[-2] >= again, "two configurations can be compared, on two streams"
-        if found.archive.today is not None:
-            assert fresh[found.archive.today] == max(fresh.values()), runs
+        if found.archive.baseline is not None:
+            assert fresh[found.archive.baseline] == max(fresh.values()), runs
 
 
 def test_where_nothing_is_validated_the_search_takes_all_runs():

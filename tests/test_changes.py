@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gridtune.optimize.front.against_today import (
+from gridtune.optimize.front.against_baseline import (
     between,
     gains,
     in_words,
@@ -101,7 +101,7 @@ def test_gains_costs_what_cannot_be_told_and_what_stays_have_a_line_each():
 
 
 def test_what_a_point_sets_otherwise_is_listed_in_its_order():
-    study = archive((UNFAIR,), (1,), (2,), today=0, present={"a": 1, "b": 2, "gone": 3, "same": 4})
+    study = archive((UNFAIR,), (1,), (2,), baseline=0, present={"a": 1, "b": 2, "gone": 3, "same": 4})
     point = replace(study.evaluations[1], values={"new": 5, "b": 7, "a": True, "same": 4})
     found = changed_values(front(study), point.values)
     assert list(found.items()) == [("new", (None, 5)), ("b", (2, 7)), ("a", (1, True))]

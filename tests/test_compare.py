@@ -21,15 +21,15 @@ from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.report.comparison import compared, compared_fronts
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
-from search_toys import VARY, toy_with_today
+from search_toys import VARY, toy_with_baseline
 from tests.calls import call  # noqa: F401
 from tests.fronts import COMPLETED, UNFAIR, archive
 
 
 def kept(folder, **options):
     search(
-        load("diet/day-regular"), budget=16, vary=VARY, work=toy_with_today, today=True, sampler="random",
-        out=folder, **options,
+        load("diet/day-regular"), budget=16, vary=VARY, work=toy_with_baseline, baseline=True,
+        sampler="random", out=folder, **options,
     )  # fmt: skip
     return str(folder)
 
@@ -43,18 +43,18 @@ def test_common_streams_are_compared_in_pairs():
     assert paired.difference == pytest.approx(apart.difference)
 
 
-def test_the_reference_point_is_twice_as_bad_as_today_whatever_else_was_searched():
+def test_the_reference_point_is_twice_as_bad_as_the_baseline_whatever_else_was_searched():
     points = [((0.2, 0.4), (90, 110)), ((0.1, 0.1), (50, 50)), ((9.0, 9.0), (1, 1))]
-    assert reference_point(archive((UNFAIR, COMPLETED), *points, today=0)) == (0.4, 0.0)
-    assert reference_point(archive((UNFAIR, COMPLETED), *points[:2], today=0)) == (0.4, 0.0)
+    assert reference_point(archive((UNFAIR, COMPLETED), *points, baseline=0)) == (0.4, 0.0)
+    assert reference_point(archive((UNFAIR, COMPLETED), *points[:2], baseline=0)) == (0.4, 0.0)
     assert reference_point(archive((UNFAIR, COMPLETED), *points)) != (0.4, 0.0)
-    idle = archive((UNFAIR, COMPLETED), (0.0, 0.0), today=0)
+    idle = archive((UNFAIR, COMPLETED), (0.0, 0.0), baseline=0)
     assert reference_point(idle) == (1.0, -1.0)
 
 
 def test_volumes_have_the_reference_of_the_first():
-    one = archive((UNFAIR, COMPLETED), (1.0, 10.0), (0.5, 8.0), today=0)
-    two = archive((UNFAIR, COMPLETED), (3.0, 10.0), (0.5, 9.0), today=0)
+    one = archive((UNFAIR, COMPLETED), (1.0, 10.0), (0.5, 8.0), baseline=0)
+    two = archive((UNFAIR, COMPLETED), (3.0, 10.0), (0.5, 9.0), baseline=0)
     volume, *_ = compared_fronts(front(one), front(two), common=True)
     assert (volume.first, volume.second) == (1 * 10 + 0.5 * 8, 1.5 * 9)
     assert (volume.low, volume.better) == (None, False)

@@ -10,7 +10,7 @@ from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import explain
 from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.explanation.report import told
-from gridtune.optimize.front.against_today import gains, told_changes
+from gridtune.optimize.front.against_baseline import gains, told_changes
 from gridtune.optimize.front.changes import change as change_of
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import difference
@@ -20,7 +20,7 @@ from gridtune.scenarios import load
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.workers.pool import Pool
-from tests.search_toys import VARY, toy, toy_with_today
+from tests.search_toys import VARY, toy, toy_with_baseline
 
 STANDS = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1, "client.n_submit": 190}
 
@@ -207,14 +207,14 @@ def test_a_point_off_the_front_is_told_what_beats_it(kept, monkeypatch):
             assert str(number) in text.splitlines()[1]
 
 
-def test_a_recommendation_can_be_asked_for_by_letter_or_title(with_today):
-    for one in with_today.archive.recommendations:
+def test_a_recommendation_can_be_asked_for_by_letter_or_title(with_baseline):
+    for one in with_baseline.archive.recommendations:
         for name in (one.letter, one.letter.lower(), one.title.split(", ")[0]):
-            found = explained(with_today, name, work=toy_with_today, ablate=False)
+            found = explained(with_baseline, name, work=toy_with_baseline, ablate=False)
             assert found.evaluation.number == one.number
             assert one in found.advice
-    baseline = explained(with_today, "baseline", work=toy_with_today, ablate=False)
-    assert baseline.evaluation.number == with_today.archive.today
+    baseline = explained(with_baseline, "baseline", work=toy_with_baseline, ablate=False)
+    assert baseline.evaluation.number == with_baseline.archive.baseline
 
 
 @pytest.mark.parametrize("point", ["400", "-1", "best", "1.5"])
@@ -312,17 +312,17 @@ def test_an_unvalidated_front_is_run_on_fresh_seeds_now(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def with_today(tmp_path_factory):
-    return searched(tmp_path_factory.mktemp("today"), work=toy_with_today, today=True)
+def with_baseline(tmp_path_factory):
+    return searched(tmp_path_factory.mktemp("baseline"), work=toy_with_baseline, baseline=True)
 
 
-def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_today):
-    known, denied, compared = front(with_today.archive), 0, 0
+def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_baseline):
+    known, denied, compared = front(with_baseline.archive), 0, 0
     for member in known.kept[:3]:
         evaluation = member.evaluation
-        if evaluation.number == known.archive.today:
+        if evaluation.number == known.archive.baseline:
             continue
-        found = explained(with_today, evaluation.number, work=toy_with_today, ablate=False)
+        found = explained(with_baseline, evaluation.number, work=toy_with_baseline, ablate=False)
         assert found.judged
         said = gains(known, evaluation)
         assert [c.difference for c in found.changes] == [c.difference for c in said]
@@ -335,7 +335,7 @@ def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_to
 
 
 def far_from_what_was_searched(task):
-    made = toy_with_today(task)
+    made = toy_with_baseline(task)
     if task.values:
         made["completed"] = made["completed"]._replace(
             value=made["completed"].value + 5000 + task.replication % 7
@@ -343,13 +343,13 @@ def far_from_what_was_searched(task):
     return made
 
 
-def test_fresh_runs_that_deny_the_model_are_told(with_today):
+def test_fresh_runs_that_deny_the_model_are_told(with_baseline):
     point = next(
         m.evaluation.number
-        for m in front(with_today.archive).kept
-        if m.evaluation.values and m.evaluation.number != with_today.archive.today
+        for m in front(with_baseline.archive).kept
+        if m.evaluation.values and m.evaluation.number != with_baseline.archive.baseline
     )
-    found = explained(with_today, point, work=far_from_what_was_searched, ablate=False)
+    found = explained(with_baseline, point, work=far_from_what_was_searched, ablate=False)
     note = next(note for note in found.notes if "against the baseline" in note)
     assert "validation runs say otherwise than the model of all runs: completed higher by" in note
     assert note in " ".join(told(found).split())

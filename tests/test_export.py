@@ -44,7 +44,7 @@ def test_a_run_of_an_exported_point_gives_the_values_of_the_search_to_the_last_b
 
 
 def test_the_comments_say_where_it_is_from(kept):
-    text = exported(kept, "today")
+    text = exported(kept, "baseline")
     head = text.partition("\n\n")[0]
     assert all(line.startswith("# ") for line in head.splitlines())
     assert "# Configuration 0 of the study diet/day-regular" in head

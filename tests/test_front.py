@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridtune.optimize.front.against_today import gains
+from gridtune.optimize.front.against_baseline import gains
 from gridtune.optimize.front.front import front, history, probability_non_dominated, reference_point
 from gridtune.optimize.front.number_format import measured, plain
 from gridtune.optimize.replication.paired import difference
@@ -210,16 +210,16 @@ def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
         runs = 5 if k % 2 else 15
         fresh.append([tuple(w + shared[j] + draw.normal() * 0.3 for j in range(runs)) for w in worth])
         outcomes.append([(w + shared[19] + draw.normal() * 0.3,) for w in worth])
-    found = front(archive((UNHAPPY, UNFAIR), *outcomes, fresh=fresh, today=0))
-    (today,) = (e for e in found.archive.evaluations if e.number == 0)
+    found = front(archive((UNHAPPY, UNFAIR), *outcomes, fresh=fresh, baseline=0))
+    (baseline,) = (e for e in found.archive.evaluations if e.number == 0)
     for member in found.members:
-        if member.evaluation.number == today.number:
+        if member.evaluation.number == baseline.number:
             continue
-        ends = member.evaluation.number, today.number
+        ends = member.evaluation.number, baseline.number
         values = [found.value(ends[0], o) - found.value(ends[1], o) for o in (UNHAPPY, UNFAIR)]
         for value, one in zip(values, gains(found, member.evaluation), strict=True):
             if one.difference.mean != pytest.approx(value, abs=1e-9):  # paired runs know better
-                after, before = (e.validated[one.metric.name].values for e in (member.evaluation, today))
+                after, before = (e.validated[one.metric.name].values for e in (member.evaluation, baseline))
                 assert one.difference == difference(after, before)
         number = member.evaluation.number
         assert values == pytest.approx([number, -number], abs=1.0)

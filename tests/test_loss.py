@@ -124,11 +124,11 @@ def run_that(**metrics):
 
 
 def test_what_the_end_of_a_run_cuts_off_is_tolerated_and_nothing_else():
-    today = run_that(lost_fraction=0.05, cut_off_fraction=0.02, never_submitted=0)
+    baseline = run_that(lost_fraction=0.05, cut_off_fraction=0.02, never_submitted=0)
 
     def excess(more, cut_off, **others):
         return worst_loss(
-            run_that(lost_fraction=0.05 + more, cut_off_fraction=0.02 + cut_off, **others), today
+            run_that(lost_fraction=0.05 + more, cut_off_fraction=0.02 + cut_off, **others), baseline
         )
 
     assert excess(0.0, 0.0) == 0
@@ -147,11 +147,11 @@ def test_no_class_may_be_given_up_for_others():
     def of_class(lost, jobs):
         return run_that(**{"owed_lost_fraction.short": lost, "lost_jobs.short": jobs})
 
-    today = of_class(0.1, 3)
-    assert worst_loss(of_class(0.1 + 0.9 * OF_CLASS, 9), today) <= 0
-    assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 9), today) > 0
+    baseline = of_class(0.1, 3)
+    assert worst_loss(of_class(0.1 + 0.9 * OF_CLASS, 9), baseline) <= 0
+    assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 9), baseline) > 0
     # In a small class a single job is more than that.
-    assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 4), today) <= 0
+    assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 4), baseline) <= 0
 
 
 def test_bad_luck_of_a_class_in_one_run_of_ten_is_no_reason_to_refuse_a_point():

@@ -162,22 +162,24 @@ def measured(**values):
 
 
 def test_work_that_the_end_cuts_off_is_no_loss_up_to_half_a_percent():
-    today = measured(lost_fraction=0.1, cut_off_fraction=0.0)
-    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.004), today) == 0.0
-    assert worst_loss(measured(lost_fraction=0.11, cut_off_fraction=0.01), today) == pytest.approx(
+    baseline = measured(lost_fraction=0.1, cut_off_fraction=0.0)
+    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.004), baseline) == 0.0
+    assert worst_loss(measured(lost_fraction=0.11, cut_off_fraction=0.01), baseline) == pytest.approx(
         0.01 - TOLERANCE
     )
-    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.0), today) == pytest.approx(0.004)
-    assert worst_loss(measured(lost_fraction=0.05), today) == pytest.approx(-0.05)
-    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), today) == pytest.approx(2 * TOLERANCE)
-    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), today | measured(dropped=2.0)) == 0.0
+    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.0), baseline) == pytest.approx(0.004)
+    assert worst_loss(measured(lost_fraction=0.05), baseline) == pytest.approx(-0.05)
+    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), baseline) == pytest.approx(2 * TOLERANCE)
+    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), baseline | measured(dropped=2.0)) == 0.0
 
 
 def test_a_class_may_lose_a_job_or_a_twentieth_of_its_work_more():
-    today = measured(lost_fraction=0.0, owed_lost_fraction__a=0.1, lost_jobs__a=1.0)
+    baseline = measured(lost_fraction=0.0, owed_lost_fraction__a=0.1, lost_jobs__a=1.0)
 
     def lost(share, jobs):
-        return worst_loss(measured(lost_fraction=0.0, owed_lost_fraction__a=share, lost_jobs__a=jobs), today)
+        return worst_loss(
+            measured(lost_fraction=0.0, owed_lost_fraction__a=share, lost_jobs__a=jobs), baseline
+        )
 
     assert lost(0.1 + OF_CLASS + 0.02, 3.0) == pytest.approx(0.02)
     assert lost(0.9, 2.0) == 0.0, "a single job"

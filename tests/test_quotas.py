@@ -252,13 +252,13 @@ def test_a_scenario_has_quotas():
 
 
 def test_no_limit_is_a_word_and_infinity_is_the_same():
-    today = load("batch/replay").spec.site[0].quota
+    shipped = load("batch/replay").spec.site[0].quota
     for value in ("none", float("inf")):
         assert (
             load("batch/replay").override({"site.cluster.quota.user_running": value}).spec.site[0].quota
-            == today
+            == shipped
         )
-    assert today.limits == Quota()
+    assert shipped.limits == Quota()
 
 
 SEARCHED = {
@@ -283,7 +283,7 @@ def test_every_value_that_is_searched_matters_on_the_embedded_log_and_loses_no_j
 
 
 def test_a_quota_that_refuses_jobs_is_no_free_win():
-    """A search takes no point that loses more than today; a share of as many processors loses nothing."""
+    """A search takes no configuration that loses more than the baseline; all processors lose nothing."""
     plain = simulate(load("batch/replay"), seed=3).metrics
     refusing = simulate(load("batch/replay").override({"site.cluster.quota.user_slots": 8}), seed=3).metrics
     assert refusing["refused"].value > 0

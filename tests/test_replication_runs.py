@@ -1,4 +1,4 @@
-"""From runs to what is known of a point: cases summed up, losses against today, runs done once."""
+"""From runs to what is known of a point: cases summed up, losses against baseline, runs done once."""
 
 from collections import Counter
 from math import inf, nan
@@ -77,7 +77,7 @@ SMALL = {"owed_lost_fraction.a": 0.0, "lost_jobs.a": 2}
 
 
 @pytest.mark.parametrize(
-    ("point", "today", "excess"),
+    ("point", "baseline", "excess"),
     [
         (LATE | {"cut_off_fraction": 0.023}, EARLY, 0.004),
         (LATE | {"cut_off_fraction": 0.04}, EARLY, 0.002),
@@ -97,15 +97,15 @@ SMALL = {"owed_lost_fraction.a": 0.0, "lost_jobs.a": 2}
         ({"dropped": 0}, {"dropped": 4, "lost_fraction": 0.3}, -0.3),
     ],
 )  # fmt: skip
-def test_what_is_lost_beyond_today(point, today, excess):
-    assert worst_loss(measured(**point), measured(**today)) == pytest.approx(excess, abs=1e-15)
+def test_what_is_lost_beyond_baseline(point, baseline, excess):
+    assert worst_loss(measured(**point), measured(**baseline)) == pytest.approx(excess, abs=1e-15)
 
 
 def test_the_class_that_is_given_up_most_counts():
-    today = measured(**{f"owed_lost_fraction.{kind}": 0.0 for kind in "abc"})
+    baseline = measured(**{f"owed_lost_fraction.{kind}": 0.0 for kind in "abc"})
     lost = {f"owed_lost_fraction.{kind}": x for kind, x in zip("abc", (0.1, 0.3, 0.2), strict=True)}
     jobs = dict.fromkeys(("lost_jobs.a", "lost_jobs.b", "lost_jobs.c"), 5)
-    assert worst_loss(measured(**lost, **jobs), today) == pytest.approx(0.25)
+    assert worst_loss(measured(**lost, **jobs), baseline) == pytest.approx(0.25)
 
 
 class Counting:

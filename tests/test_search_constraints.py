@@ -18,7 +18,7 @@ from gridtune.optimize.samplers.base import _registry
 from gridtune.optimize.search import search
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.scenarios import ScenarioError, load
-from search_toys import VARY, toy, toy_with_today
+from search_toys import VARY, toy, toy_with_baseline
 
 FAIR = ["unfairness<=0.6"]
 LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -174,14 +174,14 @@ def test_every_configuration_is_listed_whether_it_failed_or_breaks_a_constraint(
     def work(task):
         if task.values.get("client.dispatch.window") == 7:
             raise ScenarioError("no luck")
-        return toy_with_today(task)
+        return toy_with_baseline(task)
 
-    archive = run(scenario, work=work, today=True, require=[f"unfairness<={bound}"]).archive
+    archive = run(scenario, work=work, baseline=True, require=[f"unfairness<={bound}"]).archive
     found = front(archive)
     failed = {one.number for one in archive.failed}
     worse = {e.number for e in archive.evaluations if e.objectives["unfairness"].mean > bound}
     assert failed
-    assert (archive.today in worse) is (bound < 0)
+    assert (archive.baseline in worse) is (bound < 0)
     some = listed(found, every=True)
     assert {row.number for row in some} == {e.number for e in archive.evaluations} | failed
     cells = {line.split()[0]: line for line in front_text(found, some, 200).splitlines() if line.strip()}

@@ -59,14 +59,14 @@ def _calibrated(rows: list[dict[str, Any]]) -> str:
     bad = sum(max(row["beaten"], default=0.0) > MATTERS for row in rows)
     kept = [row["kept"] for row in rows if "kept" in row]
     wider = 1 / median(row["narrower"] for row in rows)
-    likely, members = "points that may be on the front", "members and today's setting"
+    likely, members = "points that may be on the front", "members and the baseline"
     lines += [
         "",
         "| statement | came out |",
         "|---|---|",
         f"| 95 % intervals of differences between {likely} | {_shares(rows, 'covered')} |",
-        f"| those of differences between {members} | {_shares(rows, 'today', 0)} |",
-        f"| the same by paired t-tests, {wider:.1f} times as wide | {_shares(rows, 'today', 1)} |",
+        f"| those of differences between {members} | {_shares(rows, 'baseline', 0)} |",
+        f"| the same by paired t-tests, {wider:.1f} times as wide | {_shares(rows, 'baseline', 1)} |",
         f"| hypervolume claimed by points with P of .5 and more, over their true one "
         f"| {fmean(row['claimed'] for row in rows):.3f} |",
         f"| a recommended point is beaten by more than {MATTERS:.0%} of the front's span "

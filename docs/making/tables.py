@@ -39,7 +39,9 @@ def signal_table(rows: dict[str, Any]) -> str:
             text = _ratio(row["metrics"].get(name))
             cells.append(f"**{text}**" if name in row["objectives"] else text)
         lines.append(_line(f"`{name}`", *cells))
-    lines.append(_line("lose no more than today", *(f"{row['feasible']:.0%}" for row in rows.values())))
+    lines.append(
+        _line("lose no more than the baseline", *(f"{row['feasible']:.0%}" for row in rows.values()))
+    )
     lines.append(_line("points measured", *(str(row["points"]) for row in rows.values())))
     return "\n".join(lines)
 

@@ -17,7 +17,7 @@ from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
 from gridtune.optimize.report.progress import progress_of
-from gridtune.optimize.report.recommended import BASELINE_NAMES, recommended
+from gridtune.optimize.report.recommended import recommended
 from gridtune.optimize.report.tables import listed
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.settings import Settings
@@ -71,7 +71,7 @@ class Study:
 
     @property
     def scenario(self) -> Scenario:
-        """What was searched, with the values of today."""
+        """The scenario that was searched, with the values of the baseline."""
         return Scenario.of(self.settings.scenario)
 
     @cached_property
@@ -282,5 +282,5 @@ def chosen(front: Front, name: str, *, full: bool = False) -> tuple[Row, dict[st
         return known[advice.number], dict(advice.values)
     if advice is not None:
         return known[advice.origin], known[advice.origin].values
-    found, _ = find_point(front, "today" if name.strip().lower() in BASELINE_NAMES else name)
+    found, _ = find_point(front, name)
     return known[found.number], dict(found.values)

@@ -16,7 +16,7 @@ from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.comparison import Row, compared, compared_fronts
 from gridtune.optimize.report.numbers import amount, metric_label
@@ -267,9 +267,11 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
     apart = _studies_apart(a, b)
     common = not apart
     rows = compared_fronts(a.details, b.details, common=common)
-    today = [baseline(one.details) for one in (a, b)]
+    standing = [baseline(one.details) for one in (a, b)]
     for objective in a.archive.objectives:
-        known = [((one.validated or one.objectives)[objective.name].values if one else None) for one in today]
+        known = [
+            ((one.validated or one.objectives)[objective.name].values if one else None) for one in standing
+        ]
         if known[0] is not None and known[1] is not None:
             name = f"baseline {objective.name}"
             rows.append(compared(objective, known[0], known[1], common=common, name=name))

@@ -13,9 +13,9 @@ from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.report.answer import Place, answer
 from gridtune.optimize.report.pictures import PAGE
 from gridtune.optimize.samplers import samplers
+from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.cases import other_scenario, seeds_of
 from gridtune.optimize.search_space.space import Point, Space, check_not_set
-from gridtune.optimize.search_space.today import today_of
 from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
@@ -42,7 +42,7 @@ def run_search(
         others: further scenarios, as on the command line (see `optimize.search_space.cases.other_scenario`).
         assignments: `PATH=VALUE` for these; the first scenario has them already.
         seeds: of workloads, parted by commas.
-        start_from: scenarios and studies whose settings are evaluated after today's.
+        start_from: scenarios and studies whose settings are evaluated after the baseline.
         vary, jobs, asked: see `optimize.api.search.search`.
         format: `table` for the answer in words, or `json`.
 
@@ -87,7 +87,7 @@ def settings_of(subject: str, space: Space) -> list[Point]:
     if is_study(subject):
         points = [member.evaluation.values for member in api.open_study(subject).details.kept]
     else:
-        points = [today_of(load(subject), space).values]
+        points = [baseline_of(load(subject), space).values]
     paths = {parameter.path for parameter in space}
     found = [{path: value for path, value in point.items() if path in paths} for point in points]
     if not any(found):

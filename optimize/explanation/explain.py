@@ -16,14 +16,13 @@ from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
 from gridtune.optimize.explanation.fresh_runs import FreshRuns
 from gridtune.optimize.explanation.known import denials, judged, known_changes
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member, comparable, front
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.report.recommended import BASELINE_NAMES
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
@@ -213,8 +212,8 @@ def explain(
     around = neighbourhood(found, evaluation, here.values, fresh)
     start = {} if isinstance(base, str) else base.values
     notes = [f"the baseline fails: {base}"] if isinstance(base, str) else []
-    today, seen = baseline(found), changes(found.objectives, start, here.values)
-    known = known_changes(found, today, evaluation) if today and today.number != number else ()
+    standing, seen = baseline(found), changes(found.objectives, start, here.values)
+    known = known_changes(found, standing, evaluation) if standing and standing.number != number else ()
     notes += denials(known, seen, "against the baseline")
     changed = scenario.override(evaluation.values)
     return Explanation(
@@ -250,8 +249,8 @@ def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendatio
     archive = found.archive
     evaluations = {one.number: one for one in archive.evaluations}
     names = {name: one.number for one in archive.recommendations for name in _names(one)}
-    if archive.today is not None:
-        names |= dict.fromkeys(BASELINE_NAMES, archive.today)
+    if archive.baseline is not None:
+        names["baseline"] = archive.baseline
     spoken, number = _spoken(text), text.strip().strip("()")
     chosen = names.get(spoken)
     if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
@@ -259,7 +258,7 @@ def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendatio
     if chosen is None or chosen not in evaluations:
         numbers = ", ".join(str(member.evaluation.number) for member in found.kept) or "none"
         letters = [one.letter for one in archive.recommendations]
-        also = ", ".join([*letters, *(["baseline"] if archive.today is not None else [])])
+        also = ", ".join([*letters, *(["baseline"] if archive.baseline is not None else [])])
         raise ScenarioError(
             f"{archive.study}: no configuration {text[:60]}; the front has {numbers}"
             f"{f', also called {also}' if also else ''}"

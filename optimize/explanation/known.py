@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gridtune.optimize.front.against_today import between, in_words
+from gridtune.optimize.front.against_baseline import between, in_words
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Evaluation

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import Explanation, Setting
 from gridtune.optimize.explanation.neighbours import Neighbour
-from gridtune.optimize.front.against_today import in_words, todays_chance, told_changes
+from gridtune.optimize.front.against_baseline import baseline_chance, in_words, told_changes
 from gridtune.optimize.front.number_format import cell, estimated, spoken
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.paired import INTERVAL
@@ -39,7 +39,7 @@ def _where(found: Explanation) -> Iterator[str]:
     elif member is None:
         beaten = f"in the search it was dominated by {_points(rivals)}, " if rivals else ""
         source = "by all its runs" if found.judged else "on validation seeds"
-        mine = todays_chance(found.front) if number == archive.today else None
+        mine = baseline_chance(found.front) if number == archive.baseline else None
         yield f"Not on the front: {beaten}{source} no configuration on the front dominates it{_of_all(mine)}."
     else:
         if member.evaluation.number != number:

@@ -137,7 +137,7 @@ class Front:
         """
         import numpy as np
 
-        baseline = self.worth.get(self.archive.today) if self.archive.today is not None else None
+        baseline = self.worth.get(self.archive.baseline) if self.archive.baseline is not None else None
         if baseline is None or not members:
             return []
         spread = np.ptp(list(self.worth.values()), axis=0)
@@ -175,7 +175,7 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
         return Front(archive, (), False, point, 0.0, 0.0, worth=_plain(usable, objectives))
     rivals, equivalents = _without_equals(able, objectives)
     same = dict(zip([one.number for one in rivals], equivalents, strict=True))
-    baseline = [one for one in usable if one.number == archive.today]
+    baseline = [one for one in usable if one.number == archive.baseline]
     certain = _repeats([*rivals, *baseline])
     judgement = _judgement(archive, rivals) if resamples > 0 and not certain else None
     worth = _plain([*rivals, *baseline], objectives)
@@ -271,8 +271,8 @@ def _compared(
 def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | None:
     """The posterior of the configurations that may be on the front, and of the baseline."""
     known = {one.number: one for one in rivals}
-    known |= {one.number: one for one in comparable(archive) if one.number == archive.today}
-    outside = {n: archive.present for n, one in known.items() if n == archive.today and not one.values}
+    known |= {one.number: one for one in comparable(archive) if one.number == archive.baseline}
+    outside = {n: archive.present for n, one in known.items() if n == archive.baseline and not one.values}
     return judgement_of(
         [known[number] for number in sorted(known)],
         archive.objectives,
@@ -300,15 +300,15 @@ def _anchored(archive: Archive, judgement: Judgement | None, plain: Mapping[int,
     turned, objectives = signs(archive.objectives), archive.objectives
     confirmed = [one for one in archive.recommendations if one.replications]
     means = dict(plain) if judgement is None else {n: judgement.means(n) for n in judgement.chances}
-    if archive.today is not None and archive.today in means:
-        baseline = next(one for one in archive.evaluations if one.number == archive.today)
+    if archive.baseline is not None and archive.baseline in means:
+        baseline = next(one for one in archive.evaluations if one.number == archive.baseline)
         if confirmed:
             level = turned * [confirmed[0].baseline[one.name] for one in objectives]
         elif judgement is not None:
             level = turned * [_mean(baseline, one.name) for one in objectives]
         else:
-            level = means[archive.today]
-        shift = level - means[archive.today]
+            level = means[archive.baseline]
+        shift = level - means[archive.baseline]
         means = {number: row + shift for number, row in means.items()}
     # Where no run was below 0, no mean is.
     runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in objectives]
@@ -386,14 +386,14 @@ def comparable(archive: Archive) -> list[Evaluation]:
 
 
 def reference_point(archive: Archive) -> tuple[float, ...]:
-    """Reference point of the hypervolume: what is twice as bad as today's setting.
+    """Reference point of the hypervolume: twice as bad as the baseline.
 
-    That is twice today's value of an objective to be minimised, and nothing of one to be maximised (one unit
-    beyond it where today's value is 0), as the first stream of the search gave it: searches of one scenario
-    with one seed have the same, so that their volumes compare.
+    That is twice the baseline's value of an objective to be minimised, and 0 of one to be maximised (one unit
+    beyond it where the baseline's value is 0), by the first replication of the search. Searches of one
+    scenario with one seed have the same reference, so that their volumes compare.
 
-    Where a search does not know today's setting, it is the worst value of each objective and 10 % more.
-    Values on fresh seeds count as well as those of the search, which may all have been luckier. The 10 % are
+    Where a search does not know the baseline, it is the worst value of each objective and 10 % more. Values
+    on validation seeds count, too: those of the search may all be optimistic. The 10 % are
     of the range that the search saw; where all values are equal, of their size (at least 1), so that no
     objective makes every volume zero. It depends on all evaluations: give the same reference to `front` to
     compare the volumes of two such searches.
@@ -401,7 +401,7 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     import numpy as np
 
     for evaluation in archive.evaluations:
-        if evaluation.number == archive.today:
+        if evaluation.number == archive.baseline:
             return twice_as_bad(evaluation, archive.objectives)
 
     usable = comparable(archive)
@@ -418,9 +418,9 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     return tuple(float(x) for x in worst * turned)
 
 
-def twice_as_bad(today: Evaluation, objectives: Sequence[Objective]) -> tuple[float, ...]:
-    """The reference point that today's setting makes; see `reference_point`."""
-    first = [today.objectives[o.name].values[0] for o in objectives]
+def twice_as_bad(baseline: Evaluation, objectives: Sequence[Objective]) -> tuple[float, ...]:
+    """The reference point that the baseline makes; see `reference_point`."""
+    first = [baseline.objectives[o.name].values[0] for o in objectives]
     return tuple(float(x + side * (abs(x) or 1.0)) for x, side in zip(first, signs(objectives), strict=True))
 
 

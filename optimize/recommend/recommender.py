@@ -74,7 +74,7 @@ class Recommender:
     ) -> None:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
         self._settings = evaluator.settings
-        baseline = self._settings.today
+        baseline = self._settings.baseline
         self._baseline: Point = {} if baseline is None else dict(baseline.values)
         self._objectives = front.objectives
         self.refused: dict[int, tuple[str, ...]] = {}
@@ -83,7 +83,7 @@ class Recommender:
     def recommend(self) -> tuple[Recommendation, ...]:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
         found: tuple[Recommendation, ...] = ()
-        for _ in range(ROUNDS if self._settings.today is not None else 0):
+        for _ in range(ROUNDS if self._settings.baseline is not None else 0):
             refused = len(self.refused)
             found = self._found()
             if found or len(self.refused) == refused:
@@ -119,7 +119,7 @@ class Recommender:
 
     def _candidates(self) -> list[_Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline."""
-        front, baseline = self._front, self._front.archive.today
+        front, baseline = self._front, self._front.archive.baseline
         members = [one for one in front.kept if one.evaluation.number not in (baseline, *self.refused)]
         if baseline is None or baseline not in front.worth:
             return []

@@ -178,7 +178,7 @@ class Archive:
         cases: names of the cases that every point was evaluated in; empty if there was one.
         robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
         constraints: what a point must keep, in every case.
-        today: number of the evaluation of the scenario as it stands; None if there is none.
+        baseline: number of the baseline's evaluation; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.
         refused: metrics whose constraints a configuration broke when it was to be recommended, by its number.
@@ -197,7 +197,7 @@ class Archive:
     cases: tuple[str, ...] = ()
     robust: str = "mean"
     constraints: tuple[Constraint, ...] = ()
-    today: int | None = None
+    baseline: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
     recommendations: tuple[Recommendation, ...] = ()
     refused: Mapping[int, tuple[str, ...]] = field(default_factory=dict)

@@ -64,7 +64,7 @@ def estimate(summary: Summary) -> Estimate:
 
 
 def _in_all(runs: Sequence[Metrics]) -> list[str]:
-    """Metrics that all runs have: a class of jobs may be compared with today's in some only."""
+    """Metrics that all runs have: a class of jobs may be compared with the baseline's in some only."""
     return [name for name in runs[0] if all(name in run for run in runs)]
 
 

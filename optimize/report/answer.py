@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation

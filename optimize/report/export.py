@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from gridtune.model.metrics.registry import resolution, rounded
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate, Evaluation
 from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts

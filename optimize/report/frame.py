@@ -12,7 +12,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.front.against_today import baseline, gains
+from gridtune.optimize.front.against_baseline import baseline, gains
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gridtune.optimize.front.against_today import baseline, gains
+from gridtune.optimize.front.against_baseline import baseline, gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.search_space.constraints import excesses, violation
 
-BASELINE_NAMES = ("baseline", "today")  # by which commands know it
 # By its metric, what one configuration does against a guard, what several do, and the option that allows it.
 GUARDS = {
     EXCESS_LOSS: ("loses more mandatory work", "lose more mandatory work", "--allow-loss"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.number_format import plain
 from gridtune.optimize.records.evaluations import Constraint, Objective

@@ -53,7 +53,7 @@ class Evaluator:
         self.settings, self.table, self.progress = settings, table, progress
         self.known: dict[str, Entry] = {}
         self.notes: list[str] = []
-        self.baseline = "" if settings.today is None else key(settings.today.point)
+        self.baseline = "" if settings.baseline is None else key(settings.baseline.point)
         self.simulated = 0
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()

@@ -59,7 +59,7 @@ class RunTable:
         self.guarded = self._loss or self._waits
         self._cases = [case.name for case in settings.run_in]
         self._baseline = key({})
-        self._same = self._baseline if settings.today is None else key(settings.today.point)
+        self._same = self._baseline if settings.baseline is None else key(settings.baseline.point)
         self._known: dict[Place, Metrics] = {}
         self.units = dict(units or {})
         for row in rows:

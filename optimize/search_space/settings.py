@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.optimize.records.evaluations import Constraint, Objective
+from gridtune.optimize.search_space.baseline import Baseline
 from gridtune.optimize.search_space.cases import MEAN, Case, Robust
 from gridtune.optimize.search_space.space import Point, Space
-from gridtune.optimize.search_space.today import Today
 from gridtune.scenarios.document.scenario import Scenario
 
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
@@ -32,7 +32,7 @@ class Settings:
         cases: in which every point is evaluated; empty for the scenario and the seed alone.
         robust: how an objective sums up the cases.
         constraints: what a point must keep, in every case.
-        today: the scenario as it stands, which is evaluated before all others; None if it is not.
+        baseline: the scenario's own configuration, evaluated before all others; None if it is not.
         starts: points to evaluate next, before the sampler's own.
     """
 
@@ -46,7 +46,7 @@ class Settings:
     cases: tuple[Case, ...] = ()
     robust: Robust = Robust(MEAN, None)
     constraints: tuple[Constraint, ...] = ()
-    today: Today | None = None
+    baseline: Baseline | None = None
     starts: tuple[Point, ...] = ()
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Settings:
             "cases": [case.as_json() for case in self.cases],
             "robust": self.robust.text,
             "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
-            "today": None if self.today is None else self.today.as_json(),
+            "baseline": None if self.baseline is None else self.baseline.as_json(),
             "starts": list(self.starts),
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
@@ -108,6 +108,7 @@ class Settings:
             )
             for case in stored.get("cases", ())
         )
+        standing = stored.get("baseline", stored.get("today"))  # its name before version 0.3
         return cls(
             Scenario(stored["scenario"], stored["document"], Path(base), pinned=stored.get("plugins", {})),
             Space.of_json(stored["space"]),
@@ -119,7 +120,7 @@ class Settings:
             tuple(cases),
             Robust.of(stored.get("robust", MEAN)),
             stored_constraints(stored),
-            None if stored.get("today") is None else Today.of_json(stored["today"]),
+            Baseline.of_json(standing) if standing else None,
             tuple(stored.get("starts", ())),
         )
 

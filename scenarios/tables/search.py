@@ -70,7 +70,7 @@ class SearchSpec(Table):
     )
     allow_loss: bool = Field(
         default=False,
-        description="whether points may lose more mandatory work than the scenario as it stands; else such "
+        description="whether configurations may lose more mandatory work than the baseline; else such "
         "points are never on the front",
     )
     allow_starvation: bool = Field(
@@ -82,7 +82,7 @@ class SearchSpec(Table):
     replications: int = Field(default=1, ge=1, description="runs of every configuration in the search")
     start: list[dict[str, Value]] = Field(
         default_factory=list,
-        description="settings to evaluate after today's, e.g. those of a paper: values by path; what is left "
-        "out is as today",
+        description="settings to evaluate after the baseline, e.g. those of a paper: values by path; what is "
+        "left out is as in the baseline",
     )
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.space import Space, key
-from gridtune.optimize.search_space.today import today_of
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Task
 
@@ -104,14 +104,14 @@ def scenario() -> Scenario:
 
 
 @cache
-def today() -> dict[str, object]:
+def baseline() -> dict[str, object]:
     """The settings that stand in the scenario."""
-    return dict(today_of(scenario(), Space.of(scenario())).point)
+    return dict(baseline_of(scenario(), Space.of(scenario())).point)
 
 
 def run(task: Task) -> dict[str, Metric]:
     """One run: the truth, what the stream does to all points, and luck of the point's own."""
-    point = task.values or today()
+    point = task.values or baseline()
     shared = np.random.default_rng([task.seed, task.replication]).normal(size=3) * SHARED
     own = np.random.default_rng([zlib.crc32(key(point).encode()), task.seed, task.replication])
     scale = 1.4 if point["middleware.kind"] == "pilot" else 0.9

@@ -56,7 +56,7 @@ class Arena:
         """What points are worth, to be minimised, points x objectives.
 
         Args:
-            points: no values at all for the scenario as it stands.
+            points: no values at all for the baseline.
             runs: of each, under streams that no search has; not needed where the truth is exact.
         """
         rows = [
@@ -73,7 +73,7 @@ class Arena:
 
     def _exactly(self, point: Mapping[str, Value]) -> Array:
         assert self.exact is not None
-        return self.exact(point or analytic.today())  # type: ignore[arg-type]
+        return self.exact(point or analytic.baseline())  # type: ignore[arg-type]
 
     def error(self, to: Mapping[str, Value], start: Mapping[str, Value], runs: int) -> Array:
         """Standard error of the true difference between two points, by objective; 0 where it is exact."""

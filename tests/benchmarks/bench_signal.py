@@ -8,7 +8,7 @@ Random points of a scenario's search space are run under the same few random str
 taken as point + stream + rest. The signal is the variance of the points' effects, the noise that of the rest,
 both estimated by the analysis of variance; streams are left out of both, for all points share them. Their
 ratio is that of a single run. Of the objectives it is also told over the points that lose no more than the
-scenario as it stands, and over those of them that none dominates.
+baseline, and over those of them that none dominates.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CANDIDATES = (
     "slowdown_mean_log", "slowdown_worst_log",
 )  # fmt: skip
 Runs = dict[int, dict[str, float]]  # of a point, by stream
-TODAY = -1  # number of the point that is the scenario as it stands
+BASELINE = -1  # number of the baseline
 
 
 def measure(name: str, work: Path, points: int) -> None:
@@ -51,7 +51,7 @@ def measure(name: str, work: Path, points: int) -> None:
     known = {(row["point"], row["stream"]) for row in rows_of(path)}
     sampler = RandomPoints(Space.of(scenario, []), (), SEED, POINTS)
     with path.open("a", encoding="utf-8") as file:
-        for number, point in [(TODAY, {}), *enumerate(sampler.ask()[:points])]:
+        for number, point in [(BASELINE, {}), *enumerate(sampler.ask()[:points])]:
             for stream in range(STREAMS):
                 if (number, stream) in known:
                     continue
@@ -76,7 +76,7 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
     table: dict[int, dict[int, dict[str, float]]] = {}
     for row in rows_of(file_of(work, name)):
         table.setdefault(row["point"], {})[row["stream"]] = row["metrics"]
-    today = table.pop(TODAY)
+    baseline = table.pop(BASELINE)
     complete = [runs for runs in table.values() if len(runs) == STREAMS]
     spec = load(name).spec.search
     assert spec is not None
@@ -86,7 +86,7 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
         if len(rows) > 10:
             value = ratio(np.array(rows))
             found[metric] = {"ratio": round(value, 3) if isfinite(value) else None, "points": len(rows)}
-    allowed = [runs for runs in complete if _loss(runs, today) <= 0]
+    allowed = [runs for runs in complete if _loss(runs, baseline) <= 0]
     narrowed = {"feasible": allowed, "front": non_dominated(allowed, spec.objectives)}
     return {
         "points": len(complete),
@@ -122,9 +122,9 @@ def _ratios(points: Sequence[Runs], objectives: Sequence[str]) -> dict[str, Any]
     return found
 
 
-def _loss(runs: dict[int, dict[str, float]], today: dict[int, dict[str, float]]) -> float:
-    """What a point loses beyond the scenario as it stands, as a search sees it: of all work or a class."""
-    losses = [excess_losses(_as_metrics(runs[k]), _as_metrics(today[k])) for k in range(STREAMS)]
+def _loss(runs: dict[int, dict[str, float]], baseline: dict[int, dict[str, float]]) -> float:
+    """What a point loses beyond the baseline, as a search sees it: of all work or a class."""
+    losses = [excess_losses(_as_metrics(runs[k]), _as_metrics(baseline[k])) for k in range(STREAMS)]
     return max(sum(one[name] for one in losses) / STREAMS for name in losses[0])
 
 

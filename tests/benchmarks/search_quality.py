@@ -51,7 +51,7 @@ def searched(name: str, runs: int, seed: int, sampler: str, *, alone: bool) -> d
         replications=1,
         objectives=where.objectives,
         work=where.work,
-        today=True,
+        baseline=True,
         validation_replications=0 if alone else None,
     ).archive
     able = [one for one in comparable(found) if feasible(one, found.constraints)]
@@ -100,17 +100,17 @@ def _intervals(archive: Archive, where: Arena, able: list[Evaluation], chosen: l
     """Whether 95 % intervals of differences to the baseline hold the truth, objective by objective."""
     made = front(archive)
     judged = made.judgement
-    if judged is None or archive.today is None or archive.today not in judged:
+    if judged is None or archive.baseline is None or archive.baseline not in judged:
         return []
     start = where.truth([{}], TRUTH)[0]
     held = []
     for place in chosen:
         number = able[place].number
-        if number == archive.today:
+        if number == archive.baseline:
             continue
         gap = where.truth([able[place].values], TRUTH)[0] - start
         for at, objective in enumerate(archive.objectives):
-            told = judged.difference(number, archive.today, objective)
+            told = judged.difference(number, archive.baseline, objective)
             sign = 1 if objective.direction == "minimize" else -1
             low, high = told.low, told.high
             if low is not None and high is not None:

@@ -1,4 +1,4 @@
-"""Today's setting as a point of a search: what stands in the scenario for everything that is varied."""
+"""The baseline as a configuration of a search: what stands in the scenario for everything that is varied."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gridtune.scenarios.errors import ScenarioError
 
 
 @dataclass(frozen=True)
-class Today:
-    """The scenario as it stands.
+class Baseline:
+    """The scenario's own configuration.
 
     Attributes:
         point: what a search sets for it; nothing where it is no point of the space.
@@ -34,13 +34,13 @@ class Today:
         return {"point": self.point, "values": self.values, "notes": list(self.notes)}
 
     @classmethod
-    def of_json(cls, stored: Mapping[str, Any]) -> Today:
+    def of_json(cls, stored: Mapping[str, Any]) -> Baseline:
         """What `as_json` has described."""
         return cls(dict(stored["point"]), dict(stored["values"]), tuple(stored["notes"]))
 
 
-def today_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Today:
-    """The scenario as it stands, as a point of a space if it is one.
+def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Baseline:
+    """The scenario's own configuration, if the space has it.
 
     It is one if each parameter has a value there that the space allows, and setting these changes nothing in
     any case.
@@ -72,7 +72,7 @@ def today_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> To
             for case in (cases or [Case(scenario.name, scenario, 1)])
             if not _unchanged(case.scenario, point)
         ]
-    return Today({} if notes else point, values, tuple(notes))
+    return Baseline({} if notes else point, values, tuple(notes))
 
 
 def fitted(parameter: Parameter, value: Value) -> Value | None:
@@ -92,16 +92,16 @@ def fitted(parameter: Parameter, value: Value) -> Value | None:
 
 
 def starting_points(
-    given: Sequence[Mapping[str, Value]], space: Space, today: Today, where: str
+    given: Sequence[Mapping[str, Value]], space: Space, baseline: Baseline, where: str
 ) -> Iterator[Point | str]:
     """Settings to begin with as points of a space; for each that is none, why.
 
-    What a setting leaves out is as it is today, or in the middle of its range where nothing is.
+    What a setting leaves out is as in the baseline, or in the middle of its range if that has nothing.
 
     Args:
         given: values by path.
         space: what is varied.
-        today: what stands in the scenario.
+        baseline: what stands in the scenario.
         where: the settings come from, for what is said.
     """
     paths = {parameter.path for parameter in space}
@@ -109,15 +109,15 @@ def starting_points(
         unknown = [path for path in values if path not in paths]
         if unknown:
             raise ScenarioError(f"{where}: setting {number}: {unknown[0]} is not searched")
-        yield _completed(values, space, today, f"{where}: setting {number}")
+        yield _completed(values, space, baseline, f"{where}: setting {number}")
 
 
-def _completed(given: Mapping[str, Value], space: Space, today: Today, where: str) -> Point | str:
+def _completed(given: Mapping[str, Value], space: Space, baseline: Baseline, where: str) -> Point | str:
     point: Point = {}
     for parameter in space:
         if not parameter.exists(point):
             continue
-        present = today.values.get(parameter.path)
+        present = baseline.values.get(parameter.path)
         value = given.get(parameter.path, present)
         if value is None or (parameter.path not in given and fitted(parameter, value) is None):
             value = parameter.at(0.5)

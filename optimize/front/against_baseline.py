@@ -25,28 +25,28 @@ ENOUGH = 5  # runs of two points, after which what was equal in all of them is c
 
 def baseline(front: Front) -> Evaluation | None:
     """The evaluation of the scenario's own configuration; None if the search has none."""
-    number = front.archive.today
+    number = front.archive.baseline
     return next((one for one in front.archive.evaluations if one.number == number), None)
 
 
-def todays_chance(front: Front) -> float | None:
-    """How probably no other evaluated point beats the baseline, kept or not; None where nobody knows."""
-    number = front.archive.today
+def baseline_chance(front: Front) -> float | None:
+    """Probability that no other evaluated configuration dominates the baseline; None if unknown."""
+    number = front.archive.baseline
     for member in front.members:
         if member.evaluation.number == number:
             return member.probability_non_dominated
-    today = baseline(front)
-    if today is None or front.judgement is None or not feasible(today, front.archive.constraints):
+    standing = baseline(front)
+    if standing is None or front.judgement is None or not feasible(standing, front.archive.constraints):
         return None
-    return front.judgement.chances.get(today.number)
+    return front.judgement.chances.get(standing.number)
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
-    """What happens to each objective from the baseline to a point; empty if the search has no today."""
-    today = baseline(front)
-    if today is None or today.number == evaluation.number:
+    """What happens to each objective from the baseline to a configuration; empty without a baseline."""
+    standing = baseline(front)
+    if standing is None or standing.number == evaluation.number:
         return ()
-    return between(front, today, evaluation)
+    return between(front, standing, evaluation)
 
 
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
