@@ -19,9 +19,10 @@ TOLERANCE = 0.01  # of the hypervolume: growth that is nothing
 class Convergence:
     """Whether the last evaluations of a search have added to its front.
 
-    The hypervolume of all points so far is compared with that of all but the last `WINDOW` of them, both by
-    what the model of all runs so far expects of the points: values as seen grow for ever, by luck. The search
-    has converged when that is less than `TOLERANCE` more.
+    The hypervolume of all configurations so far is compared with that of all but the last `WINDOW` of them,
+    both by
+    what the model of all runs so far expects of the configurations: values as seen grow for ever, by luck.
+    The search has converged when that is less than `TOLERANCE` more.
 
     Args:
         evaluator: knows what is known.

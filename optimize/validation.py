@@ -76,9 +76,9 @@ class Validation:
             most = max(most, count)
             if evaluator.baseline in known:
                 more[evaluator.baseline] = max(most, self._validated(evaluator.baseline))
-            points = [known[one].values for one in more]
+            configurations = [known[one].values for one in more]
             numbers = [evaluator.validation(count) for count in more.values()]
-            if evaluator.cost(points, numbers) > self._left():
+            if evaluator.cost(configurations, numbers) > self._left():
                 break
             affordable = more
         evaluator.extend(affordable, PHASE)

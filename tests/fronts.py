@@ -18,7 +18,7 @@ def estimate(*values):
 
 
 def evaluation(number, objectives, outcomes, *, fresh=None, values=None):
-    """One point; `outcomes` and `fresh` hold for each objective a value or a tuple of replications."""
+    """One configuration; `outcomes` and `fresh` have for each objective a value or those of replications."""
 
     def estimates(given):
         given = [one if isinstance(one, tuple) else (one,) for one in given]
@@ -35,14 +35,14 @@ def evaluation(number, objectives, outcomes, *, fresh=None, values=None):
 
 def archive(objectives, *outcomes, fresh=None, **facts):
     fresh = fresh or [None] * len(outcomes)
-    points = [
+    configurations = [
         evaluation(k, objectives, one, fresh=new)
         for k, (one, new) in enumerate(zip(outcomes, fresh, strict=True))
     ]
-    return Archive("study", "diet/day-regular", tuple(objectives), tuple(points), **facts)
+    return Archive("study", "diet/day-regular", tuple(objectives), tuple(configurations), **facts)
 
 
-def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
+def search(configurations=60, *, objectives=3, replications=4, fresh=8, seed=0):
     """A noisy search over mixed, conditional parameters, its apparent front validated on fresh seeds."""
     from gridtune.optimize.front.front import front
 
@@ -58,8 +58,8 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
         )
         return [tuple(column) for column in (unhappy, unfair, completed)][:objectives]
 
-    facts, points_made = {}, []
-    for k in range(points):
+    facts, made = {}, []
+    for k in range(configurations):
         legacy, n_submit, window = (
             bool(draw.random() < 0.5),
             int(10 ** draw.uniform(1, 3)),
@@ -75,10 +75,13 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
         )
         values |= {"client.spacing": float(draw.uniform(1e-4, 1e-2)), "sed.strict": bool(draw.random() < 0.5)}
         facts[k] = (n_submit / 190 if legacy else 1.0, legacy, window)
-        points_made.append(evaluation(k, goals, observe(replications, *facts[k]), values=values))
-    failed = tuple(Failed(number, {"client.dispatch": "legacy"}, "broke") for number in (points, points + 1))
+        made.append(evaluation(k, goals, observe(replications, *facts[k]), values=values))
+    failed = tuple(
+        Failed(number, {"client.dispatch": "legacy"}, "broke")
+        for number in (configurations, configurations + 1)
+    )
     found = Archive(
-        "regular", "diet/day-regular", goals, tuple(points_made), failed, "tpe", 1, replications, points
+        "regular", "diet/day-regular", goals, tuple(made), failed, "tpe", 1, replications, configurations
     )
     if not fresh:
         return found
@@ -91,9 +94,11 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
             fresh=observe(fresh, *facts[e.number]) if e.number in short else None,
             values=e.values,
         )
-        for e in points_made
+        for e in made
     )
-    return Archive("regular", "diet/day-regular", goals, tested, failed, "tpe", 1, replications, points)
+    return Archive(
+        "regular", "diet/day-regular", goals, tested, failed, "tpe", 1, replications, configurations
+    )
 
 
 def with_baseline(found):

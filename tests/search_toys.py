@@ -1,4 +1,4 @@
-"""A fast stand-in for the simulator, which trades three metrics off, with noise common to all points."""
+"""A fast stand-in for the simulator, trading three metrics off, with noise common to all configurations."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def toy(task):
 
 
 def noisy(task, scale=1.0):
-    """The toy with noise of each point's own beside the common one."""
+    """The toy with noise of each configuration's own beside the common one."""
     metrics = toy(task)
     own = zlib.crc32(key(task.values).encode())
     draw = np.random.default_rng([own, task.seed, task.replication])
@@ -107,7 +107,7 @@ def slow_toy(task):
 
 
 def sometimes_failing(task):
-    """Raise for some points, give no number for others."""
+    """Raise for some configurations, give no number for others."""
     window = task.values.get("client.dispatch.window", 0)
     if window == 3:
         raise RuntimeError("no such\nwindow")

@@ -170,11 +170,11 @@ def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):
     made = gt.sweep(NAME, {"workload.count": [1, 2], "client.dispatch": ["ethic", "legacy"]}, out=tmp_path)
     vary = ["--vary", "workload.count=1,2", "--vary", "client.dispatch=ethic,legacy"]
     assert made.to_dict() == printed("sweep", NAME, *vary)
-    points = made.points
-    assert len(points) == 4
-    assert points["client.dispatch"].dtype == "category"
-    assert points["workload.count"].dtype == "int64"
-    assert (made.runs.query("metric == 'completed'")["value"].to_numpy() == points["completed"]).all()
+    configurations = made.points
+    assert len(configurations) == 4
+    assert configurations["client.dispatch"].dtype == "category"
+    assert configurations["workload.count"].dtype == "int64"
+    assert (made.runs.query("metric == 'completed'")["value"].to_numpy() == configurations["completed"]).all()
     assert (tmp_path / "sweep.json").exists()
     assert len(made.plot(["completed"]).axes) == 1
 
@@ -219,7 +219,7 @@ def test_a_search_is_read_as_a_study_of_optuna(study):
     assert study.hypervolume == study.details.hypervolume
 
 
-def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
+def test_failed_configurations_are_rows_that_say_why(scenario, tmp_path):
     kept = str(tmp_path / "kept.log")
     failing = gt.search(
         scenario, budget=6, sampler="random", jobs=1, objectives=["waiting_mean"], storage=kept,
@@ -234,7 +234,7 @@ def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
     pd.testing.assert_frame_equal(gt.open_study(kept).evaluations, table)
 
 
-def test_a_point_of_a_search_can_be_run_and_explained(study):
+def test_a_configuration_of_a_search_can_be_run_and_explained(study):
     number = study.details.kept[-1].evaluation.number
     chosen = study.at(str(number))
     assert chosen.document == study.at(number).document

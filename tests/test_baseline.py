@@ -15,7 +15,7 @@ from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
-from gridtune.optimize.search_space.baseline import baseline_of, starting_points
+from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.scenarios import ScenarioError, load
 from search_toys import VARY, Interrupting, toy, toy_with_baseline
@@ -36,7 +36,7 @@ def run(scenario, **options):
     return search(scenario, **given)
 
 
-def test_the_scenario_as_it_stands_is_point_0_and_is_known_as_surely_as_any_member(scenario):
+def test_the_scenario_as_it_stands_is_configuration_0_and_is_known_as_surely_as_any_member(scenario):
     work = partial(toy_with_baseline, scale=8.0)
     archive = run(scenario, replications=1, validation_replications=7, work=work).archive
     assert archive.baseline == 0
@@ -77,7 +77,7 @@ def test_a_setting_outside_of_the_space_is_evaluated_all_the_same(scenario):
     assert again.evaluations[0].objectives == result.archive.evaluations[0].objectives
 
 
-def test_where_another_scenario_stands_elsewhere_baseline_is_no_point_of_the_space(scenario):
+def test_where_another_scenario_stands_elsewhere_baseline_is_no_configuration_of_the_space(scenario):
     other = replace(scenario.override({"client.dispatch.window": 3}), name="window=3")
     result = run(scenario, others=[other], budget=8)
     assert result.archive.evaluations[0].values == {}
@@ -89,8 +89,8 @@ def test_a_policy_that_is_set_to_the_kind_that_is_there_keeps_what_is_not_search
     scenario = load(name)
     baseline = baseline_of(scenario, Space.of(scenario))
     assert baseline.notes == ()
-    assert baseline.point["agent.routing"] == "priority"
-    assert scenario.override(baseline.point).active.agent.routing.unplaced == "reject"
+    assert baseline.configuration["agent.routing"] == "priority"
+    assert scenario.override(baseline.configuration).active.agent.routing.unplaced == "reject"
     other = scenario.override({"agent.routing": "mct"})
     assert other.document["agent"]["routing"] == "mct"
 
@@ -192,18 +192,18 @@ def test_the_baseline_is_on_the_front_only_if_nothing_dominates_it():
 
 
 @pytest.mark.parametrize("name", ["federation/small", "dirac/search", "batch/replay", "egee/search"])
-def test_shipped_scenarios_are_points_of_their_own_spaces(name):
+def test_shipped_scenarios_are_configurations_of_their_own_spaces(name):
     scenario = load(name)
     baseline = baseline_of(scenario, Space.of(scenario))
-    assert baseline.point == baseline.values
+    assert baseline.configuration == baseline.values
     assert baseline.notes == ()
 
 
-def test_settings_of_papers_that_a_scenario_ships_are_points_of_its_space():
+def test_settings_of_papers_that_a_scenario_ships_are_configurations_of_its_space():
     scenario = load("federation/small")
     given = scenario.spec.search.start
     space = Space.of(scenario)
-    found = list(starting_points(given, space, baseline_of(scenario, space), scenario.name))
+    found = list(starting_configurations(given, space, baseline_of(scenario, space), scenario.name))
     assert [one["middleware.kind"] for one in found] == ["pull", "pilot", "pilot", "push"]
     assert len({key(one) for one in found}) == len(given)
 

@@ -1,4 +1,4 @@
-"""A search ends after so many points, runs or seconds, or when nothing changes; whatever comes first."""
+"""A search ends after so many configurations, runs or seconds, or when nothing changes; the first counts."""
 
 import pytest
 

@@ -116,7 +116,7 @@ def test_a_smaller_site_and_a_quota_are_found(log_of, tmp_path):
     # What was found is where a search of what is written begins.
     made = load_text(scenario_text(limited), tmp_path)
     space = Space.of(made)
-    assert baseline_of(made, space).point["site.cluster.quota.user_running"] == 1
+    assert baseline_of(made, space).configuration["site.cluster.quota.user_running"] == 1
     assert not baseline_of(made, space).notes
 
 
@@ -171,7 +171,7 @@ def test_a_parameter_is_widened_to_hold_what_was_found(one, value, expected):
 
 
 @pytest.mark.parametrize("policy", FAMILIES)
-def test_whatever_policy_is_found_is_a_point_of_the_space_that_is_written(policy, tmp_path, log_of):
+def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_written(policy, tmp_path, log_of):
     found = calibrated_as({"site.cluster.policy": policy, "site.cluster.quota.user_running": 32.0})
     made = load_text(scenario_text(found), tmp_path)
     assert baseline_of(made, Space.of(made)).notes == ()

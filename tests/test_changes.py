@@ -64,7 +64,7 @@ def test_means_are_over_the_replications_that_both_have():
     assert change(COMPLETED, (-4.0,), (-1.0,)).relative == 0.75
 
 
-def test_only_objectives_that_both_points_have_change():
+def test_only_objectives_that_both_configurations_have_change():
     both = {"unfairness": (1.0,), "completed": (5.0,)}
     assert [one.metric for one in changes((UNFAIR, COMPLETED), both, both)] == [UNFAIR, COMPLETED]
     assert [one.metric for one in changes((UNFAIR, COMPLETED), {"unfairness": (1.0,)}, both)] == [UNFAIR]
@@ -100,17 +100,17 @@ def test_gains_costs_what_cannot_be_told_and_what_stays_have_a_line_each():
     assert next(told_changes([of(replace(MORE, low=0.0))])).startswith("no significant difference")
 
 
-def test_what_a_point_sets_otherwise_is_listed_in_its_order():
+def test_what_a_configuration_sets_otherwise_is_listed_in_its_order():
     study = archive((UNFAIR,), (1,), (2,), baseline=0, present={"a": 1, "b": 2, "gone": 3, "same": 4})
-    point = replace(study.evaluations[1], values={"new": 5, "b": 7, "a": True, "same": 4})
-    found = changed_values(front(study), point.values)
+    configuration = replace(study.evaluations[1], values={"new": 5, "b": 7, "a": True, "same": 4})
+    found = changed_values(front(study), configuration.values)
     assert list(found.items()) == [("new", (None, 5)), ("b", (2, 7)), ("a", (1, True))]
     assert changed_values(front(study), study.present) == {}
     assert gains(front(study), study.evaluations[0]) == ()
     assert gains(front(archive((UNFAIR,), (1,), (2,))), study.evaluations[1]) == ()
 
 
-def test_points_are_compared_on_fresh_seeds_only_where_both_have_them():
+def test_configurations_are_compared_on_fresh_seeds_only_where_both_have_them():
     study = archive((UNFAIR,), (1.0,), (3.0,), (4.0,), fresh=[((10.0, 11.0),), ((15.0, 16.0),), None])
     found, (a, b, c) = front(study), study.evaluations
     assert between(found, a, b)[0].difference.mean == 5.0

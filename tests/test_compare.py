@@ -44,10 +44,10 @@ def test_common_streams_are_compared_in_pairs():
 
 
 def test_the_reference_point_is_twice_as_bad_as_the_baseline_whatever_else_was_searched():
-    points = [((0.2, 0.4), (90, 110)), ((0.1, 0.1), (50, 50)), ((9.0, 9.0), (1, 1))]
-    assert reference_point(archive((UNFAIR, COMPLETED), *points, baseline=0)) == (0.4, 0.0)
-    assert reference_point(archive((UNFAIR, COMPLETED), *points[:2], baseline=0)) == (0.4, 0.0)
-    assert reference_point(archive((UNFAIR, COMPLETED), *points)) != (0.4, 0.0)
+    configurations = [((0.2, 0.4), (90, 110)), ((0.1, 0.1), (50, 50)), ((9.0, 9.0), (1, 1))]
+    assert reference_point(archive((UNFAIR, COMPLETED), *configurations, baseline=0)) == (0.4, 0.0)
+    assert reference_point(archive((UNFAIR, COMPLETED), *configurations[:2], baseline=0)) == (0.4, 0.0)
+    assert reference_point(archive((UNFAIR, COMPLETED), *configurations)) != (0.4, 0.0)
     idle = archive((UNFAIR, COMPLETED), (0.0, 0.0), baseline=0)
     assert reference_point(idle) == (1.0, -1.0)
 
@@ -69,7 +69,7 @@ def test_two_studies(tmp_path):
     made = run_compare(a, b)
     assert made["paired"]
     named = {row["name"]: row for row in made["rows"]}
-    assert named["hypervolume"]["difference"] == 0, "the same points, on the streams that both have"
+    assert named["hypervolume"]["difference"] == 0, "the same configurations, on the streams that both have"
     assert named["baseline unfairness"]["difference"] == 0, "on the streams that both have"
     same = {row["name"]: row["difference"] for row in run_compare(a, a)["rows"]}
     assert set(same.values()) == {0.0}

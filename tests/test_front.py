@@ -1,4 +1,4 @@
-"""The front says which points no other beats, how surely, and what volume they cover."""
+"""The front says which configurations no other beats, how surely, and what volume they cover."""
 
 from dataclasses import replace
 from functools import reduce
@@ -23,18 +23,18 @@ def numbers(members):
     return [member.evaluation.number for member in members]
 
 
-def test_the_front_holds_what_no_other_point_beats_with_maximised_objectives_turned():
+def test_the_front_holds_what_no_other_configuration_beats_with_maximised_objectives_turned():
     found = front(archive(TWO, (0.5, 100), (0.2, 90), (0.6, 90), (0.1, 10), (0.2, 80)))
     assert numbers(found.members) == [3, 1, 0]
     assert found.kept == found.members
     assert not found.validated
 
 
-def test_with_one_objective_the_front_is_the_best_point():
+def test_with_one_objective_the_front_is_the_best_configuration():
     assert numbers(front(archive((COMPLETED,), (5,), (9,), (7,))).members) == [1]
 
 
-def test_a_point_evaluated_twice_counts_once_and_its_validated_evaluation_counts():
+def test_a_configuration_evaluated_twice_counts_once_and_its_validated_evaluation_counts():
     first = evaluation(0, TWO, (0.1, 5), values={"n": 1})
     again = evaluation(1, TWO, (0.1, 5), fresh=((0.2, 0.4), (5, 5)), values={"n": 1})
     study = archive(TWO)
@@ -43,20 +43,20 @@ def test_a_point_evaluated_twice_counts_once_and_its_validated_evaluation_counts
     assert found.members[0].estimates["unfairness"].mean == pytest.approx(0.3)
 
 
-def test_points_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():
+def test_configurations_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():
     found = front(archive(TWO, ((1, 2), (3, 4)), ((1, 2), (3, 4)), ((2, 1), (3, 4))))
     assert numbers(found.members) == [0, 2]
     assert [member.equivalents for member in found.members] == [(1,), ()]
 
 
-def test_points_without_a_finite_value_are_not_ranked():
+def test_configurations_without_a_finite_value_are_not_ranked():
     assert numbers(front(archive(TWO, (float("nan"), 900), (0.1, 5))).members) == [1]
     nothing = front(archive(TWO, (float("nan"), 900)))
     assert nothing.members == ()
     assert nothing.hypervolume == 0
 
 
-def test_fresh_seeds_overrule_the_search_and_the_beaten_point_stays_listed_last():
+def test_fresh_seeds_overrule_the_search_and_the_beaten_configuration_stays_listed_last():
     study = archive(
         TWO,
         (0.1, 100), (0.2, 110), (0.9, 10), (0.15, 105),
@@ -76,13 +76,13 @@ def test_sums_in_another_order_are_a_tie():
     assert numbers(found.members) == [1]
 
 
-def test_a_point_that_no_replication_beats_is_surely_non_dominated():
+def test_a_configuration_that_no_replication_beats_is_surely_non_dominated():
     study = archive(TWO, ((0.1, 0.2), (9, 8)), ((0.3, 0.4), (5, 6)), ((0.1, 0.1), (1, 1)))
     estimates = [e.objectives for e in study.evaluations]
     assert probability_non_dominated(estimates, TWO) == [1.0, 0.0, pytest.approx(0.75, abs=0.03)]
 
 
-def test_of_two_points_that_differ_by_noise_alone_each_wins_half_the_time():
+def test_of_two_configurations_that_differ_by_noise_alone_each_wins_half_the_time():
     noise = np.random.default_rng(3).normal(size=40)
     noise -= noise.mean()
     study = archive((UNFAIR,), (tuple(1 + noise),), (tuple(1 - noise),))
@@ -91,7 +91,7 @@ def test_of_two_points_that_differ_by_noise_alone_each_wins_half_the_time():
     assert sum(chances) == pytest.approx(1, abs=0.001)
 
 
-def test_what_points_have_in_common_cancels():
+def test_what_configurations_have_in_common_cancels():
     luck = np.random.default_rng(4).normal(size=20) * 100
     study = archive((UNFAIR,), (tuple(luck),), (tuple(luck + 0.01),))
     assert probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,)) == [1.0, 0.0]
@@ -165,7 +165,7 @@ def test_plain_numbers():
     assert [plain(x) for x in (3.0, 12345.6, 0.12345, 1e-7)] == ["3", "12346", "0.1235", "1e-07"]
 
 
-def test_points_with_different_numbers_of_replications_are_compared_on_the_streams_they_share():
+def test_configurations_with_different_numbers_of_replications_are_compared_on_the_streams_they_share():
     # The third stream is bad for everybody; who was not run under it is no better for that.
     study = archive((UNFAIR,), ((1.0, 1.2),), ((0.9, 1.1, 7.0),), ((2.0, 2.2, 8.0),))
     found = front(study)
@@ -201,7 +201,7 @@ def test_a_heading_names_the_study_where_that_says_more(scenario, study, heading
     assert replace(archive(TWO), scenario=scenario, study=study).heading == heading
 
 
-def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
+def test_values_and_differences_agree_where_configurations_have_other_numbers_of_runs():
     draw = np.random.default_rng(3)
     shared = 10 + draw.normal(size=20) * 5
     outcomes, fresh = [], []
@@ -242,7 +242,7 @@ def test_what_is_kept_is_likely_on_the_front_and_no_mean_is_below_0_where_no_run
 
 
 def test_chances_are_drawn_with_the_seed_of_the_search():
-    study = search(15, fresh=0, replications=5)  # too few points for a model of all runs
+    study = search(15, fresh=0, replications=5)  # too few configurations for a model of all runs
     found = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=5)).members}
     other = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=6)).members}
     assert found != other

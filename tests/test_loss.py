@@ -154,7 +154,7 @@ def test_no_class_may_be_given_up_for_others():
     assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 4), baseline) <= 0
 
 
-def test_bad_luck_of_a_class_in_one_run_of_ten_is_no_reason_to_refuse_a_point():
+def test_bad_luck_of_a_class_in_one_run_of_ten_is_no_reason_to_refuse_a_configuration():
     def of_class(lost, jobs):
         return run_that(**{"owed_lost_fraction.short": lost, "lost_jobs.short": jobs, "lost_fraction": 0.0})
 
@@ -202,7 +202,7 @@ def test_only_a_job_that_runs_is_cut_off_by_the_end(state):
 
 
 def refusing(task):
-    """The more a point refuses, the better it looks otherwise."""
+    """The more a configuration refuses, the better it looks otherwise."""
     refused = task.values.get("sed.count", 8)
     return {
         "lost_fraction": Metric(abs(refused - 8) / 8, ""),
@@ -212,7 +212,7 @@ def refusing(task):
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_a_search_recommends_no_point_that_loses_more_than_the_scenario_as_it_stands(allowed):
+def test_a_search_recommends_no_configuration_that_loses_more_than_the_scenario_as_it_stands(allowed):
     result = search(
         load("diet/day-regular"), vary=["sed.count=4,8"], sampler="exhaustive", budget=200, work=refusing,
         objectives=["unhappy_users"], validation_replications=0, allow_loss=allowed,
@@ -223,7 +223,7 @@ def test_a_search_recommends_no_point_that_loses_more_than_the_scenario_as_it_st
     assert (NO_MORE_LOSS.metric in str(archive.constraints)) is not allowed
 
 
-def test_a_point_that_leaves_work_undone_has_no_makespan_even_where_loss_is_allowed():
+def test_a_configuration_that_leaves_work_undone_has_no_makespan_even_where_loss_is_allowed():
     control = {"kind": "p", "reference": 9.0, "kp": 0.1}
     shy = load("cigri/batcigri").override({"harvester.controller": control})
     result = search(

@@ -94,34 +94,34 @@ def test_layers_of_the_front_are_taken_until_there_are_enough(monkeypatch):
 
 
 def test_runs_are_listed_those_of_the_search_first():
-    points = [
+    configurations = [
         evaluation(0, TWO, ((1.0, 2.0), (3.0, 4.0)), fresh=((5.0,), (6.0,))),
         evaluation(1, TWO, ((7.0,), (8.0,))),
     ]
-    found = runs_of(points, TWO)
+    found = runs_of(configurations, TWO)
     assert found[0].tolist() == [[1, 2, 5], [-3, -4, -6]]
     assert found[1, :, 0].tolist() == [7, -8]
     assert np.isnan(found[1, :, 1:]).all()
 
 
-def test_what_is_expected_lies_between_the_points_own_mean_and_that_of_similar_ones():
+def test_what_is_expected_lies_between_the_configurations_own_mean_and_that_of_similar_ones():
     draw = np.random.default_rng(1)
-    points = [
+    configurations = [
         evaluation(k, (UNFAIR,), (tuple(0.5 * k + draw.normal(0, 1, 3)),), values={"a": k}) for k in range(30)
     ]
-    means = np.array([one.objectives["unfairness"].mean for one in points])
-    found = expected(points, (UNFAIR,))[:, 0]
+    means = np.array([one.objectives["unfairness"].mean for one in configurations])
+    found = expected(configurations, (UNFAIR,))[:, 0]
     truth = 0.5 * np.arange(30)
     assert abs(found - truth).mean() < 0.8 * abs(means - truth).mean()
     once = [evaluation(k, (UNFAIR,), (float(k),), values={"a": k}) for k in range(3)]
     assert expected(once, (UNFAIR,))[:, 0] == pytest.approx([0, 1, 2])
 
 
-def test_a_judgement_takes_enough_points():
-    points = list(search(ENOUGH, objectives=2, fresh=0).evaluations)
+def test_a_judgement_takes_enough_configurations():
+    configurations = list(search(ENOUGH, objectives=2, fresh=0).evaluations)
     goals = search(1, objectives=2, fresh=0).objectives
-    assert judgement_of(points[:-1], goals) is None
-    found = judgement_of(points, goals, rivals=range(5))
+    assert judgement_of(configurations[:-1], goals) is None
+    found = judgement_of(configurations, goals, rivals=range(5))
     assert set(found.chances) == set(range(ENOUGH))
     assert all(found.chances[k] == 0 for k in range(5, ENOUGH))
     assert all(0 <= found.chances[k] <= 1 for k in range(5))
@@ -140,12 +140,12 @@ def test_a_judgement_takes_enough_points():
 def test_the_shortlist_of_one_objective_is_its_ties_and_of_two_what_adds_volume():
     ties = [evaluation(k, (UNFAIR,), (1.0 if k % 2 else 2.0,)) for k in range(8)]
     assert [one.number for one in shortlist(ties, (UNFAIR,), 3)] == [1, 3, 5]
-    points = [
+    configurations = [
         evaluation(k, TWO, one) for k, one in enumerate([(0, 0), (0.5, 52), (0.51, 53), (1, 100), (2, 50)])
     ]
-    assert [one.number for one in shortlist(points, TWO)] == [0, 1, 2, 3]
-    assert len(shortlist(points, TWO, 3)) == 3
-    assert {0, 3} <= {one.number for one in shortlist(points, TWO, 3)}
+    assert [one.number for one in shortlist(configurations, TWO)] == [0, 1, 2, 3]
+    assert len(shortlist(configurations, TWO, 3)) == 3
+    assert {0, 3} <= {one.number for one in shortlist(configurations, TWO, 3)}
     assert shortlist([], TWO) == []
 
 

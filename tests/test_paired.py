@@ -1,4 +1,4 @@
-"""Differences of two points or samples, against the textbook and at the bounds of their words."""
+"""Differences of two configurations or samples, against the textbook and at the bounds of their words."""
 
 import numpy as np
 import pytest

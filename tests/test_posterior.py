@@ -13,37 +13,37 @@ from gridtune.optimize.replication.reliability import reliability
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
 
-def points(count, rng):
+def configurations(count, rng):
     return [{"x": float(x), "kind": str(rng.choice(["a", "b"]))} for x in rng.uniform(0, 1, count)]
 
 
-def worth(point):
+def worth(configuration):
     """A trade-off along x, on which kind b is worse in both."""
-    lost = 0.2 if point["kind"] == "b" else 0.0
-    return np.array([2 * point["x"] + lost, -np.sqrt(point["x"]) + lost])
+    lost = 0.2 if configuration["kind"] == "b" else 0.0
+    return np.array([2 * configuration["x"] + lost, -np.sqrt(configuration["x"]) + lost])
 
 
 def runs(known, counts, rng, luck=0.1, shared=1.0):
     streams = rng.normal(0, shared, (2, max(counts)))
     values = np.full((len(known), 2, max(counts)), np.nan)
-    for at, (point, count) in enumerate(zip(known, counts, strict=True)):
+    for at, (configuration, count) in enumerate(zip(known, counts, strict=True)):
         own = rng.normal(0, luck, (2, count))
-        values[at, :, :count] = worth(point)[:, None] + streams[:, :count] + own
+        values[at, :, :count] = worth(configuration)[:, None] + streams[:, :count] + own
     return values
 
 
 def evaluations(values, known):
     made = []
-    for number, (row, point) in enumerate(zip(values, known, strict=True)):
+    for number, (row, configuration) in enumerate(zip(values, known, strict=True)):
         seen = [column[np.isfinite(column)] for column in row]
         objectives = {"cost": estimate_of(seen[0].tolist()), "gain": estimate_of((-seen[1]).tolist())}
-        made.append(Evaluation(number, point, objectives, {}))
+        made.append(Evaluation(number, configuration, objectives, {}))
     return made
 
 
-def test_what_streams_do_to_all_points_drops_out():
+def test_what_streams_do_to_all_configurations_drops_out():
     rng = np.random.default_rng(1)
-    known = points(40, rng)
+    known = configurations(40, rng)
     values = runs(known, [3] * 40, rng)
     moved = values + rng.normal(0, 50, (1, 2, 3))
     one, other = fit(values, known), fit(moved, known)
@@ -52,12 +52,12 @@ def test_what_streams_do_to_all_points_drops_out():
     assert gaps == pytest.approx(other.means - other.means[0], abs=0.02)
 
 
-def test_the_worth_of_points_is_known_better_than_from_their_own_runs():
+def test_the_worth_of_configurations_is_known_better_than_from_their_own_runs():
     rng = np.random.default_rng(2)
-    known = points(80, rng)
+    known = configurations(80, rng)
     counts = [1 + (at % 3 == 0) for at in range(80)]
     values = runs(known, counts, rng)
-    truth = np.array([worth(point) for point in known])
+    truth = np.array([worth(one) for one in known])
     found = fit(values, known)
 
     def wrong(means):
@@ -70,7 +70,7 @@ def test_intervals_of_differences_cover_the_truth():
     covered = []
     for seed in range(4):
         rng = np.random.default_rng([3, seed])
-        known = points(50, rng)
+        known = configurations(50, rng)
         found = fit(runs(known, [1] * 25 + [4] * 25, rng), known)
         for to, start in rng.integers(0, 50, (90, 2)):
             gaps = found.draws[:, to] - found.draws[:, start]
@@ -80,10 +80,10 @@ def test_intervals_of_differences_cover_the_truth():
     assert 0.88 <= np.mean(covered) <= 0.995
 
 
-def test_points_that_are_beaten_for_sure_have_no_chance_and_chances_add_up_to_the_front():
+def test_configurations_that_are_beaten_for_sure_have_no_chance_and_chances_add_up_to_the_front():
     rng = np.random.default_rng(4)
-    known = points(60, rng)
-    truth = np.array([worth(point) for point in known])
+    known = configurations(60, rng)
+    truth = np.array([worth(one) for one in known])
     beaten = np.array([((truth <= row).all(1) & (truth < row).any(1)).any() for row in truth])
     chances = fit(runs(known, [8] * 60, rng, luck=0.02), known).non_dominated()
     assert chances[~beaten].mean() > 0.8
@@ -93,13 +93,13 @@ def test_points_that_are_beaten_for_sure_have_no_chance_and_chances_add_up_to_th
 
 def test_one_run_each_tells_nothing_of_luck():
     rng = np.random.default_rng(5)
-    known = points(30, rng)
+    known = configurations(30, rng)
     assert fit(runs(known, [1] * 30, rng), known) is None
 
 
-def test_directions_are_heeded_and_few_points_say_nothing():
+def test_directions_are_heeded_and_few_configurations_say_nothing():
     rng = np.random.default_rng(6)
-    known = points(ENOUGH, rng)
+    known = configurations(ENOUGH, rng)
     values = runs(known, [5] * ENOUGH, rng, luck=0.02)
     found = judgement_of(evaluations(values, known), OBJECTIVES).chances
     cheapest = min(range(ENOUGH), key=lambda at: worth(known[at])[0])
@@ -110,19 +110,21 @@ def test_directions_are_heeded_and_few_points_say_nothing():
 
 def test_an_objective_without_luck_ties():
     rng = np.random.default_rng(7)
-    known = points(30, rng)
+    known = configurations(30, rng)
     values = runs(known, [3] * 30, rng)
-    values[:, 1] = 4.0  # the same in every run of every point
+    values[:, 1] = 4.0  # the same in every run of every configuration
     chances = fit(values, known).non_dominated()
-    assert chances.sum() == pytest.approx(1.0, abs=0.35)  # one objective is left: one point is the best
+    assert chances.sum() == pytest.approx(
+        1.0, abs=0.35
+    )  # one objective is left: one configuration is the best
 
 
 def test_an_objective_without_luck_says_nothing_of_how_unsure_the_others_are():
     # Its worth is a million times its luck: what keeps the arithmetic going there would drown the others.
     rng = np.random.default_rng(43)
-    known = points(60, rng)
+    known = configurations(60, rng)
     values = runs(known, [3] * 60, rng, luck=0.05)
-    exact = np.array([[1e5 * point["x"] ** 2] * 3 for point in known])
+    exact = np.array([[1e5 * one["x"] ** 2] * 3 for one in known])
     alone, beside = fit(values, known), fit(np.concatenate([values, exact[:, None]], axis=1), known)
     gaps = [(found.draws - found.draws[:, :1])[:, 1:] for found in (alone, beside)]
     wider = gaps[1][..., :2].std(axis=0) / gaps[0].std(axis=0)
@@ -141,7 +143,7 @@ def test_settings_become_places():
 
 def test_equal_seeds_give_equal_chances():
     rng = np.random.default_rng(8)
-    known = points(25, rng)
+    known = configurations(25, rng)
     values = runs(known, [2] * 25, rng)
     one, other = (judgement_of(evaluations(values, known), OBJECTIVES, seed=3).chances for _ in range(2))
     assert one == other
@@ -149,7 +151,7 @@ def test_equal_seeds_give_equal_chances():
 
 def judged(seed, luck=0.1, counts=4):
     rng = np.random.default_rng([11, seed])
-    known = points(50, rng)
+    known = configurations(50, rng)
     values = runs(known, [counts] * 50, rng, luck=luck)
     return known, judgement_of(evaluations(values, known), OBJECTIVES)
 
@@ -202,11 +204,11 @@ def test_an_objective_that_is_nothing_everywhere_ties():
     assert unit == pytest.approx([np.inf, 2 * model_of_runs.ALIKE])
 
 
-def test_what_points_explain_is_judged_by_the_f_test():
+def test_what_configurations_explain_is_judged_by_the_f_test():
     table = [[1.0, 2.0, 4.0], [2.0, 2.5, 4.5], [1.5, 3.5, 4.0], [3.0, 3.0, 6.0]]
-    points, streams = np.mean(table, axis=1), np.mean(table, axis=0)
-    rest = np.array(table) - points[:, None] - streams + np.mean(table)
-    ratio = 3 * points.var(ddof=1) / ((rest**2).sum() / 6)
+    configurations, streams = np.mean(table, axis=1), np.mean(table, axis=0)
+    rest = np.array(table) - configurations[:, None] - streams + np.mean(table)
+    ratio = 3 * configurations.var(ddof=1) / ((rest**2).sum() / 6)
     found = reliability(table)
     assert found.share == pytest.approx(1 - 1 / ratio)
     assert found.doubt == pytest.approx(f.sf(ratio, 3, 6))

@@ -77,7 +77,7 @@ def test_runs_of_the_search_come_before_those_on_fresh_seeds():
 
 
 def layered():
-    """Runs of points in three layers of two, and one further."""
+    """Runs of configurations in three layers of two, and one further."""
     rows = [(5.0, 5.0), (0.0, 1.0), (1.0, 0.0), (2.0, 3.0), (3.0, 2.0), (4.0, 4.5), (4.5, 4.0)]
     return np.array(rows)[:, :, None] + np.array([0.0, 10.0])
 
@@ -92,7 +92,9 @@ def test_the_model_is_about_the_best_layers_and_who_is_in_it_anyway(monkeypatch,
     assert model_of_runs.best_layers(layered(), always) == list(chosen)
 
 
-def test_worth_is_what_the_model_expects_and_beyond_it_what_points_look_like_on_its_level(monkeypatch):
+def test_worth_is_what_the_model_expects_and_beyond_it_what_configurations_look_like_on_its_level(
+    monkeypatch,
+):
     rng = np.random.default_rng(5)
     values = layered() + rng.normal(0, 0.3, (7, 2, 2))
     study = [evaluated(k, tuple(row[0]), tuple(-row[1])) for k, row in enumerate(values)]
@@ -109,7 +111,7 @@ def test_worth_is_what_the_model_expects_and_beyond_it_what_points_look_like_on_
     )
 
 
-def test_nothing_is_fitted_to_points_without_a_run_or_without_two():
+def test_nothing_is_fitted_to_configurations_without_a_run_or_without_two():
     values = layered()
     assert model_of_runs.fit(values[:0], []) is None
     empty = values.copy()

@@ -1,4 +1,4 @@
-"""From runs to what is known of a point: cases summed up, losses against baseline, runs done once."""
+"""From runs to what is known of a configuration: cases summed up, losses against baseline, runs done once."""
 
 from collections import Counter
 from math import inf, nan
@@ -55,7 +55,7 @@ def test_an_objective_sums_up_the_cases_replication_by_replication_and_other_met
     assert bound.cases == {"calm": {"cost": estimate(1.0, 2.0), "wait": estimate(4.0, 6.0)}}
 
 
-def test_a_point_fails_by_the_first_run_without_a_value_and_names_the_case_where_there_are_several():
+def test_a_configuration_fails_by_the_first_run_without_a_value_and_names_the_case_where_there_are_several():
     good, bad, endless = measured(cost=1), measured(cost=nan), measured(cost=-inf)
     assert evaluated(0, {}, [[good, good], [good, bad]], settings()) == Failed(
         0, {}, "busy: cost is nan in replication 1"
@@ -97,8 +97,8 @@ SMALL = {"owed_lost_fraction.a": 0.0, "lost_jobs.a": 2}
         ({"dropped": 0}, {"dropped": 4, "lost_fraction": 0.3}, -0.3),
     ],
 )  # fmt: skip
-def test_what_is_lost_beyond_baseline(point, baseline, excess):
-    assert worst_loss(measured(**point), measured(**baseline)) == pytest.approx(excess, abs=1e-15)
+def test_what_is_lost_beyond_baseline(configuration, baseline, excess):
+    assert worst_loss(measured(**configuration), measured(**baseline)) == pytest.approx(excess, abs=1e-15)
 
 
 def test_the_class_that_is_given_up_most_counts():
@@ -142,7 +142,7 @@ class Heard(Progress):
         self.said.append(done)
 
 
-def test_points_are_run_once_on_fresh_seeds_in_every_case():
+def test_configurations_are_run_once_on_fresh_seeds_in_every_case():
     work, heard = Counting(failing={("busy", 2)}), Heard()
     with Pool() as pool:
         fresh = FreshRuns(settings(), 2, pool, heard, work, first=0)

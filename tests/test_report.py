@@ -206,8 +206,10 @@ def test_friedmans_test_says_whether_an_objective_differs():
     same = archive((UNFAIR, COMPLETED), *[((0.1, 0.2, 0.3), (k, k, k + 1)) for k in (1, 2, 3)])
     assert differs(replace(front(same, resamples=0)), UNFAIR) is None
     assert differs(front(archive((UNFAIR,), ((0.1, 0.2),)), resamples=0), UNFAIR) is None
-    points = [((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)]
-    assert differs(front(archive((UNFAIR, COMPLETED), *points), resamples=0), UNFAIR) < 0.05
+    configurations = [
+        ((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)
+    ]
+    assert differs(front(archive((UNFAIR, COMPLETED), *configurations), resamples=0), UNFAIR) < 0.05
 
 
 def test_latex_escapes_and_stands_in_a_tabular(found):
@@ -230,8 +232,8 @@ def test_json_keeps_its_shape(found):
     assert first["changes"][0].keys() >= {"path", "before", "after"}
 
 
-def plain(*points, **facts):
-    return front(archive((UNFAIR, COMPLETED), *points, **facts), resamples=0)
+def plain(*configurations, **facts):
+    return front(archive((UNFAIR, COMPLETED), *configurations, **facts), resamples=0)
 
 
 def test_the_reason_is_told_where_nothing_is_recommended():
@@ -268,11 +270,11 @@ def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
     base = archive((UNFAIR, COMPLETED), ((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.1), (30.0, 30.0)), baseline=0)
 
     def lost(*amounts):
-        points = [
+        configurations = [
             replace(one, cases={"": {**one.objectives, metric: Estimate(x, 0.0, (x, x))}})
             for one, x in zip(base.evaluations, amounts, strict=True)
         ]  # fmt: skip
-        return front(replace(base, evaluations=tuple(points), constraints=guard), resamples=0)
+        return front(replace(base, evaluations=tuple(configurations), constraints=guard), resamples=0)
 
     assert said in answer(lost(0.0, 1.0), 80)
     kept = lost(0.0, 0.0)

@@ -168,7 +168,7 @@ def test_replications_differ_and_seeds_repeat(log, kind):
 
 
 def test_a_log_is_drawn_alike_wherever_it_lies(log):
-    # An exported point names a log in full that its scenario names from beside it.
+    # An exported configuration names a log in full that its scenario names from beside it.
     elsewhere = log.parent / "further" / log.name
     elsewhere.parent.mkdir()
     elsewhere.write_bytes(log.read_bytes())

@@ -18,7 +18,9 @@ from gridtune.optimize.inference.response_surface import (
     surfaces,
 )
 
-PLACES = np.array([[0.0, 0.1], [0.2, 0.9], [0.5, 0.4], [0.9, 0.8], [1.0, 0.0]])  # five points, two parameters
+PLACES = np.array(
+    [[0.0, 0.1], [0.2, 0.9], [0.5, 0.4], [0.9, 0.8], [1.0, 0.0]]
+)  # five configurations, two parameters
 COLUMNS = [PLACES[:, :1], PLACES[:, 1:]]
 SQUARES = np.stack([(column - column.T) ** 2 for column in COLUMNS])
 APART = distances(COLUMNS)
@@ -40,7 +42,7 @@ def covariance(places):
 
 def test_the_misfit_is_that_of_the_normal_law_and_a_prior_and_its_slope_is_its_own():
     values, noise = np.array([0.3, -1.0, 0.8, 1.9, -0.2]), np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
-    noise[0, 1] = noise[1, 0] = 0.05  # luck that two points share
+    noise[0, 1] = noise[1, 0] = 0.05  # luck that two configurations share
     expected = LOGARITHMS + np.array([1.0, -2.0, 0.5, 0.0, 0.3, -1.0])
     given = (SQUARES, np.exp(-0.5 / REACH**2 * SQUARES), values, noise, expected)
     misfit, slope = response_surface._misfit(LOGARITHMS, *given)
@@ -78,7 +80,7 @@ def test_a_parameter_that_changes_nothing_is_found_to():
     assert noise == pytest.approx(0.05**2, rel=0.5)
 
 
-def test_a_point_that_is_asked_for_twice_is_drawn_alike():
+def test_a_configuration_that_is_asked_for_twice_is_drawn_alike():
     draws = Fitted(0.0, LOGARITHMS).draws(APART, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
     assert draws[:, 0] == pytest.approx(draws[:, 1], abs=0.01)
     assert draws.std() > 0.1
@@ -99,9 +101,9 @@ def test_the_sizes_that_are_found_fit_best():
     assert abs(slope[free]).max() < 0.05
 
 
-def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_seed():
+def test_from_more_than_two_hundred_configurations_sizes_are_learned_from_some_by_the_seed():
     def learned_from(count, *seed):
-        """Values that the sizes are learned from, as positions of points."""
+        """Values that the sizes are learned from, as positions of configurations."""
         places = np.linspace(0, 1, count)[:, None]
         given = distances([places]), np.arange(count, dtype=float)[:, None], np.eye(count)
         with patch("scipy.optimize.minimize") as search:
@@ -191,7 +193,7 @@ def test_the_information_is_the_variance_of_the_slopes_of_the_misfit_and_the_pri
     assert found - STIFFNESS * np.eye(len(LOGARITHMS)) == pytest.approx(np.cov(slopes.T), abs=0.06)
 
 
-def test_surfaces_are_the_likeliest_and_others_that_few_points_leave_possible():
+def test_surfaces_are_the_likeliest_and_others_that_few_configurations_leave_possible():
     rng = np.random.default_rng(7)
     places = rng.uniform(0, 1, (8, 1))
     given = distances([places]), np.sin(6 * places) + rng.normal(0, 0.1, (8, 1)), 0.01 * np.eye(8)

@@ -177,7 +177,7 @@ def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch)
         load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_baseline, sampler="random",
         baseline=True, progress=seldom, validation_replications=0,
     )  # fmt: skip
-    assert seldom.volumes[-1] == seen[-1], "of all points, however seldom it is computed"
+    assert seldom.volumes[-1] == seen[-1], "of all configurations, however seldom it is computed"
 
     heard = Heard()
     search(load("diet/day-regular"), budget=12, vary=VARY, work=toy, sampler="random", progress=heard)

@@ -46,7 +46,7 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sample
     whole = run(scenario, sampler=sampler)
     assert content(resumed.archive) == content(whole.archive) == content(load_archive(tmp_path))
     assert resumed.simulated == len(calls) == whole.simulated - 51
-    assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th point was done"
+    assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th configuration was done"
 
 
 def test_a_finished_search_is_not_run_again(scenario, tmp_path):

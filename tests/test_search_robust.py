@@ -1,4 +1,4 @@
-"""Searches over several cases: every point in all of them, summed up, shown apart, repeatable."""
+"""Searches over several cases: every configuration in all of them, summed up, shown apart, repeatable."""
 
 from math import sqrt
 
@@ -42,7 +42,7 @@ def run(scenario, busy, **options):
     return search(scenario, **{**defaults, "robust": "worst", **options})
 
 
-def test_every_point_is_run_in_all_cases_under_the_same_replications(scenario, busy):
+def test_every_configuration_is_run_in_all_cases_under_the_same_replications(scenario, busy):
     seen = []
 
     def watching(task):
@@ -82,7 +82,7 @@ def test_an_objective_sums_up_the_cases_replication_by_replication(scenario, bus
             assert evaluation.validated_cases != evaluation.cases
 
 
-def test_the_worst_case_leads_to_other_points_than_one_scenario(scenario, busy):
+def test_the_worst_case_leads_to_other_configurations_than_one_scenario(scenario, busy):
     vary = ["client.dispatch=ethic", "sed.speed=1.0,1.1"]
     alone = front(run(scenario, busy, vary=vary, others=[], robust=None, objectives=["unfairness"]).archive)
     both = front(run(scenario, busy, vary=vary, objectives=["unfairness"]).archive)

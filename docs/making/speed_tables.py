@@ -37,7 +37,13 @@ def search_table(rows: list[dict[str, Any]]) -> str:
     """What whole searches of two checkouts take, and what their fronts are worth under fresh streams."""
     lines = [
         _line(
-            "search of", "seed", "version", "points of the front", "CPU s", "share of before, %", "volume, %"
+            "search of",
+            "seed",
+            "version",
+            "configurations of the front",
+            "CPU s",
+            "share of before, %",
+            "volume, %",
         ),
         "|---|---:|---|---:|---:|---:|---:|",
     ]

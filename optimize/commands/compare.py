@@ -184,7 +184,7 @@ def _difference(row: Mapping[str, Any]) -> str:
         return "-"
     name = _metric(row).name
     percent = label(name).percent
-    size, unit = (100, " points") if percent else (1, "")
+    size, unit = (100, " configurations") if percent else (1, "")
     half = (high - low) / 2 * size if low is not None and high is not None else None
     return human_difference(gap * size, half, row["unit"], name) + (unit if gap else "")
 

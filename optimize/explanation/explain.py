@@ -1,8 +1,9 @@
-"""Why a point: what it sets, what that gains and costs, and which of its settings do it.
+"""Why a configuration: what it sets, what that gains and costs, and which of its settings do it.
 
-Points that the model of all runs knows are compared by it, as the front compares them: with the baseline
-and with each other. Everything else is on validation seeds, replication by replication under common random
-numbers: what the model does not know, and the point after each of its settings is put back.
+Configurations that the model of all runs knows are compared by it, as the front compares them: with the
+baseline and with each other. Everything else is on validation seeds, replication by replication under common
+random
+numbers: what the model does not know, and the configuration after each of its settings is put back.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
-VALIDATED = 5  # validation runs per point where the front has none
+VALIDATED = 5  # validation runs per configuration where the front has none
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A parameter of a point.
+    """A parameter of a configuration.
 
     Attributes:
         path: of the parameter.
-        value: that the point sets.
-        before: what the baseline has; None if the point has made a place for it.
-        meaning: of what the point sets.
+        value: that the configuration sets.
+        before: what the baseline has; None if the configuration has made a place for it.
+        meaning: of what the configuration sets.
     """
 
     path: str
@@ -65,7 +66,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Bound:
-    """Whether a constraint holds, on validation seeds, where the point comes closest to breaking it.
+    """Whether a constraint holds, on validation seeds, where the configuration comes closest to breaking it.
 
     Attributes:
         constraint: which.
@@ -82,7 +83,7 @@ class Bound:
 
     @property
     def value(self) -> Estimate:
-        """Of the metric there, at the point."""
+        """Of the metric there, at the configuration."""
         return self.nearest.value
 
     def __repr__(self) -> str:
@@ -96,22 +97,22 @@ class Bound:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a point.
+    """Why a configuration.
 
     Attributes:
         front: of the search.
-        evaluation: the point.
-        member: the point, or the one that it equals, as a member of the front; None if there is none.
+        evaluation: the configuration.
+        member: the configuration, or the one that it equals, as a member of the front; None if there is none.
         advice: the recommendations that it is.
-        bounds: constraints of the search, and whether the point keeps them.
+        bounds: constraints of the search, and whether the configuration keeps them.
         settings: what it sets.
-        changes: from the baseline to the point, in each objective, by the model of all runs
+        changes: from the baseline to the configuration, in each objective, by the model of all runs
             if `judged`; empty if that fails.
-        judged: whether the model of all runs knows the point and all of the front.
+        judged: whether the model of all runs knows the configuration and all of the front.
         other_changes: clear ones in other metrics, the largest first.
         neighbourhood: where it lies.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
-        replications: validation runs behind each point.
+        replications: validation runs behind each configuration.
         runs: simulations that the explanation took.
         notes: what a user should know, a line each.
     """
@@ -132,11 +133,11 @@ class Explanation:
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"Explanation(point {self.evaluation.number} of {self.front.archive.study!r})"
+        return f"Explanation(configuration {self.evaluation.number} of {self.front.archive.study!r})"
 
     @property
     def on_front(self) -> bool:
-        """Whether no other point of the front beats it."""
+        """Whether no other configuration of the front beats it."""
         return self.member is not None and self.member.non_dominated
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,7 +177,7 @@ class Explanation:
 
 def explain(
     kept: StoredStudy,
-    point: str,
+    configuration: str,
     *,
     replications: int | None = None,
     ablate: bool = True,
@@ -184,22 +185,22 @@ def explain(
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
 ) -> Explanation:
-    """Explain a point of a search.
+    """Explain a configuration of a search.
 
     Args:
         kept: what the search has left.
-        point: its number, or the name of a recommendation.
-        replications: validation runs per point; as many as the front has if left out.
+        configuration: its number, or the name of a recommendation.
+        replications: validation runs per configuration; as many as the front has if left out.
         ablate: whether to put its settings back one by one.
         pool: who runs the simulations.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
 
     Raises:
-        ScenarioError: there is no such point, or it fails on validation seeds.
+        ScenarioError: there is no such configuration, or it fails on validation seeds.
     """
     found = front(kept.archive)
-    evaluation, advice = find_point(found, point)
+    evaluation, advice = find_configuration(found, configuration)
     settings, number = kept.settings, evaluation.number
     scenario = settings.scenario
     fresh = FreshRuns(settings, replications or _fresh_count(found), pool, progress, work)
@@ -237,7 +238,7 @@ def explain(
     )
 
 
-def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
+def find_configuration(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
     """The evaluation that a number, `baseline`, or a recommendation's letter or title stands for.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What the model of all runs says of two points, as the front does, and whether validation runs deny it."""
+"""Posterior differences of two configurations, as on the front, and whether validation contradicts them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Evaluation
 
 
-def judged(front: Front, *points: Evaluation) -> bool:
-    """Whether the model of all runs knows the points."""
-    return front.judgement is not None and all(one.number in front.judgement for one in points)
+def judged(front: Front, *configurations: Evaluation) -> bool:
+    """Whether the model of all runs knows the configurations."""
+    return front.judgement is not None and all(one.number in front.judgement for one in configurations)
 
 
 def known_changes(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
-    """What happens to each objective from one point to another; empty unless the model knows both."""
+    """What happens to each objective from one configuration to another; empty unless the model knows both."""
     if not judged(front, start, to):
         return ()
     return tuple(

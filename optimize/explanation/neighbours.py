@@ -1,4 +1,4 @@
-"""The points of a front around a point: which beat it, and what moving to its neighbours gains and costs."""
+"""Where a configuration lies in a front: what dominates it, and what moving to its neighbours changes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-DOMINATORS = 3  # points that beat a point, of which it is shown how
+DOMINATORS = 3  # configurations that beat a configuration, of which it is shown how
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A point of the front, seen from another point.
+    """A configuration of the front, seen from another configuration.
 
     Attributes:
         number: of its trial.
-        better_in: objectives in which it is the nearest that is better; empty if it beats the other point.
+        better_in: objectives in which it is the nearest that is better; empty if it beats the other
+            configuration.
         worse_in: objectives in which it is the nearest that is worse; likewise.
-        changes: from the other point to it, in each objective.
-        differs: path, value at the other point and value here; None where inactive.
+        changes: from the other configuration to it, in each objective.
+        differs: path, value at the other configuration and value here; None where inactive.
     """
 
     number: int
@@ -55,14 +56,16 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Where a point lies.
+    """Where a configuration lies.
 
     Attributes:
-        dominators: points of the front that beat it, the nearest first, at most `DOMINATORS`.
-        beaten_by: numbers of all points of the front that beat it, the nearest first.
+        dominators: configurations of the front that beat it, the nearest first, at most `DOMINATORS`.
+        beaten_by: numbers of all configurations of the front that beat it, the nearest first.
         beaten_in_search: numbers of those that did on the seeds of the search.
-        neighbours: if none beats it, in each objective the nearest better and the nearest worse point.
-        notes: points that could not be run again, and where validation runs deny the model, a line each.
+        neighbours: if none beats it, in each objective the nearest better and the nearest worse
+            configuration.
+        notes: configurations that could not be run again, and where validation runs deny the model, a line
+            each.
     """
 
     dominators: tuple[Neighbour, ...]
@@ -76,7 +79,7 @@ class Neighbourhood:
 
 
 def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshRuns) -> Neighbourhood:
-    """Where a point lies in the front.
+    """Where a configuration lies in the front.
 
     Distances are Euclidean, each objective in shares of its span over the front. Configurations are where
     the front has them if the model of all runs knows all of them, else where validation seeds put them.
@@ -84,9 +87,9 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
 
     Args:
         found: the front.
-        evaluation: the point.
-        here: the point on validation seeds.
-        fresh: runs points.
+        evaluation: the configuration.
+        here: the configuration on validation seeds.
+        fresh: runs configurations.
     """
     import numpy as np
 
@@ -108,7 +111,7 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
                 side.setdefault(first, []).append(objective.name)
     shown = beating[:DOMINATORS] or [k for k in near if k in better or k in worse]
     runs = _runs([others[k] for k in shown], found.objectives, fresh)
-    points, notes = [], []
+    configurations, notes = [], []
     for k, there in zip(shown, runs, strict=True):
         other = others[k].evaluation
         if isinstance(there, str):
@@ -116,7 +119,7 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
             continue
         known, seen = known_changes(found, evaluation, other), changes(found.objectives, here, there)
         notes += denials(known, seen, f"on the way to configuration {other.number}")
-        points.append(
+        configurations.append(
             Neighbour(
                 other.number,
                 () if beating else tuple(better.get(k, ())),
@@ -126,23 +129,23 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
             )
         )
     return Neighbourhood(
-        tuple(points) if beating else (),
+        tuple(configurations) if beating else (),
         tuple(others[k].evaluation.number for k in beating),
         tuple(others[k].evaluation.number for k in near if _beats(before[k] - before[-1])),
-        () if beating else tuple(points),
+        () if beating else tuple(configurations),
         tuple(notes),
     )
 
 
 def _beats(gaps: Array) -> bool:
-    """Whether a point is nowhere worse and somewhere better, by its differences to another."""
+    """Whether a configuration is nowhere worse and somewhere better, by its differences to another."""
     return bool((gaps <= 0).all() and (gaps < 0).any())
 
 
 def _places(
     found: Front, others: Sequence[Member], evaluation: Evaluation, here: Runs
 ) -> tuple[Array, Array]:
-    """The other points and this one, to be minimised: what they are worth if the model knows all.
+    """The other configurations and this one, to be minimised: what they are worth if the model knows all.
 
     Else on validation seeds if the front is validated.
     """

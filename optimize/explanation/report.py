@@ -35,9 +35,9 @@ def _where(found: Explanation) -> Iterator[str]:
     rivals = around.beaten_in_search
     if around.beaten_by:
         source = "by the model of all runs" if found.judged else "on the same validation seeds"
-        yield f"Not on the front: {source} it is dominated by {_points(around.beaten_by)}."
+        yield f"Not on the front: {source} it is dominated by {_configurations(around.beaten_by)}."
     elif member is None:
-        beaten = f"in the search it was dominated by {_points(rivals)}, " if rivals else ""
+        beaten = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
         source = "by all its runs" if found.judged else "on validation seeds"
         mine = baseline_chance(found.front) if number == archive.baseline else None
         yield f"Not on the front: {beaten}{source} no configuration on the front dominates it{_of_all(mine)}."
@@ -174,6 +174,6 @@ def _shown(value: Value | None) -> str:
     return "what the baseline has" if value is None else cell(value)
 
 
-def _points(numbers: Sequence[int]) -> str:
+def _configurations(numbers: Sequence[int]) -> str:
     several = f"{len(numbers)} configurations: " if len(numbers) > 1 else "configuration "
     return several + ", ".join(map(str, numbers))

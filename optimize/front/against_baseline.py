@@ -20,7 +20,7 @@ from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import human
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
-ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
+ENOUGH = 5  # runs of two configurations, after which what was equal in all of them is called the same
 
 
 def baseline(front: Front) -> Evaluation | None:
@@ -93,9 +93,10 @@ def _informed(model: Difference, paired: Difference | None) -> Difference:
 
 
 def _same_in_all_runs(start: Evaluation, to: Evaluation, objective: Objective) -> bool:
-    """Whether two points gave the same under every stream that both had; see `between`.
+    """Whether two configurations gave the same under every stream that both had; see `between`.
 
-    What was always the same number, as of rare events, must have been so in runs of one point alone, too.
+    What was always the same number, as of rare events, must have been so in runs of one configuration alone,
+    too.
     """
     name, step = objective.name, objective.resolution
     parts = ([one.objectives, one.validated or {}] for one in (start, to))
@@ -123,7 +124,7 @@ def in_words(one: Change) -> str:
 
 
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:
-    """What a point gains, what it costs, and what cannot be told, a line each."""
+    """What a configuration gains, what it costs, and what cannot be told, a line each."""
     unsure = [one for one in changes if not one.told and one.difference.verdict != "equal"]
     kinds = {
         "gains": [one for one in changes if one.told and one.better],

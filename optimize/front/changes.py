@@ -1,4 +1,4 @@
-"""What happens to metrics on the way from one point to another, under the same random streams."""
+"""What happens to metrics on the way from one configuration to another, under the same random streams."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class Change:
 
 
 def change(metric: Objective, start: Sequence[float], to: Sequence[float]) -> Change:
-    """What happens to one metric, over the replications that both points have."""
+    """What happens to one metric, over the replications that both configurations have."""
     pairs = min(len(start), len(to))
     gap = difference(to, start, metric.resolution)
     return Change(metric, sum(start[:pairs]) / pairs, sum(to[:pairs]) / pairs, gap)
 
 
 def changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tuple[Change, ...]:
-    """What happens to each objective that both points have."""
+    """What happens to each objective that both configurations have."""
     return tuple(change(o, start[o.name], to[o.name]) for o in objectives if o.name in start and o.name in to)
 
 
@@ -90,7 +90,7 @@ def other_changes(
 
     Args:
         objectives: not to be repeated.
-        start, to: the points.
+        start, to: the configurations.
         units: of the metrics.
     """
     known = {o.name for o in objectives} | IDLE

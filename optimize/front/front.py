@@ -169,10 +169,10 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
             f"{archive.study}: a reference point needs {len(objectives)} values, one per objective"
         )
     usable = comparable(archive)
-    point = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
+    corner = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
     able = [one for one in usable if feasible(one, archive.constraints)]
     if not able:
-        return Front(archive, (), False, point, 0.0, 0.0, worth=_plain(usable, objectives))
+        return Front(archive, (), False, corner, 0.0, 0.0, worth=_plain(usable, objectives))
     rivals, equivalents = _without_equals(able, objectives)
     same = dict(zip([one.number for one in rivals], equivalents, strict=True))
     baseline = [one for one in usable if one.number == archive.baseline]
@@ -187,9 +187,9 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
     kept = [member for member in members if member.non_dominated]
     rows = [[worth[member.evaluation.number] for member in kept]]
     rows.append(_searched([member.evaluation for member in kept], baseline, objectives, worth))
-    now, searched = (hypervolume(_array(some, objectives), objectives, point) for some in rows)
+    now, searched = (hypervolume(_array(some, objectives), objectives, corner) for some in rows)
     validated = any(member.validated for member in members)
-    return Front(archive, members, validated, point, now, searched, judgement, certain, worth)
+    return Front(archive, members, validated, corner, now, searched, judgement, certain, worth)
 
 
 def _judged(
@@ -367,9 +367,9 @@ def _cases(evaluation: Evaluation) -> Cases:
 
 
 def comparable(archive: Archive) -> list[Evaluation]:
-    """Evaluations that can be ranked: every objective a finite number, each point once.
+    """Evaluations that can be ranked: every objective a finite number, each configuration once.
 
-    Of a point evaluated more than once, the first validated evaluation counts, else the first.
+    Of a configuration evaluated more than once, the first validated evaluation counts, else the first.
     """
     from math import isfinite
 
@@ -425,10 +425,10 @@ def twice_as_bad(baseline: Evaluation, objectives: Sequence[Objective]) -> tuple
 
 
 def hypervolume(rows: Array, objectives: Sequence[Objective], reference: Sequence[float]) -> float:
-    """Volume that points dominate within the reference point, in the product of the objectives' units.
+    """Volume that configurations dominate within the reference point; its unit is the objectives' product.
 
     Args:
-        rows: the points, by what is to be minimised; see `optimize.replication.compare.costs`.
+        rows: the configurations, by what is to be minimised; see `optimize.replication.compare.costs`.
         objectives: what is traded off.
         reference: in the units of the objectives; see `reference_point`.
     """
@@ -444,7 +444,7 @@ def history(archive: Archive, reference: Sequence[float] | None = None) -> list[
     """How the hypervolume grew: (evaluations so far, hypervolume as searched) at each growth and at the end.
 
     Args:
-        archive: the search; where the search re-ran points, their final values count from the start.
+        archive: the search; where the search re-ran configurations, their final values count from the start.
         reference: see `reference_point`.
     """
     import moocore
@@ -462,7 +462,7 @@ def history(archive: Archive, reference: Sequence[float] | None = None) -> list[
         if evaluation.number not in rows:
             continue
         grown = np.vstack([best, rows[evaluation.number]])
-        keep = moocore.is_nondominated(grown)  # of equal points the first is kept
+        keep = moocore.is_nondominated(grown)  # of equal configurations the first is kept
         if keep[-1]:
             best = grown[keep]
             steps.append((count, float(moocore.hypervolume(best, ref=corner))))

@@ -1,1 +1,1 @@
-"""What all runs of a search say of its points: worth, streams, luck, and what follows."""
+"""What all runs of a search say of its configurations: worth, streams, luck, and what follows."""

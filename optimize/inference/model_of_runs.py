@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 DRAWS = 1000
-SURFACES = 8  # that are possible, at most, as the sizes of a surface's parts are not known
+SURFACES = 8  # drawn at most, as the sizes of a surrogate's terms are uncertain
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
-JOINT = 400  # points that are modelled, at most: the best ones, layer by layer
-ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
-LEAST_VARIANCE = 1e-9  # of that of worth: what keeps the arithmetic going
+JOINT = 400  # configurations that are modelled, at most: the best ones, layer by layer
+ALIKE = 1e-5  # of the range of an objective: draws that differ by less are a tie
+LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
 
 
 def worth_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
-    """What the model expects of each point, to be minimised; means where it cannot tell luck from worth."""
+    """Posterior mean of each configuration, to be minimised; plain means where noise cannot be estimated."""
     import numpy as np
 
     values = runs_of(evaluations, objectives)
@@ -57,7 +57,7 @@ def worth_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective])
 
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
-    """What each run gave, to be minimised: points x objectives x streams, those of the search first."""
+    """Values of each run, to be minimised, configurations x objectives x replications; the search's first."""
     import numpy as np
 
     searched = max(evaluation.replications for evaluation in evaluations)
@@ -74,11 +74,11 @@ def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) 
 
 
 def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
-    """Positions of the points that may be on the front, at most `JOINT`: layer after layer of the front.
+    """Positions of the configurations that may be on the front, at most `JOINT`: layer after layer.
 
     Args:
         runs: see `runs_of`.
-        always: positions of points that are among them anyway.
+        always: positions of configurations that are among them anyway.
     """
     means = _levelled(runs)
     chosen = set(always)
@@ -91,7 +91,7 @@ def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
 
 
 def _levelled(runs: Array) -> Array:
-    """Means of points, points x objectives, without what each stream did to all."""
+    """Mean-adjusted values: configurations x objectives, without the effect of each replication."""
     import numpy as np
 
     seen = np.asarray(np.isfinite(runs).all(axis=1))
@@ -100,14 +100,14 @@ def _levelled(runs: Array) -> Array:
 
 
 def fit(
-    values: Array, points: Sequence[Mapping[str, Value]], *, draws: int = DRAWS, seed: int = 1
+    values: Array, configurations: Sequence[Mapping[str, Value]], *, draws: int = DRAWS, seed: int = 1
 ) -> Posterior | None:
-    """The model of all runs of a search; None where no point has two runs to tell luck from worth by.
+    """The Gaussian process of all runs of a search; None where no configuration was run twice.
 
     Args:
-        values: what each run gave, to be minimised: points x objectives x streams; nan where a point was not
-            run.
-        points: their settings, all different.
+        values: of each run, to be minimised, configurations x objectives x replications; nan where a
+            configuration was not run.
+        configurations: their settings, all different.
         draws: samples to take.
         seed: of the samples.
     """
@@ -124,22 +124,22 @@ def fit(
     unit = np.sqrt(np.diag(noise))
     runs = raw / unit[:, None]  # noise is now 1 in size
     effects, means, _ = explained(runs, seen, 1 / factors)
-    apart = distances(coordinates_of(points))
+    apart = distances(coordinates_of(configurations))
     alone = _independent(noise / np.outer(unit, unit), np.sqrt(factors))
     means, around = least_squares(runs, seen, effects.var(axis=0), alone, means)
-    # Sizes are drawn the less often, the more points there are to tell them.
-    count = min(draws, max(2, SURFACES * LEARNED // max(len(points), LEARNED)))
+    # Sizes are drawn the less often, the more configurations there are to tell them.
+    count = min(draws, max(2, SURFACES * LEARNED // max(len(configurations), LEARNED)))
     made = [Conditioned(one, around) for one in surfaces(apart, means, around, count, seed)]
     expected_each = [one.mean(means) for one in made]
     means = np.mean(expected_each, axis=0)
     rng = np.random.default_rng([seed, *means.shape])
-    # Of each objective apart: one without luck is of quite another size here.
+    # Of each objective apart: one without noise is of quite another size here.
     own = np.diag(made[0].surface.covariance).reshape(means.T.shape)
-    least = LEAST_VARIANCE * np.repeat(own.mean(axis=1), len(points))
-    anew = means + _sample(around, least, REPLAYS, rng, len(points))
+    least = LEAST_VARIANCE * np.repeat(own.mean(axis=1), len(configurations))
+    anew = means + _sample(around, least, REPLAYS, rng, len(configurations))
     samples, replays = [], []
     for one, mean in zip(made, expected_each, strict=True):
-        rest = _sample(one.covariance(), least, draws // count, rng, len(points))
+        rest = _sample(one.covariance(), least, draws // count, rng, len(configurations))
         samples.append(mean + rest)
         again = np.array([one.mean(some) for some in anew])
         replays.append(again[:, None] + rest[: REPLAYED // count])
@@ -156,15 +156,15 @@ def _independent(alike: Array, sizes: Array) -> Array:
 
     Args:
         alike: its correlation in two quantities.
-        sizes: its standard deviations, points x quantities.
+        sizes: its standard deviations, configurations x quantities.
     """
     import numpy as np
 
-    points, quantities = sizes.shape
-    found = np.zeros((quantities, points, quantities, points))
-    here = np.arange(points)
+    configurations, quantities = sizes.shape
+    found = np.zeros((quantities, configurations, quantities, configurations))
+    here = np.arange(configurations)
     found[:, here, :, here] = alike * sizes[:, :, None] * sizes[:, None, :]
-    return found.reshape(quantities * points, quantities * points)
+    return found.reshape(quantities * configurations, quantities * configurations)
 
 
 def _unit(means: Array) -> Array:
@@ -176,11 +176,11 @@ def _unit(means: Array) -> Array:
 
 
 class Conditioned:
-    """A surface, once its points were seen under noise.
+    """A surrogate, conditioned on noisy observations of its configurations.
 
     Args:
         surface: before.
-        noise: covariance of what is seen around the points' worth, (quantities x points) squared.
+        noise: covariance of observed around true means, (quantities x configurations) squared.
     """
 
     def __init__(self, surface: Surface, noise: Array) -> None:
@@ -191,7 +191,7 @@ class Conditioned:
         self._half = solve_triangular(self._root, surface.covariance, lower=True)
 
     def mean(self, seen: Array) -> Array:
-        """What is expected of points, points x quantities, where that was seen."""
+        """Posterior means, configurations x quantities, after these observations."""
         import numpy as np
         from scipy.linalg import solve_triangular
 
@@ -200,14 +200,16 @@ class Conditioned:
         return np.asarray(found.reshape(off.shape).T + self.surface.means)
 
     def covariance(self) -> Array:
-        """What is left uncertain, (quantities x points) squared; whatever was seen."""
+        """Posterior covariance, (quantities x configurations) squared; the same for all observations."""
         return self.surface.covariance - self._half.T @ self._half
 
 
-def _sample(covariance: Array, least: Array, count: int, rng: np.random.Generator, points: int) -> Array:
-    """Draws x points x quantities with that covariance and, as it may be singular, least variances."""
+def _sample(
+    covariance: Array, least: Array, count: int, rng: np.random.Generator, configurations: int
+) -> Array:
+    """Samples with that covariance and, as it may be singular, least variances; see `Posterior.draws`."""
     import numpy as np
 
     root = np.linalg.cholesky((covariance + covariance.T) / 2 + np.diag(least))
     drawn = rng.normal(size=(count, len(root))) @ root.T
-    return np.asarray(np.moveaxis(drawn.reshape(count, -1, points), 1, 2))
+    return np.asarray(np.moveaxis(drawn.reshape(count, -1, configurations), 1, 2))

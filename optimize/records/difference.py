@@ -21,7 +21,7 @@ class Difference:
         standard_error: of the mean; None for a single pair.
         low, high: 95 % interval of the mean; None for a single pair.
         confidence: that the difference is not 0, two-sided; None for a single pair.
-        pairs: replications that both points have; 0 where they are compared as two samples.
+        pairs: replications that both configurations have; 0 where they are compared as two samples.
     """
 
     mean: float

@@ -1,4 +1,4 @@
-"""What a search leaves behind: every evaluated point, its objectives and how sure they are."""
+"""What a search leaves behind: every evaluated configuration, its objectives and how sure they are."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def of_class(metric: str) -> str:
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a point must keep to be on the front.
+    """What a configuration must keep to be on the front.
 
     Attributes:
         metric: name of it.
@@ -84,7 +84,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A metric over the replications of a point.
+    """A metric over the replications of a configuration.
 
     Attributes:
         mean: over the replications.
@@ -99,7 +99,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluated point.
+    """One evaluated configuration.
 
     Attributes:
         number: of its trial in the study.
@@ -110,8 +110,8 @@ class Evaluation:
         cases: estimates by name of the case, then by metric: the objectives and what is constrained. Empty
             where there is one case and no constraint.
         validated_cases: the same on fresh seeds.
-        host: number of the point of the front in which the kind of a system was exchanged to get this one;
-            None if it was proposed.
+        host: number of the configuration of the front in which the kind of a system was exchanged to get this
+            one; None if it was proposed.
     """
 
     number: int
@@ -140,7 +140,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Failed:
-    """A point that could not be evaluated.
+    """A configuration that could not be evaluated.
 
     Attributes:
         number: of its trial.
@@ -170,14 +170,14 @@ class Archive:
         scenario: name of the scenario that was searched.
         objectives: what was traded off.
         evaluations: successful ones, in the order of their numbers.
-        failed: points that could not be evaluated.
+        failed: configurations that could not be evaluated.
         sampler: name of the sampler.
         seed: of workloads and sampler.
         replications: of each configuration in the search.
         budget: evaluations that were asked for.
-        cases: names of the cases that every point was evaluated in; empty if there was one.
+        cases: names of the cases that every configuration was evaluated in; empty if there was one.
         robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
-        constraints: what a point must keep, in every case.
+        constraints: what a configuration must keep, in every case.
         baseline: number of the baseline's evaluation; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.

@@ -1,4 +1,4 @@
-"""Whether an objective tells points apart, by replications that they share."""
+"""Whether an objective tells configurations apart, by replications that they share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ DOUBT = 0.05  # probability of differences as large by chance, above which an ob
 
 @dataclass(frozen=True)
 class Reliability:
-    """How much of what points differ by in an objective is their own.
+    """How much of what configurations differ by in an objective is their own.
 
     Attributes:
-        share: of the variance of the means that the points explain; 0 if chance explains all, 1 if none.
-        doubt: probability that the means differ as much if all points are equal.
+        share: of the variance of the means that the configurations explain; 0 if chance explains all, 1 if
+            none.
+        doubt: probability that the means differ as much if all configurations are equal.
     """
 
     share: float
@@ -22,15 +23,15 @@ class Reliability:
 
     @property
     def tells(self) -> bool:
-        """Whether the points differ beyond noise."""
+        """Whether the configurations differ beyond noise."""
         return self.doubt <= DOUBT
 
 
 def reliability(values: Sequence[Sequence[float]]) -> Reliability | None:
-    """Analysis of variance of points by streams; None where there are not two of each, or no chance.
+    """Analysis of variance of configurations by streams; None where there are not two of each, or no chance.
 
     Args:
-        values: of each point, one per replication; replication k has the same streams for all.
+        values: of each configuration, one per replication; replication k has the same streams for all.
 
     Source: P. Shrout and J. Fleiss, Intraclass Correlations: Uses in Assessing Rater Reliability,
         Psychological Bulletin 86, 1979: ICC(3, k), and its F-test.

@@ -51,7 +51,7 @@ def archive_of(
     """All of a search as plain data; see `Archive`."""
     evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
     baseline = settings.baseline
-    mark = None if baseline is None else key(baseline.point)
+    mark = None if baseline is None else key(baseline.configuration)
     return Archive(
         study=name,
         scenario=settings.scenario.name,

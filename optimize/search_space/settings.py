@@ -11,7 +11,7 @@ from typing import Any
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.baseline import Baseline
 from gridtune.optimize.search_space.cases import MEAN, Case, Robust
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.scenario import Scenario
 
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
@@ -26,14 +26,14 @@ class Settings:
         space: what is varied.
         objectives: what is traded off.
         sampler: name of it.
-        batch: points that it proposes at once.
+        batch: configurations that it proposes at once.
         seed: of workloads and sampler.
         replications: of each configuration in the search.
-        cases: in which every point is evaluated; empty for the scenario and the seed alone.
+        cases: in which every configuration is evaluated; empty for the scenario and the seed alone.
         robust: how an objective sums up the cases.
-        constraints: what a point must keep, in every case.
+        constraints: what a configuration must keep, in every case.
         baseline: the scenario's own configuration, evaluated before all others; None if it is not.
-        starts: points to evaluate next, before the sampler's own.
+        starts: configurations to evaluate next, before the sampler's own.
     """
 
     scenario: Scenario
@@ -47,7 +47,7 @@ class Settings:
     robust: Robust = Robust(MEAN, None)
     constraints: tuple[Constraint, ...] = ()
     baseline: Baseline | None = None
-    starts: tuple[Point, ...] = ()
+    starts: tuple[Configuration, ...] = ()
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
@@ -59,7 +59,7 @@ class Settings:
         return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
 
     def watched(self, measured: Iterable[str]) -> tuple[str, ...]:
-        """Metrics that decide what becomes of a point: the objectives, and what is constrained.
+        """Metrics that decide what becomes of a configuration: the objectives, and what is constrained.
 
         Args:
             measured: all metrics, of which some are constrained by class of jobs.
@@ -136,7 +136,7 @@ class Settings:
         changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
         if set(map(str, self.constraints)) != set(map(str, stored_constraints(stored))):
             changed.append("the constraints")
-        changed += [] if mine["starts"] == stored.get("starts", []) else ["the points to start from"]
+        changed += [] if mine["starts"] == stored.get("starts", []) else ["the configurations to start from"]
         found = [f"{' and '.join(changed)} changed"] if changed else []
         robust = stored.get("robust", MEAN)
         found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []

@@ -60,8 +60,8 @@ class SearchSpec(Table):
     """What a search varies and what it trades off.
 
     `space` maps paths to a list of choices, to `{low, high, log}`, or to `{choices}`; `when` makes a
-    parameter exist only where others have given values. A point that breaks a constraint of `require` is
-    never on the front. `replications` holds unless a search is asked for another number.
+    parameter exist only where others have given values. A configuration that breaks a constraint of
+    `require` is never on the front. `replications` holds unless a search is asked for another number.
     """
 
     objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
@@ -71,7 +71,7 @@ class SearchSpec(Table):
     allow_loss: bool = Field(
         default=False,
         description="whether configurations may lose more mandatory work than the baseline; else such "
-        "points are never on the front",
+        "configurations are never on the front",
     )
     allow_starvation: bool = Field(
         default=False,

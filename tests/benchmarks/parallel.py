@@ -6,7 +6,7 @@
     python docs/making/tables.py                                          # shows them in docs/systems
 
 Jobs that fit somewhere, and those of them that were completed, are counted one by one: the simulator's own
-metrics of lost work are not asked. Each point of the front of the search is run again.
+metrics of lost work are not asked. Each configuration of the front of the search is run again.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@
     python docs/making/tables.py            # shows them in docs/performance.md
 
 Each search is a whole command of either checkout, with its defaults, its pages and its pictures: what the
-older one needs beside this one's packages has to be there. Each point of a front is then run by this checkout
-under streams that no search has used; the mean of these is what it is worth. Scenarios are those of which
-both checkouts do the same runs, and one of the older checkout as its file describes it. What the rows hold
-already is not done again.
+older one needs beside this one's packages has to be there. Each configuration of a front is then run by this
+checkout under streams that no search has used; the mean of these is what it is worth. Scenarios are those of
+which both checkouts do the same runs, and one of the older checkout as its file describes it. What the rows
+hold already is not done again.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def measured(older: Path, case: str, search: str, seed: int, streams: int) -> di
     checkout = older if search == "before" else Path.cwd()
     found = searched(checkout, scenario, objectives, SEARCHES[search], seed)
     settings = found.pop("settings")
-    means = [worth(scenario, objectives, point, streams) for point in settings]
+    means = [worth(scenario, objectives, one, streams) for one in settings]
     larger = [METRICS[name].direction == "maximize" for name in objectives]
     about = {"case": case, "search": search, "seed": seed, "streams": streams, "larger_is_better": larger}
     return {**about, **found, "worth": means}
