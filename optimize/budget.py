@@ -21,7 +21,7 @@ class Budget:
 
     Attributes:
         configurations: to evaluate, the baseline included.
-        runs: simulations in all, those on fresh seeds included; None for any number.
+        runs: simulations in all, validation included; None for any number.
         seconds: that it may take, from its start; None for any number.
         converged: whether it ends when nothing changes, see `optimize.convergence`.
     """

@@ -24,7 +24,7 @@ class Exploration:
 
     Args:
         evaluator: evaluates configurations.
-        sampler: proposes them; fresh from its seed.
+        sampler: proposes them; newly made from its seed.
         meter: says what is left of the budget.
     """
 

@@ -35,7 +35,7 @@ from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.log_luck import with_luck
+from gridtune.scenarios.execution.log_noise import with_noise
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.results.locks import FOLDER, holding_folder
 from gridtune.scenarios.tables.search import SearchSpec
@@ -156,8 +156,8 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     """Check all that is asked for, before anything runs."""
     budget, spec = config.limits, scenario.spec.search or SearchSpec()
     each = spec.replications if config.replications is None else config.replications
-    scenario, lucky = with_luck(scenario)
-    others = [with_luck(other)[0] for other in config.others]
+    scenario, resampled = with_noise(scenario)
+    others = [with_noise(other)[0] for other in config.others]
     problem = problem_of(
         scenario, config.seed, objectives=config.objectives, require=config.require, vary=config.vary,
         others=others, seeds=config.seeds, robust=config.robust,
@@ -170,7 +170,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     raced = simulated if config.baseline is None else config.baseline
     raced = raced if earlier is None else earlier.baseline is not None
     standing = baseline_of(scenario, problem.space, problem.cases)
-    notes = [*lucky, *problem.notes]
+    notes = [*resampled, *problem.notes]
     if config.resume and stored is None:
         notes.append(f"{name}: there is no study of that name to resume; it begins")
     if raced and standing.notes:
@@ -203,9 +203,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     reserve = 2 * cases * (PAIR if config.validation_replications is None else config.validation_replications)
     least = 2 * cases * each + reserve
     if budget.runs is not None and budget.runs < least:
-        raise ScenarioError(
-            f"runs {budget.runs}: too few to search and to judge what is found; {least} at least"
-        )
+        raise ScenarioError(f"runs {budget.runs}: too few to search and to validate; {least} at least")
     return _Plan(settings, budget, name, where, kind, reserve, notes)
 
 

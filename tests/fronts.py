@@ -17,8 +17,8 @@ def estimate(*values):
     return Estimate(float(np.mean(values)), error, tuple(float(value) for value in values))
 
 
-def evaluation(number, objectives, outcomes, *, fresh=None, values=None):
-    """One configuration; `outcomes` and `fresh` have for each objective a value or those of replications."""
+def evaluation(number, objectives, outcomes, *, validation=None, values=None):
+    """One configuration; `outcomes` and `validation` have a value, or several, for each objective."""
 
     def estimates(given):
         given = [one if isinstance(one, tuple) else (one,) for one in given]
@@ -29,21 +29,21 @@ def evaluation(number, objectives, outcomes, *, fresh=None, values=None):
         {"client.n_submit": number} if values is None else values,
         estimates(outcomes),
         {"makespan": 100.0},
-        estimates(fresh) if fresh is not None else None,
+        estimates(validation) if validation is not None else None,
     )
 
 
-def archive(objectives, *outcomes, fresh=None, **facts):
-    fresh = fresh or [None] * len(outcomes)
+def archive(objectives, *outcomes, validation=None, **facts):
+    validation = validation or [None] * len(outcomes)
     configurations = [
-        evaluation(k, objectives, one, fresh=new)
-        for k, (one, new) in enumerate(zip(outcomes, fresh, strict=True))
+        evaluation(k, objectives, one, validation=new)
+        for k, (one, new) in enumerate(zip(outcomes, validation, strict=True))
     ]
     return Archive("study", "diet/day-regular", tuple(objectives), tuple(configurations), **facts)
 
 
-def search(configurations=60, *, objectives=3, replications=4, fresh=8, seed=0):
-    """A noisy search over mixed, conditional parameters, its apparent front validated on fresh seeds."""
+def search(configurations=60, *, objectives=3, replications=4, validation=8, seed=0):
+    """A noisy search over mixed, conditional parameters, its apparent front validated on validation seeds."""
     from gridtune.optimize.front.front import front
 
     draw = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def search(configurations=60, *, objectives=3, replications=4, fresh=8, seed=0):
     found = Archive(
         "regular", "diet/day-regular", goals, tuple(made), failed, "tpe", 1, replications, configurations
     )
-    if not fresh:
+    if not validation:
         return found
     short = {member.evaluation.number for member in front(found).members}
     tested = tuple(
@@ -91,7 +91,7 @@ def search(configurations=60, *, objectives=3, replications=4, fresh=8, seed=0):
             e.number,
             goals,
             [e.objectives[o.name].values for o in goals],
-            fresh=observe(fresh, *facts[e.number]) if e.number in short else None,
+            validation=observe(validation, *facts[e.number]) if e.number in short else None,
             values=e.values,
         )
         for e in made
@@ -115,7 +115,7 @@ def advised(found, most=2):
     made, seen = [], {found.archive.baseline}
     for objective in found.objectives:
         sign = 1 if objective.direction == "minimize" else -1
-        left = [one for one in found.kept if one.evaluation.number not in seen]
+        left = [one for one in found.on_front if one.evaluation.number not in seen]
         best = min(left, key=lambda one: sign * found.value(one.evaluation.number, objective)).evaluation
         seen.add(best.number)
         known = {one.metric.name: one for one in gains(found, best)}

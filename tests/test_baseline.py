@@ -36,14 +36,14 @@ def run(scenario, **options):
     return search(scenario, **given)
 
 
-def test_the_scenario_as_it_stands_is_configuration_0_and_is_known_as_surely_as_any_member(scenario):
+def test_the_scenario_itself_is_configuration_0_and_is_known_as_often_as_any_member(scenario):
     work = partial(toy_with_baseline, scale=8.0)
     archive = run(scenario, replications=1, validation_replications=7, work=work).archive
     assert archive.baseline == 0
     assert archive.evaluations[0].values == archive.present == BASELINE
-    counts = [e.fresh_replications for e in archive.evaluations]
+    counts = [e.validation_replications for e in archive.evaluations]
     assert counts[0] == max(counts) == 7
-    counts = [e.fresh_replications for e in run(scenario, work=work).archive.evaluations]
+    counts = [e.validation_replications for e in run(scenario, work=work).archive.evaluations]
     assert counts[0] == max(counts) >= 2
 
 
@@ -142,11 +142,15 @@ def test_a_study_and_a_scenario_are_settings_to_start_from(scenario, tmp_path):
         settings_of("queue/mmc", Space.of(load("dirac/search")))
 
 
-def with_baseline(*fresh, present=None):
+def with_baseline(*validation, present=None):
     """A study of which the first configuration is the baseline, everything on validation seeds."""
-    values = [tuple(zip(*one, strict=True)) for one in fresh]
+    values = [tuple(zip(*one, strict=True)) for one in validation]
     return archive(
-        (UNFAIR, COMPLETED), *((0.0, 0.0) for _ in fresh), fresh=values, baseline=0, present=present or {}
+        (UNFAIR, COMPLETED),
+        *((0.0, 0.0) for _ in validation),
+        validation=values,
+        baseline=0,
+        present=present or {},
     )
 
 
@@ -156,7 +160,7 @@ def noise(seed, better=0.0, count=10, shared=5.0):
     return streams + draw.normal(0, 1, (count, 2)) + np.array([-better, better])
 
 
-def test_differences_are_paired_so_that_what_streams_do_to_all_cancels():
+def test_differences_are_paired_so_that_what_replications_do_to_all_cancels():
     found = front(with_baseline(noise(0), noise(1, better=3.0)))
     one, other = gains(found, found.archive.evaluations[1])
     assert one.difference.mean == pytest.approx(-3, abs=1.2)
@@ -185,8 +189,8 @@ def test_nothing_is_recommended_that_is_not_better_than_the_baseline_beyond_nois
 
 
 def test_the_baseline_is_on_the_front_only_if_nothing_dominates_it():
-    beaten = front(with_baseline(noise(0), noise(1, better=4.0)))
-    assert [(m.evaluation.number, m.non_dominated) for m in beaten.members] == [(1, True), (0, False)]
+    dominated = front(with_baseline(noise(0), noise(1, better=4.0)))
+    assert [(m.evaluation.number, m.non_dominated) for m in dominated.members] == [(1, True), (0, False)]
     best = front(with_baseline(noise(0, better=4.0), noise(1)))
     assert [(m.evaluation.number, m.non_dominated) for m in best.members] == [(0, True), (1, False)]
 
@@ -222,7 +226,7 @@ def test_what_changes_is_told_by_all_runs_where_these_can_tell():
     told = [change for change in between(found, one, other) if change.difference.verdict != "equal"]
     assert told
     for change in told:
-        known = found.judgement.difference(other.number, one.number, change.metric)
+        known = found.posterior.difference(other.number, one.number, change.metric)
         assert change.difference.mean == known.mean
 
 
@@ -232,7 +236,7 @@ def without_baseline(task):
     return toy_with_baseline(task)
 
 
-def test_where_the_scenario_as_it_stands_cannot_be_run_that_is_its_failure_and_nobody_elses(scenario):
+def test_where_the_scenario_itself_cannot_be_run_that_is_its_failure_and_nobody_elses(scenario):
     result = run(scenario, budget=6, sampler="random", work=without_baseline)
     (failed,) = result.failures
     assert failed.number == 0

@@ -54,11 +54,11 @@ def test_few_runs_are_spent_and_something_is_run_again(more, unit):
     again = more.get("validation_replications", 2)
     for runs in range(2 * unit * (1 + again) + 2, 47, 5):
         found, count = done(runs=runs, **more)
-        fresh = {one.number: one.fresh_replications for one in found.archive.evaluations}
+        validation = {one.number: one.validation_replications for one in found.archive.evaluations}
         assert runs - 5 * unit <= count <= runs, runs
-        assert sorted(fresh.values())[-2] >= again, "two configurations can be compared, on two streams"
+        assert sorted(validation.values())[-2] >= again, "two configurations can be compared, on two streams"
         if found.archive.baseline is not None:
-            assert fresh[found.archive.baseline] == max(fresh.values()), runs
+            assert validation[found.archive.baseline] == max(validation.values()), runs
 
 
 def test_where_nothing_is_validated_the_search_takes_all_runs():
@@ -68,10 +68,11 @@ def test_where_nothing_is_validated_the_search_takes_all_runs():
 
 
 def test_what_many_validation_replications_take_is_left_to_them():
-    fresh = [
-        one.fresh_replications for one in done(runs=200, validation_replications=25)[0].archive.evaluations
+    validation = [
+        one.validation_replications
+        for one in done(runs=200, validation_replications=25)[0].archive.evaluations
     ]
-    assert fresh.count(25) >= 2
+    assert validation.count(25) >= 2
 
 
 def test_runs_that_suffice_for_no_search_are_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""What changes from one configuration to another, and how surely."""
+"""What changes from one configuration to another, and with which probability."""
 
 from dataclasses import replace
 
@@ -79,7 +79,7 @@ def test_only_objectives_that_both_configurations_have_change():
         (UNSURE, "unfairness lower by 2 (-2 to 6)"),
         (SAME, "unfairness the same"),
         (ALWAYS, "unfairness lower by 2 in every run"),
-        (ONCE, "unfairness lower by 2 (one run: how surely is unknown)"),
+        (ONCE, "unfairness lower by 2 (one run: with which probability is unknown)"),
     ],
 )
 def test_a_change_in_words(gap, said):
@@ -110,8 +110,8 @@ def test_what_a_configuration_sets_otherwise_is_listed_in_its_order():
     assert gains(front(archive((UNFAIR,), (1,), (2,))), study.evaluations[1]) == ()
 
 
-def test_configurations_are_compared_on_fresh_seeds_only_where_both_have_them():
-    study = archive((UNFAIR,), (1.0,), (3.0,), (4.0,), fresh=[((10.0, 11.0),), ((15.0, 16.0),), None])
+def test_configurations_are_compared_on_validation_seeds_only_where_both_have_them():
+    study = archive((UNFAIR,), (1.0,), (3.0,), (4.0,), validation=[((10.0, 11.0),), ((15.0, 16.0),), None])
     found, (a, b, c) = front(study), study.evaluations
     assert between(found, a, b)[0].difference.mean == 5.0
     assert between(found, a, c)[0].difference.mean == 3.0

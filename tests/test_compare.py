@@ -34,7 +34,7 @@ def kept(folder, **options):
     return str(folder)
 
 
-def test_common_streams_are_compared_in_pairs():
+def test_common_replications_are_compared_in_pairs():
     streams = np.random.default_rng(1).normal(0, 5, 8)
     a, b = streams.tolist(), (streams + 1 + 0.1 * np.arange(8)).tolist()
     paired, apart = (compared(UNFAIR, a, b, common=common) for common in (True, False))
@@ -69,8 +69,10 @@ def test_two_studies(tmp_path):
     made = run_compare(a, b)
     assert made["paired"]
     named = {row["name"]: row for row in made["rows"]}
-    assert named["hypervolume"]["difference"] == 0, "the same configurations, on the streams that both have"
-    assert named["baseline unfairness"]["difference"] == 0, "on the streams that both have"
+    assert named["hypervolume"]["difference"] == 0, (
+        "the same configurations, on the replications that both have"
+    )
+    assert named["baseline unfairness"]["difference"] == 0, "on the replications that both have"
     same = {row["name"]: row["difference"] for row in run_compare(a, a)["rows"]}
     assert set(same.values()) == {0.0}
     apart = run_compare(a, c)
@@ -114,7 +116,7 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
 
 
-def test_runs_are_paired_where_their_streams_are_common_whatever_their_files_are_called(tmp_path, call):  # noqa: F811
+def test_runs_are_paired_where_their_replications_are_common_whatever_their_files_are_called(tmp_path, call):  # noqa: F811
     _, document, _ = call("scenarios", "show", "diet/day-regular")
     (tmp_path / "mine.toml").write_text(document, encoding="utf-8")
     renamed = document.replace('name = "user"', 'name = "other"')
@@ -136,7 +138,7 @@ def test_runs_are_paired_where_their_streams_are_common_whatever_their_files_are
 
     same = compared_with("file")
     assert (same["paired"], same["unpaired_because"]) == (True, None)
-    assert {row["difference"] for row in same["rows"]} == {0}, "the same streams in truth, too"
+    assert {row["difference"] for row in same["rows"]} == {0}, "common random numbers in truth, too"
     for other, why in (
         ("seed", "The two share no random numbers (another seed)"),
         ("names", "The two share no random numbers (no workload in common)"),

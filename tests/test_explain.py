@@ -8,8 +8,8 @@ from scipy import stats
 
 from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import explain
-from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.explanation.report import told
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.front.against_baseline import gains, told_changes
 from gridtune.optimize.front.changes import change as change_of
 from gridtune.optimize.front.front import front
@@ -62,7 +62,7 @@ def test_verdicts_say_how_sure_a_difference_is(to, start, verdict):
 
 def test_a_difference_that_is_one_of_many_must_be_surer():
     found = difference((2.0, 3.1, 3.9, 5.05), (1.0, 2.0, 3.0, 4.0))
-    assert [found.judged(tests) for tests in (1, 100, 10_000)] == ["clearly", "probably", "unsure"]
+    assert [found.corrected(tests) for tests in (1, 100, 10_000)] == ["clearly", "probably", "unsure"]
 
 
 def test_nothing_in_common_cannot_be_compared():
@@ -90,12 +90,12 @@ def explained(kept, configuration, work=at_defaults, **options):
 
 def members(kept, dispatch):
     found = front(kept.archive)
-    return [m.evaluation for m in found.kept if m.evaluation.values["client.dispatch"] == dispatch]
+    return [m.evaluation for m in found.on_front if m.evaluation.values["client.dispatch"] == dispatch]
 
 
 def some_configuration(kept):
     """A configuration of the front."""
-    return front(kept.archive).kept[0].evaluation.number
+    return front(kept.archive).on_front[0].evaluation.number
 
 
 def run_for_neighbours(kept, found):
@@ -107,11 +107,11 @@ def run_for_neighbours(kept, found):
 
 def noiseless(values):
     """What the toy gives beside its noise."""
-    task = type("Task", (), {"values": {**STANDS, **values}, "seed": 1, "replication": FRESH})
+    task = type("Task", (), {"values": {**STANDS, **values}, "seed": 1, "replication": FIRST_VALIDATION})
     return {name: metric.value for name, metric in toy(task).items()}
 
 
-def test_a_configuration_is_compared_with_the_scenario_as_it_stands(kept):
+def test_a_configuration_is_compared_with_the_scenario_itself(kept):
     configuration = members(kept, "legacy")[-1]
     found = explained(kept, configuration.number)
     base, here = noiseless({}), noiseless(configuration.values)
@@ -166,7 +166,7 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
     found = explained(kept, configuration.number, ablate=False)
     around = found.neighbourhood
     assert found.on_front
-    assert around.beaten_by == around.dominators == ()
+    assert around.dominated_by == around.dominators == ()
     known = front(kept.archive)
     for one in around.neighbours:
         for change in one.changes:
@@ -183,27 +183,27 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
             for path, here, there in one.differs
         )
     for at, objective in enumerate(known.objectives):
-        here = known.worth[configuration.number][at]
-        better = [m for m in known.kept if known.worth[m.evaluation.number][at] < here - 1e-9]
+        here = known.means[configuration.number][at]
+        better = [m for m in known.on_front if known.means[m.evaluation.number][at] < here - 1e-9]
         assert bool(better) == any(objective.name in one.better_in for one in around.neighbours)
 
 
-def test_a_configuration_off_the_front_is_told_what_beats_it(kept, monkeypatch):
+def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
     on_front = {m.evaluation.number for m in front(kept.archive).members}
-    beaten = [
+    dominated = [
         explained(kept, e.number, ablate=False)
         for e in kept.archive.evaluations[:12]
         if e.number not in on_front
     ]
-    assert any(found.neighbourhood.beaten_by for found in beaten)
-    for found in beaten:
+    assert any(found.neighbourhood.dominated_by for found in dominated)
+    for found in dominated:
         assert not found.on_front
         for one in found.neighbourhood.dominators:
             assert all(change.better or change.difference.mean == 0 for change in one.changes)
             assert any(change.better for change in one.changes)
         text = told(found)
-        for number in found.neighbourhood.beaten_by or found.neighbourhood.beaten_in_search:
+        for number in found.neighbourhood.dominated_by or found.neighbourhood.dominated_in_search:
             assert str(number) in text.splitlines()[1]
 
 
@@ -253,7 +253,7 @@ def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
     metric = found.changes[0].metric
     pairs = (0.0, 0.0, 0.0, 0.0), (1.0, 1.4, 2.6, 0.2)
     doubtful = change_of(replace(metric, name="waiting_mean", unit="s"), *pairs)
-    assert (doubtful.difference.verdict, doubtful.told) == ("probably", False)
+    assert (doubtful.difference.verdict, doubtful.significant) == ("probably", False)
     words = " ".join(told(replace(found, changes=(doubtful,))).split())
     assert "no significant difference: waiting mean higher by 1.3 s (-0.291 s to 2.89 s)" in words
     assert "no objective differs significantly from the baseline" in words
@@ -275,7 +275,7 @@ def base_fails(task):
     return at_defaults(task)
 
 
-def test_a_scenario_that_fails_as_it_stands_is_no_obstacle(kept):
+def test_a_scenario_that_fails_itself_is_no_obstacle(kept):
     found = explained(kept, some_configuration(kept), work=base_fails, ablate=False)
     assert found.changes == ()
     assert "nothing stands" in told(found)
@@ -300,14 +300,14 @@ def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
     assert found.to_dict()["constraints"][0]["holds"] is True
 
 
-def test_an_unvalidated_front_is_run_on_fresh_seeds_now(tmp_path):
+def test_an_unvalidated_front_is_run_on_validation_seeds_now(tmp_path):
     kept = searched(tmp_path, validation_replications=0)
     found = explained(kept, some_configuration(kept), ablate=False)
     assert found.neighbourhood.neighbours
     assert found.runs == 5 * (2 + len(found.neighbourhood.neighbours))
     few = searched(tmp_path / "few", budget=12, validation_replications=0)
     found = explained(few, some_configuration(few), ablate=False)
-    assert front(few.archive).judgement is None
+    assert front(few.archive).posterior is None
     assert all(
         change.difference.pairs == 5 for one in found.neighbourhood.neighbours for change in one.changes
     )
@@ -320,12 +320,12 @@ def with_baseline(tmp_path_factory):
 
 def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_baseline):
     known, denied, compared = front(with_baseline.archive), 0, 0
-    for member in known.kept[:3]:
+    for member in known.on_front[:3]:
         evaluation = member.evaluation
         if evaluation.number == known.archive.baseline:
             continue
         found = explained(with_baseline, evaluation.number, work=toy_with_baseline, ablate=False)
-        assert found.judged
+        assert found.modelled
         said = gains(known, evaluation)
         assert [c.difference for c in found.changes] == [c.difference for c in said]
         assert [c.to for c in found.changes] == [known.value(evaluation.number, o) for o in known.objectives]
@@ -345,15 +345,15 @@ def far_from_what_was_searched(task):
     return made
 
 
-def test_fresh_runs_that_deny_the_model_are_told(with_baseline):
+def test_validation_runs_that_deny_the_model_are_told(with_baseline):
     configuration = next(
         m.evaluation.number
-        for m in front(with_baseline.archive).kept
+        for m in front(with_baseline.archive).on_front
         if m.evaluation.values and m.evaluation.number != with_baseline.archive.baseline
     )
     found = explained(with_baseline, configuration, work=far_from_what_was_searched, ablate=False)
     note = next(note for note in found.notes if "against the baseline" in note)
-    assert "validation runs say otherwise than the model of all runs: completed higher by" in note
+    assert "validation runs say otherwise than the posterior: completed higher by" in note
     assert note in " ".join(told(found).split())
 
 

@@ -27,7 +27,7 @@ LARGE = {"federation/lcg-week", "grid/lcg"}  # whose log takes seconds to be rea
 
 
 @pytest.mark.parametrize("name", sorted(SIZES.keys() - LARGE))
-def test_every_twin_that_loses_work_is_beaten_by_its_original(name):
+def test_every_twin_that_loses_work_is_dominated_by_its_original(name):
     try:
         scenario = load(name).override(SIZES[name])
         verdicts = [verdicts_on(scenario, seed) for seed in range(2, 2 + SEEDS.get(name, 1))]
@@ -51,7 +51,7 @@ def test_the_suite_covers_every_scenario_with_a_search():
     assert searched == SIZES.keys()
 
 
-def test_an_honest_run_is_not_beaten_by_its_twin():
+def test_an_honest_run_is_not_dominated_by_its_twin():
     made = honest_and_twins(load("diet/day-regular").override({"workload.count": 4}), seed=2)
     objectives = ["unhappy_users", "unfairness", "completed"]
     assert {verdict(made["honest"], twin, objectives) for twin in made.values()} <= {"", "level", "harmless"}
@@ -154,7 +154,7 @@ def test_no_class_may_be_given_up_for_others():
     assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 4), baseline) <= 0
 
 
-def test_bad_luck_of_a_class_in_one_run_of_ten_is_no_reason_to_refuse_a_configuration():
+def test_one_bad_run_of_a_class_in_ten_is_no_reason_to_refuse_a_configuration():
     def of_class(lost, jobs):
         return run_that(**{"owed_lost_fraction.short": lost, "lost_jobs.short": jobs, "lost_fraction": 0.0})
 
@@ -212,7 +212,7 @@ def refusing(task):
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_a_search_recommends_no_configuration_that_loses_more_than_the_scenario_as_it_stands(allowed):
+def test_a_search_recommends_no_configuration_that_loses_more_than_the_scenario_itself(allowed):
     result = search(
         load("diet/day-regular"), vary=["sed.count=4,8"], sampler="exhaustive", budget=200, work=refusing,
         objectives=["unhappy_users"], validation_replications=0, allow_loss=allowed,

@@ -53,8 +53,8 @@ def test_gaps_below_the_resolution_or_rounding_are_none():
 def test_how_surely_something_differs_has_a_word():
     def word(confidence, tests=1):
         found = Difference(-0.5, 0.1, -1.0, 0.0, confidence, 4)
-        assert tests != 1 or found.verdict == found.judged()
-        return found.judged(tests)
+        assert tests != 1 or found.verdict == found.corrected()
+        return found.corrected(tests)
 
     assert [word(x) for x in (1.0, 0.991, 0.99, 0.989, 0.91, 0.9, 0.899, 0.5, 0.0)] == [
         "clearly", "clearly", "clearly", "probably", "probably", "probably", "unsure", "unsure", "unsure",

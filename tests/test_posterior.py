@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.stats import f
 
-from gridtune.optimize.inference import model_of_runs, posterior
-from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
-from gridtune.optimize.inference.model_of_runs import fit
-from gridtune.optimize.inference.response_surface import coordinates_of
+from gridtune.optimize.inference import gaussian_process, posterior
+from gridtune.optimize.inference.gaussian_process import fit
+from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
+from gridtune.optimize.inference.surrogate_model import coordinates_of
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication.compare import estimate_of
 from gridtune.optimize.replication.reliability import reliability
@@ -23,11 +23,11 @@ def worth(configuration):
     return np.array([2 * configuration["x"] + lost, -np.sqrt(configuration["x"]) + lost])
 
 
-def runs(known, counts, rng, luck=0.1, shared=1.0):
+def runs(known, counts, rng, noise=0.1, shared=1.0):
     streams = rng.normal(0, shared, (2, max(counts)))
     values = np.full((len(known), 2, max(counts)), np.nan)
     for at, (configuration, count) in enumerate(zip(known, counts, strict=True)):
-        own = rng.normal(0, luck, (2, count))
+        own = rng.normal(0, noise, (2, count))
         values[at, :, :count] = worth(configuration)[:, None] + streams[:, :count] + own
     return values
 
@@ -41,7 +41,7 @@ def evaluations(values, known):
     return made
 
 
-def test_what_streams_do_to_all_configurations_drops_out():
+def test_what_replications_do_to_all_configurations_drops_out():
     rng = np.random.default_rng(1)
     known = configurations(40, rng)
     values = runs(known, [3] * 40, rng)
@@ -80,18 +80,18 @@ def test_intervals_of_differences_cover_the_truth():
     assert 0.88 <= np.mean(covered) <= 0.995
 
 
-def test_configurations_that_are_beaten_for_sure_have_no_chance_and_chances_add_up_to_the_front():
+def test_configurations_that_are_dominated_for_sure_have_no_chance_and_chances_add_up_to_the_front():
     rng = np.random.default_rng(4)
     known = configurations(60, rng)
     truth = np.array([worth(one) for one in known])
-    beaten = np.array([((truth <= row).all(1) & (truth < row).any(1)).any() for row in truth])
-    chances = fit(runs(known, [8] * 60, rng, luck=0.02), known).non_dominated()
-    assert chances[~beaten].mean() > 0.8
-    assert chances[beaten].mean() < 0.1
-    assert chances.sum() == pytest.approx((~beaten).sum(), rel=0.2)
+    dominated = np.array([((truth <= row).all(1) & (truth < row).any(1)).any() for row in truth])
+    chances = fit(runs(known, [8] * 60, rng, noise=0.02), known).non_dominated()
+    assert chances[~dominated].mean() > 0.8
+    assert chances[dominated].mean() < 0.1
+    assert chances.sum() == pytest.approx((~dominated).sum(), rel=0.2)
 
 
-def test_one_run_each_tells_nothing_of_luck():
+def test_one_run_each_tells_nothing_of_noise():
     rng = np.random.default_rng(5)
     known = configurations(30, rng)
     assert fit(runs(known, [1] * 30, rng), known) is None
@@ -100,15 +100,15 @@ def test_one_run_each_tells_nothing_of_luck():
 def test_directions_are_heeded_and_few_configurations_say_nothing():
     rng = np.random.default_rng(6)
     known = configurations(ENOUGH, rng)
-    values = runs(known, [5] * ENOUGH, rng, luck=0.02)
-    found = judgement_of(evaluations(values, known), OBJECTIVES).chances
+    values = runs(known, [5] * ENOUGH, rng, noise=0.02)
+    found = posterior_of(evaluations(values, known), OBJECTIVES).chances
     cheapest = min(range(ENOUGH), key=lambda at: worth(known[at])[0])
     assert found[cheapest] > 0.8
     assert max(found[at] for at in range(ENOUGH) if known[at]["kind"] == "b" and at != cheapest) < 0.7
-    assert judgement_of(evaluations(values, known)[1:], OBJECTIVES) is None
+    assert posterior_of(evaluations(values, known)[1:], OBJECTIVES) is None
 
 
-def test_an_objective_without_luck_ties():
+def test_an_objective_without_noise_ties():
     rng = np.random.default_rng(7)
     known = configurations(30, rng)
     values = runs(known, [3] * 30, rng)
@@ -119,11 +119,11 @@ def test_an_objective_without_luck_ties():
     )  # one objective is left: one configuration is the best
 
 
-def test_an_objective_without_luck_says_nothing_of_how_unsure_the_others_are():
-    # Its worth is a million times its luck: what keeps the arithmetic going there would drown the others.
+def test_an_objective_without_noise_says_nothing_of_how_unsure_the_others_are():
+    # Its worth is a million times its noise: what keeps the arithmetic going there would drown the others.
     rng = np.random.default_rng(43)
     known = configurations(60, rng)
-    values = runs(known, [3] * 60, rng, luck=0.05)
+    values = runs(known, [3] * 60, rng, noise=0.05)
     exact = np.array([[1e5 * one["x"] ** 2] * 3 for one in known])
     alone, beside = fit(values, known), fit(np.concatenate([values, exact[:, None]], axis=1), known)
     gaps = [(found.draws - found.draws[:, :1])[:, 1:] for found in (alone, beside)]
@@ -145,24 +145,24 @@ def test_equal_seeds_give_equal_chances():
     rng = np.random.default_rng(8)
     known = configurations(25, rng)
     values = runs(known, [2] * 25, rng)
-    one, other = (judgement_of(evaluations(values, known), OBJECTIVES, seed=3).chances for _ in range(2))
+    one, other = (posterior_of(evaluations(values, known), OBJECTIVES, seed=3).chances for _ in range(2))
     assert one == other
 
 
-def judged(seed, luck=0.1, counts=4):
+def judged(seed, noise=0.1, counts=4):
     rng = np.random.default_rng([11, seed])
     known = configurations(50, rng)
-    values = runs(known, [counts] * 50, rng, luck=luck)
-    return known, judgement_of(evaluations(values, known), OBJECTIVES)
+    values = runs(known, [counts] * 50, rng, noise=noise)
+    return known, posterior_of(evaluations(values, known), OBJECTIVES)
 
 
-def test_an_objective_that_is_all_luck_tells_nothing():
+def test_an_objective_that_is_all_noise_tells_nothing():
     rng = np.random.default_rng(12)
     streams = rng.normal(0, 5, 6)
-    said = [reliability(streams + rng.normal(0, 1, (8, 6))).tells for _ in range(200)]
+    said = [reliability(streams + rng.normal(0, 1, (8, 6))).significant for _ in range(200)]
     assert 0.01 <= np.mean(said) <= 0.1
     clear = reliability(streams + np.arange(8)[:, None] + rng.normal(0, 1, (8, 6)))
-    assert clear.tells
+    assert clear.significant
     assert clear.share == pytest.approx(1 - (1 / 6) / (6 + 1 / 6), abs=0.05)
     assert reliability([[1.0, 2.0]]) is None
     assert reliability([[1.0, 2.0], [3.0, 4.0]]) is None, "no chance at work"
@@ -200,8 +200,8 @@ def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():
 
 
 def test_an_objective_that_is_nothing_everywhere_ties():
-    unit = model_of_runs._unit(np.array([[0.0, 1.0], [0.0, 3.0]]))
-    assert unit == pytest.approx([np.inf, 2 * model_of_runs.ALIKE])
+    unit = gaussian_process._unit(np.array([[0.0, 1.0], [0.0, 3.0]]))
+    assert unit == pytest.approx([np.inf, 2 * gaussian_process.ALIKE])
 
 
 def test_what_configurations_explain_is_judged_by_the_f_test():
@@ -211,9 +211,9 @@ def test_what_configurations_explain_is_judged_by_the_f_test():
     ratio = 3 * configurations.var(ddof=1) / ((rest**2).sum() / 6)
     found = reliability(table)
     assert found.share == pytest.approx(1 - 1 / ratio)
-    assert found.doubt == pytest.approx(f.sf(ratio, 3, 6))
+    assert found.p == pytest.approx(f.sf(ratio, 3, 6))
     same = reliability([[1.0, 2.0], [2.0, 1.0]])
-    assert (same.share, same.doubt) == (0.0, 1.0)
+    assert (same.share, same.p) == (0.0, 1.0)
     worse = reliability([[1.0, 2.0], [2.0, 1.5]])  # they differ by less than chance would have it
     assert worse.share == 0.0
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import f
 
-from gridtune.optimize.replication.reliability import DOUBT, Reliability, reliability
+from gridtune.optimize.replication.reliability import SIGNIFICANCE, Reliability, reliability
 
 
 def test_share_and_doubt_are_those_of_the_analysis_of_variance():
@@ -14,10 +14,10 @@ def test_share_and_doubt_are_those_of_the_analysis_of_variance():
     between, within = 6 * configurations.var(ddof=1), (rest**2).sum() / 15
     found = reliability(table.tolist())
     assert found.share == pytest.approx((between - within) / between)
-    assert found.doubt == pytest.approx(f.sf(between / within, 3, 15))
+    assert found.p == pytest.approx(f.sf(between / within, 3, 15))
 
 
-def test_configurations_are_compared_on_the_streams_that_all_have():
+def test_configurations_are_compared_on_the_replications_that_all_have():
     table = np.random.default_rng(3).normal(size=(3, 6)).tolist()
     assert reliability([table[0], table[1][:4], table[2]]) == reliability([row[:4] for row in table])
 
@@ -33,4 +33,7 @@ def test_without_chance_or_two_of_each_nothing_can_be_said(level):
 
 def test_configurations_that_differ_by_less_than_noise_explain_nothing():
     assert reliability([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0]]) == Reliability(0.0, 1.0)
-    assert (Reliability(0.5, DOUBT).tells, Reliability(0.5, DOUBT * 1.01).tells) == (True, False)
+    assert (
+        Reliability(0.5, SIGNIFICANCE).significant,
+        Reliability(0.5, SIGNIFICANCE * 1.01).significant,
+    ) == (True, False)

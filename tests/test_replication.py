@@ -57,7 +57,7 @@ def test_several_constraints_are_all_to_be_kept():
     assert found.feasible == pytest.approx(0.75, abs=ABOUT)
 
 
-def test_who_breaks_a_constraint_beats_nobody():
+def test_who_breaks_a_constraint_dominates_nobody():
     rows = [{"cost": estimate(1.0, 1.0)}, {"cost": estimate(2.0, 2.0)}]
     cases = [{"a": {"wait": estimate(0.0, 4.0)}}, {"a": {"wait": estimate(0.0, 0.0)}}]
     cheap, dear = chances(rows, [COST], [Constraint("wait", "<=", 1.0)], cases)
@@ -110,7 +110,7 @@ def test_the_same_samples_are_drawn_whether_or_not_anything_is_constrained():
     assert probability_non_dominated(rows, [COST], seed=2) != free
 
 
-def test_means_of_fewer_replications_are_moved_by_what_the_further_streams_did_to_each_objective():
+def test_means_of_fewer_replications_are_moved_by_what_the_further_replications_did_to_each_objective():
     values = np.array([[[1.0, 2.0, 6.0], [0.0, 0.0, 0.0]], [[3.0, 4.0, 80.0], [5.0, 7.0, 90.0]]])
     # The third stream moved the first configuration's mean from 1.5 to 3, and its other objective not at all.
     assert common_scale(values, np.array([3, 2])) == pytest.approx(np.array([[3.0, 0.0], [3.5 + 1.5, 6.0]]))

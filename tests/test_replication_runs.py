@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.explanation.fresh_runs import FRESH, FreshRuns
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION, ValidationRuns
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
@@ -128,7 +128,7 @@ class Counting:
         return found
 
 
-# Fresh seeds
+# Validated seeds
 
 
 class Heard(Progress):
@@ -142,24 +142,24 @@ class Heard(Progress):
         self.said.append(done)
 
 
-def test_configurations_are_run_once_on_fresh_seeds_in_every_case():
+def test_configurations_are_run_once_on_validation_seeds_in_every_case():
     work, heard = Counting(failing={("busy", 2)}), Heard()
     with Pool() as pool:
-        fresh = FreshRuns(settings(), 2, pool, heard, work, first=0)
-        one, other, again = fresh.run([{"a": 1}, {"a": 2}, {"a": 1}])
+        validation = ValidationRuns(settings(), 2, pool, heard, work, first=0)
+        one, other, again = validation.run([{"a": 1}, {"a": 2}, {"a": 1}])
         assert heard.said == [("configurations on validation seeds, 4 runs each", 2), 1, 2]
-        assert (fresh.count, one, len(work.seen)) == (8, again, 8)
+        assert (validation.count, one, len(work.seen)) == (8, again, 8)
         assert one.values == {"cost": (26.5, 27.5), "lost_fraction": (0.25, 0.25)}
         assert other.values == one.values, "a metric that is not finite in a run, or of one case, is left out"
         assert one.cases == {"calm": {"cost": estimate(3.0, 4.0)}, "busy": {"cost": estimate(50.0, 51.0)}}
-        assert fresh.units == {"cost": "s", "lost_fraction": "", "odd": ""}
-        assert fresh.run([{"a": 2}]) == [other]
-        assert (fresh.count, len(heard.said)) == (8, 3)
-        late = FreshRuns(settings(), 1, pool, None, work, first=2)
+        assert validation.units == {"cost": "s", "lost_fraction": "", "odd": ""}
+        assert validation.run([{"a": 2}]) == [other]
+        assert (validation.count, len(heard.said)) == (8, 3)
+        late = ValidationRuns(settings(), 1, pool, None, work, first=2)
         assert late.run([{"a": 1}]) == ["ValueError: busy: no busy 2"]
-        guarded = FreshRuns(settings(cases=(), constraints=(NO_MORE_LOSS,)), 1, pool, None, Counting())
+        guarded = ValidationRuns(settings(cases=(), constraints=(NO_MORE_LOSS,)), 1, pool, None, Counting())
         (found,) = guarded.run([{"a": 1}])
-        assert (found.values["cost"], found.values[EXCESS_LOSS]) == ((3.0 + FRESH,), (0.0,))
+        assert (found.values["cost"], found.values[EXCESS_LOSS]) == ((3.0 + FIRST_VALIDATION,), (0.0,))
         assert guarded.count == 1
 
 

@@ -178,7 +178,7 @@ def test_the_frame_has_every_configuration_once_and_knows_its_state(found):
     archive_of = found.archive
     assert sorted(table.index) == [*range(40), 40, 41]
     assert table["state"].value_counts()[["baseline", "failed"]].tolist() == [1, 2]
-    assert set(table.index[table["on_front"]]) >= {one.evaluation.number for one in found.kept}
+    assert set(table.index[table["on_front"]]) >= {one.evaluation.number for one in found.on_front}
     assert table.index[0] == archive_of.baseline
     assert table["name"].tolist()[1:4] == ["A", "B", "C"]
     assert table.loc[40, "failure"] == "broke"
@@ -190,7 +190,7 @@ def test_the_front_has_a_row_for_each_configuration_and_more_on_request(found):
     said = front_text(found, some, 80)
     assert max(map(len, said.splitlines())) <= 80
     numbers = {row.number for row in some}
-    assert numbers >= {one.evaluation.number for one in found.kept} | {found.archive.baseline}
+    assert numbers >= {one.evaluation.number for one in found.on_front} | {found.archive.baseline}
     assert len(listed(found, every=True)) == 42 > len(some)
     assert to_csv(found).count("\n") == len(some) + 1
 

@@ -180,7 +180,7 @@ def test_the_script_draws_in_a_browser_without_an_error(found, tmp_path, options
 def test_a_page_of_thousands_is_small_and_quick(tmp_path):
     import time
 
-    many = front(with_baseline(search(1500, replications=2, fresh=0)), resamples=0)
+    many = front(with_baseline(search(1500, replications=2, validation=0)), resamples=0)
     page(many)
     began = time.process_time()
     text = page(many)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gridtune.optimize.explanation.fresh_runs import FRESH
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.search import search
@@ -74,7 +74,7 @@ def test_the_front_is_validated_on_seeds_that_the_search_never_used(scenario):
         return toy(task)
 
     archive = run(scenario, work=watching, validation_replications=4).archive
-    assert set(seen) == {0, 1, *range(FRESH, FRESH + 4)}
+    assert set(seen) == {0, 1, *range(FIRST_VALIDATION, FIRST_VALIDATION + 4)}
     front = shortlist(archive.evaluations, archive.objectives)
     assert len(front) > 2
     for evaluation in archive.evaluations:

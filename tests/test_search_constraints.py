@@ -5,7 +5,7 @@ from html import escape
 import optuna
 import pytest
 
-from gridtune.optimize.explanation.fresh_runs import FRESH
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
@@ -34,9 +34,9 @@ def run(scenario, **options):
 
 
 def drifting(task):
-    """The toy, but on fresh seeds more is unfair the more is completed."""
+    """The toy, but on validation seeds more is unfair the more is completed."""
     metrics = toy(task)
-    if task.replication >= FRESH:
+    if task.replication >= FIRST_VALIDATION:
         late = metrics["unfairness"]._replace(value=metrics["completed"].value / 1000 - 0.35)
         metrics["unfairness"] = late
     return metrics
@@ -64,9 +64,13 @@ def test_what_breaks_a_constraint_is_kept_but_never_on_the_front(scenario):
 
 def test_a_metric_that_is_no_objective_can_be_constrained(scenario):
     archive = run(scenario, objectives=["completed"], require=FAIR).archive
-    best = front(archive).kept[0].evaluation
+    best = front(archive).on_front[0].evaluation
     assert best.cases["diet/day-regular"]["unfairness"].mean <= 0.6
-    assert len(best.validated_cases["diet/day-regular"]["unfairness"].values) == best.fresh_replications >= 2
+    assert (
+        len(best.validated_cases["diet/day-regular"]["unfairness"].values)
+        == best.validation_replications
+        >= 2
+    )
     assert "unfairness" not in best.objectives
     allowed = [e for e in archive.evaluations if e.metrics["unfairness"] <= 0.6]
     assert best.objectives["completed"].mean == max(e.objectives["completed"].mean for e in allowed)
@@ -115,19 +119,21 @@ def test_a_sampler_that_knows_no_constraints_hears_of_penalties(scenario, monkey
         assert told[number][1] < min(result[1] for result in before)
 
 
-def test_a_member_that_breaks_a_constraint_on_fresh_seeds_leaves_the_front(scenario):
+def test_a_member_that_breaks_a_constraint_on_validation_seeds_leaves_the_front(scenario):
     found = front(run(scenario, work=drifting, require=FAIR, budget=60).archive)
     gone = [member for member in found.members if not member.feasible]
     assert gone
     assert len(gone) < len(found.members)
     assert not any(member.non_dominated for member in gone)
-    assert [member for member in found.members if member.non_dominated] == list(found.kept)
+    assert [member for member in found.members if member.non_dominated] == list(found.on_front)
     assert all(member.estimates["unfairness"].mean > 0.6 for member in gone)
-    assert all(member.estimates["unfairness"].mean <= 0.6 for member in found.kept)
+    assert all(member.estimates["unfairness"].mean <= 0.6 for member in found.on_front)
     assert {member.probability_feasible for member in gone} == {0.0}
     assert {member.probability_non_dominated for member in gone} == {0.0}
-    assert any(member.validated for member in found.kept)
-    assert all(member.probability_non_dominated > 0.05 for member in found.kept), "what is gone beats nobody"
+    assert any(member.validated for member in found.on_front)
+    assert all(member.probability_non_dominated > 0.05 for member in found.on_front), (
+        "what is gone dominates nobody"
+    )
     assert "validated on 0 seeds" not in front_text(found, listed(found), 80)
     text = front_text(found, listed(found, every=True), 200).splitlines()
     cells = {line.split()[0]: line for line in text if line.strip()}

@@ -72,9 +72,9 @@ def test_no_kind_is_neglected_however_bad_it_looks(monkeypatch):
     def bad(configuration):
         return [9.0, -9.0] if configuration["kind"] == "b" else [1.0 + configuration["x"], configuration["x"]]
 
-    least = surrogate.NEGLECTED / 4  # of its even share
+    least = surrogate.RARE / 4  # of its even share
     assert 0.6 * least < share("b", bad) < 2 * least
-    monkeypatch.setattr(surrogate, "NEGLECTED", 0.0)
+    monkeypatch.setattr(surrogate, "RARE", 0.0)
     assert share("b", bad) < 0.5 * least
 
 
@@ -85,7 +85,7 @@ def test_a_kind_that_is_good_in_one_corner_alone_is_looked_at_until_that_is_near
         return max(far_worse_unless_right(one)[1] for one in configurations if one["kind"] == "d")
 
     assert best() > -1.0
-    monkeypatch.setattr(surrogate, "NEGLECTED", 0.0)
+    monkeypatch.setattr(surrogate, "RARE", 0.0)
     assert best() < -2.0
 
 
@@ -93,13 +93,13 @@ def test_what_fails_was_looked_at():
     sampler = samplers()["surrogate"](KINDS, OBJECTIVES, 1, 8)
     for _ in range(2):
         sampler.tell([None if one["kind"] == "b" else [1.0, 1.0] for one in sampler.ask()])
-    assert sampler._neglected() is None
+    assert sampler._rarest() is None
     for _ in range(8):
         sampler.inform([{"kind": "a", "x": 0.5}], [[1.0, 1.0]], [{}])
-    assert sampler._neglected() is None
+    assert sampler._rarest() is None
     for _ in range(40):
         sampler.inform([{"kind": "a", "x": 0.5}], [[1.0, 1.0]], [{}])
-    assert sampler._neglected() == ("kind", "b")
+    assert sampler._rarest() == ("kind", "b")
 
 
 def test_what_is_tried_of_a_neglected_kind_is_of_it_in_all_its_parts():

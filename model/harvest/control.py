@@ -38,7 +38,7 @@ class Reading(NamedTuple):
         load: load average of the shared file system; 0 where there is none.
         left: jobs that are still in the bags.
         slots: of the site.
-        campaigns: of each, in the order of their bags, for controllers that tell them apart.
+        campaigns: of each, in the order of their bags, for controllers that distinguish them.
     """
 
     time: float

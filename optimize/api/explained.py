@@ -44,10 +44,10 @@ class Explained:
     def changes(self) -> pd.DataFrame:
         """What the configuration changes against the baseline, a row for each objective.
 
-        `start` and `to` are what the model of all runs expects, as the front shows them, where it knows the
-        configuration and the baseline, else means over paired fresh replications. `difference` is `to` minus
-        `start`, `low` and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether
-        that is good, and `verdict` how sure it is. Where the interval holds 0, nothing is told apart.
+        `start` and `to` are posterior means, as on the front, if the posterior has the configuration and the
+        baseline, else means over paired validation replications. `difference` is `to` minus `start`, `low`
+        and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether that is good,
+        and `verdict` how certain it is. Where the interval holds 0, the difference is not significant.
         """
         import pandas as pd
 

@@ -200,7 +200,7 @@ class Study:
                     save(found, folder / name)
                 except ScenarioError:
                     raise
-                except Exception as error:  # a picture is not worth the results of a search
+                except Exception as error:  # a search survives a failed picture
                     why = " ".join(f"{type(error).__name__}: {error}".split())
                     log.warning(
                         f"note: {folder / name} was not drawn ({why}); the search with --resume tries again"
@@ -217,11 +217,11 @@ class Study:
         dask: str | None = None,
         progress: bool | None = None,
     ) -> Explained:
-        """Why a configuration: what it gains and pays, and which of its settings do it, on fresh seeds.
+        """Why a configuration: its gains and costs on validation seeds, and which settings cause them.
 
         Args:
             configuration: number of a configuration, `baseline`, or letter of a recommendation, e.g. `A`.
-            replications: fresh runs per configuration; as many as the front has if left out.
+            replications: validation runs per configuration; as many as the front has if left out.
             ablate: whether to put its settings back one by one.
             jobs: worker processes; all cores if left out.
             dask: address of the scheduler of a Dask cluster to run on instead.
@@ -258,7 +258,7 @@ class Study:
     def __repr__(self) -> str:
         count = len(self.archive.evaluations)
         names = ", ".join(one.name for one in self.archive.objectives)
-        return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.kept)} for {names})"
+        return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.on_front)} for {names})"
 
     def _repr_html_(self) -> str:
         some = frame(self.details, listed(self.details))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gridtune.optimize.explanation.fresh_runs import Fresh
+from gridtune.optimize.explanation.validation_runs import Validated
 from gridtune.optimize.front.changes import Change, Runs, changes
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.search_space.space import Configuration, Space
@@ -51,9 +51,9 @@ class Ablation:
     def __repr__(self) -> str:
         return f"Ablation({self.removal.path!r}, {self.failure or f'{len(self.changes)} changes'})"
 
-    def effect(self, spans: Mapping[str, float]) -> float:
-        """The largest change that is significant, as a share of an objective's span."""
-        sizes = [abs(c.difference.mean) / spans[c.metric.name] for c in self.changes if c.beyond_noise]
+    def effect(self, ranges: Mapping[str, float]) -> float:
+        """The largest change that is significant, as a share of an objective's range."""
+        sizes = [abs(c.difference.mean) / ranges[c.metric.name] for c in self.changes if c.beyond_noise]
         return max(sizes, default=0.0)
 
     def as_json(self) -> dict[str, Any]:
@@ -87,8 +87,8 @@ def ablations(
     objectives: Sequence[Objective],
     here: Runs,
     removed: Sequence[Removal],
-    results: Sequence[Fresh | str],
-    spans: Mapping[str, float],
+    results: Sequence[Validated | str],
+    ranges: Mapping[str, float],
 ) -> tuple[Ablation, ...]:
     """What each removal does, that with the largest effect first.
 
@@ -97,7 +97,7 @@ def ablations(
         here: the configuration.
         removed: see `removals`.
         results: of those that the scenario takes, in their order.
-        spans: of the objectives, to compare effects by.
+        ranges: of the objectives, to compare effects by.
     """
     given = iter(results)
     found = []
@@ -107,7 +107,7 @@ def ablations(
             found.append(Ablation(removal, (), result))
         else:
             found.append(Ablation(removal, changes(objectives, here, result.values)))
-    return tuple(sorted(found, key=lambda one: -one.effect(spans)))
+    return tuple(sorted(found, key=lambda one: -one.effect(ranges)))
 
 
 def _left(space: Space, configuration: Configuration, path: str, before: Value | None) -> Configuration:

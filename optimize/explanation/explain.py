@@ -1,6 +1,6 @@
 """Why a configuration: what it sets, what that gains and costs, and which of its settings do it.
 
-Configurations that the model of all runs knows are compared by it, as the front compares them: with the
+Configurations that the posterior has are compared by it, as on the front: with the
 baseline and with each other. Everything else is on validation seeds, replication by replication under common
 random
 numbers: what the model does not know, and the configuration after each of its settings is put back.
@@ -14,9 +14,9 @@ from typing import Any
 
 from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
-from gridtune.optimize.explanation.fresh_runs import FreshRuns
-from gridtune.optimize.explanation.known import denials, judged, known_changes
+from gridtune.optimize.explanation.known import denials, known_changes, modelled
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
+from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member, comparable, front
@@ -106,9 +106,9 @@ class Explanation:
         advice: the recommendations that it is.
         bounds: constraints of the search, and whether the configuration keeps them.
         settings: what it sets.
-        changes: from the baseline to the configuration, in each objective, by the model of all runs
-            if `judged`; empty if that fails.
-        judged: whether the model of all runs knows the configuration and all of the front.
+        changes: from the baseline to the configuration, in each objective, by the posterior
+            if `modelled`; empty if that fails.
+        modelled: whether the posterior has the configuration and all of the front.
         other_changes: clear ones in other metrics, the largest first.
         neighbourhood: where it lies.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
@@ -124,7 +124,7 @@ class Explanation:
     bounds: tuple[Bound, ...]
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
-    judged: bool
+    modelled: bool
     other_changes: tuple[Change, ...]
     neighbourhood: Neighbourhood
     ablations: tuple[Ablation, ...] | None
@@ -137,7 +137,7 @@ class Explanation:
 
     @property
     def on_front(self) -> bool:
-        """Whether no other configuration of the front beats it."""
+        """Whether no other configuration on the front dominates it."""
         return self.member is not None and self.member.non_dominated
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,8 +164,8 @@ class Explanation:
             "settings": [one.as_json() for one in self.settings],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
-            "beaten_by": list(around.beaten_by),
-            "beaten_in_search": list(around.beaten_in_search),
+            "dominated_by": list(around.dominated_by),
+            "dominated_in_search": list(around.dominated_in_search),
             "dominators": [one.as_json() for one in around.dominators],
             "neighbours": [one.as_json() for one in around.neighbours],
             "ablations": None if self.ablations is None else [one.as_json() for one in self.ablations],
@@ -203,14 +203,14 @@ def explain(
     evaluation, advice = find_configuration(found, configuration)
     settings, number = kept.settings, evaluation.number
     scenario = settings.scenario
-    fresh = FreshRuns(settings, replications or _fresh_count(found), pool, progress, work)
+    validation = ValidationRuns(settings, replications or _validation_count(found), pool, progress, work)
     removed = removals(scenario, settings.space, evaluation.values) if ablate else []
     asked = [evaluation.values, {}, *(one.left for one in removed if not one.refused)]
-    here, base, *rest = fresh.run(asked)
+    here, base, *rest = validation.run(asked)
     if isinstance(here, str):
         study = found.archive.study
         raise ScenarioError(f"{study}: configuration {number} fails on validation seeds: {here}")
-    around = neighbourhood(found, evaluation, here.values, fresh)
+    around = neighbourhood(found, evaluation, here.values, validation)
     start = {} if isinstance(base, str) else base.values
     notes = [f"the baseline fails: {base}"] if isinstance(base, str) else []
     standing, seen = baseline(found), changes(found.objectives, start, here.values)
@@ -228,12 +228,12 @@ def explain(
             for path, value in evaluation.values.items()
         ),
         known or seen,
-        judged(found, evaluation, *(member.evaluation for member in found.kept)),
-        other_changes(found.objectives, start, here.values, fresh.units),
+        modelled(found, evaluation, *(member.evaluation for member in found.on_front)),
+        other_changes(found.objectives, start, here.values, validation.units),
         around,
-        ablations(found.objectives, here.values, removed, rest, _spans(found)) if ablate else None,
-        fresh.replications,
-        fresh.count,
+        ablations(found.objectives, here.values, removed, rest, _ranges(found)) if ablate else None,
+        validation.replications,
+        validation.count,
         (*notes, *around.notes),
     )
 
@@ -257,7 +257,7 @@ def find_configuration(found: Front, text: str) -> tuple[Evaluation, tuple[Recom
     if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
         chosen = int(number)
     if chosen is None or chosen not in evaluations:
-        numbers = ", ".join(str(member.evaluation.number) for member in found.kept) or "none"
+        numbers = ", ".join(str(member.evaluation.number) for member in found.on_front) or "none"
         letters = [one.letter for one in archive.recommendations]
         also = ", ".join([*letters, *(["baseline"] if archive.baseline is not None else [])])
         raise ScenarioError(
@@ -275,16 +275,16 @@ def _spoken(name: str) -> str:
     return name.strip().lower().replace("_", " ").replace("-", " ")
 
 
-def _fresh_count(found: Front) -> int:
+def _validation_count(found: Front) -> int:
     """As many replications as the front was validated by."""
     counts = [len(e.values) for member in found.members for e in (member.evaluation.validated or {}).values()]
     return max(VALIDATED, *(counts or [found.archive.replications]))
 
 
-def _spans(found: Front) -> dict[str, float]:
+def _ranges(found: Front) -> dict[str, float]:
     """The range of each objective over the search; 1 where it is constant."""
     import numpy as np
 
     rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
-    spans = np.ptp(rows, axis=0).tolist() if len(rows) else [0.0] * len(found.objectives)
-    return {o.name: span or 1.0 for o, span in zip(found.objectives, spans, strict=True)}
+    ranges = np.ptp(rows, axis=0).tolist() if len(rows) else [0.0] * len(found.objectives)
+    return {o.name: width or 1.0 for o, width in zip(found.objectives, ranges, strict=True)}

@@ -32,24 +32,24 @@ def _where(found: Explanation) -> Iterator[str]:
         value = f"{estimated(one.value)}{one.nearest.whose}"
         yield f"It {'keeps' if one.holds else 'breaks'} {one.constraint}: {value}{where}."
     member, around = found.member, found.neighbourhood
-    rivals = around.beaten_in_search
-    if around.beaten_by:
-        source = "by the model of all runs" if found.judged else "on the same validation seeds"
-        yield f"Not on the front: {source} it is dominated by {_configurations(around.beaten_by)}."
+    rivals = around.dominated_in_search
+    if around.dominated_by:
+        source = "by the posterior" if found.modelled else "on the same validation seeds"
+        yield f"Not on the front: {source} it is dominated by {_configurations(around.dominated_by)}."
     elif member is None:
-        beaten = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
-        source = "by all its runs" if found.judged else "on validation seeds"
+        before = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
+        source = "by all its runs" if found.modelled else "on validation seeds"
         mine = baseline_chance(found.front) if number == archive.baseline else None
-        yield f"Not on the front: {beaten}{source} no configuration on the front dominates it{_of_all(mine)}."
+        yield f"Not on the front: {before}{source} no configuration on the front dominates it{_of_all(mine)}."
     else:
         if member.evaluation.number != number:
             yield f"Gives the same as configuration {member.evaluation.number} in every replication."
         chance = member.probability_non_dominated
-        surely = "" if chance is None else f", with probability {chance:.2f}"
+        likely = "" if chance is None else f", with probability {chance:.2f}"
         seeds = "on validation seeds" if found.front.validated else "in the search (not validated)"
-        source = "by the model of all runs" if found.judged else seeds
+        source = "by the posterior" if found.modelled else seeds
         if member.non_dominated:
-            yield f"On the front: no other configuration dominates it {source}{surely}."
+            yield f"On the front: no other configuration dominates it {source}{likely}."
         else:
             yield f"Not on the front, though no configuration on it dominates it {source}{_of_all(chance)}."
 
@@ -146,7 +146,7 @@ def _small_print(found: Explanation) -> Iterator[str]:
         f"same for all. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
         "holds 0, the difference is not significant."
     )
-    if found.judged:
+    if found.modelled:
         yield (
             "Comparisons with the baseline and between configurations on the front are those of the "
             "Gaussian-process model of all runs, as in `gridtune front`."

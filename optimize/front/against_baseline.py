@@ -1,4 +1,4 @@
-"""What configurations change against the baseline, and how surely.
+"""What configurations change against the baseline, with intervals.
 
 By the posterior of all runs where these are enough to learn from. Else everything is paired over the
 replications that both have in common: on validation seeds where both have them, else on those of the search,
@@ -36,9 +36,9 @@ def baseline_chance(front: Front) -> float | None:
         if member.evaluation.number == number:
             return member.probability_non_dominated
     standing = baseline(front)
-    if standing is None or front.judgement is None or not feasible(standing, front.archive.constraints):
+    if standing is None or front.posterior is None or not feasible(standing, front.archive.constraints):
         return None
-    return front.judgement.chances.get(standing.number)
+    return front.posterior.chances.get(standing.number)
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
@@ -52,16 +52,16 @@ def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from one configuration to another.
 
-    By the posterior where it knows both; paired over common streams else, and where validation runs of both
-    say more than the posterior or contradict it (`_informed`).
+    By the posterior where it has both; paired over common replications else, and where validation runs of
+    both say more than the posterior or contradict it (`_informed`).
     """
     before, after = start.objectives, to.objectives
     both = start.validated is not None and to.validated is not None
     if start.validated and to.validated:
         before, after = start.validated, to.validated
     paired = [change(o, before[o.name].values, after[o.name].values) for o in front.objectives]
-    judged = front.judgement
-    if judged is None or start.number not in judged or to.number not in judged:
+    posterior = front.posterior
+    if posterior is None or start.number not in posterior or to.number not in posterior:
         return tuple(paired)
     return tuple(
         one
@@ -71,7 +71,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         else replace(
             one,
             difference=_informed(
-                judged.difference(to.number, start.number, one.metric, one.difference.pairs),
+                posterior.difference(to.number, start.number, one.metric, one.difference.pairs),
                 one.difference if both else None,
             ),
         )
@@ -93,7 +93,7 @@ def _informed(model: Difference, paired: Difference | None) -> Difference:
 
 
 def _same_in_all_runs(start: Evaluation, to: Evaluation, objective: Objective) -> bool:
-    """Whether two configurations gave the same under every stream that both had; see `between`.
+    """Whether two configurations gave the same in every replication that both had; see `between`.
 
     What was always the same number, as of rare events, must have been so in runs of one configuration alone,
     too.
@@ -116,7 +116,7 @@ def in_words(one: Change) -> str:
     way, sign = ("higher", 1) if gap.mean > 0 else ("lower", -1)
     text = f"{spoken(one.metric)} {way} by {amount(abs(gap.mean), one.metric)}"
     if gap.low is None or gap.high is None:
-        return f"{text} (one run: how surely is unknown)"
+        return f"{text} (one run: noise is unknown)"
     if gap.low == gap.high:
         return f"{text} in every run"
     low, high = sorted((sign * gap.low, sign * gap.high))
@@ -125,10 +125,10 @@ def in_words(one: Change) -> str:
 
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:
     """What a configuration gains, what it costs, and what cannot be told, a line each."""
-    unsure = [one for one in changes if not one.told and one.difference.verdict != "equal"]
+    unsure = [one for one in changes if not one.significant and one.difference.verdict != "equal"]
     kinds = {
-        "gains": [one for one in changes if one.told and one.better],
-        "costs": [one for one in changes if one.told and not one.better],
+        "gains": [one for one in changes if one.significant and one.better],
+        "costs": [one for one in changes if one.significant and not one.better],
         "no significant difference": unsure,
     }
     for kind, some in kinds.items():

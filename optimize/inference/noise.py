@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ALIKE = 100.0  # prior degrees of freedom of a variance, at most
 ENOUGH = 5  # configurations from which is told how much their variances differ
-SURE = 1e3  # how much more surely the level of all configurations is known than their differences
+SURE = 1e3  # precision of the common level, relative to that of differences
 SLOPE = 0.5  # standard error of the prior on slopes of the variance function
 MOST_FACTOR = 2.5  # logarithms of variances that means may add or take
 ROUNDING = 1e-9  # of what is expected: sums of squares of configurations without noise

@@ -1,6 +1,6 @@
 """Samples of the posterior of a search's configurations, and the probability of being non-dominated.
 
-`model_of_runs` draws the samples.
+`gaussian_process` draws the samples.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.recommendation import Harm
 from gridtune.optimize.replication.paired import difference
 
-LEAST = 0.1  # of the baseline's mean: what gets worse by less is no harm worth a word
+LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
 RATE = 0.05  # false discovery rate
 WATCHED = (
     "waiting", "response", "slowdown", "bounded_slowdown", "completed", "completed_work", "unhappy",
@@ -53,8 +53,8 @@ def harms(
     adjusted = false_discovery_control(doubts)
     told = [
         one
-        for one, doubt in zip(found, adjusted, strict=True)
-        if doubt <= RATE and abs(one.mean - one.baseline) > LEAST * abs(one.baseline)
+        for one, p in zip(found, adjusted, strict=True)
+        if p <= RATE and abs(one.mean - one.baseline) > LEAST * abs(one.baseline)
     ]
     return tuple(sorted(told, key=lambda one: (-ratio(one), one.metric)))
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.inference.noisy_surface import NoisySurface
-from gridtune.optimize.inference.response_surface import coordinates_of, distances
+from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
+from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.recommend.harm import harms
 from gridtune.optimize.recommend.runs import Block, Sample, better, gain, significant, worse
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
@@ -124,10 +124,10 @@ class Recommender:
     def _candidates(self) -> list[_Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline."""
         front, baseline = self._front, self._front.archive.baseline
-        members = [one for one in front.kept if one.evaluation.number not in (baseline, *self.refused)]
-        if baseline is None or baseline not in front.worth:
+        members = [one for one in front.on_front if one.evaluation.number not in (baseline, *self.refused)]
+        if baseline is None or baseline not in front.means:
             return []
-        start = front.worth[baseline]
+        start = front.means[baseline]
         members = front.bearable(members)
         if not members:
             return []
@@ -173,23 +173,23 @@ class Recommender:
         """The changes, each the one that adds most to those before it, by a surrogate model of all runs."""
         left, chosen = list(units), list[Unit]()
         predict = self._surrogate
-        goal = self._worth(predict([self._baseline, member.evaluation.values]))
+        goal = self._improvement(predict([self._baseline, member.evaluation.values]))
         while left:
             configurations = [combined(self._settings.space, self._baseline, [*chosen, one]) for one in left]
             able = [at for at, configuration in enumerate(configurations) if configuration is not None]
             if not able:
                 break
             values = predict([self._baseline, *(configurations[at] or {} for at in able)])
-            kept = self._share_kept(values, goal)
-            chosen.append(left.pop(able[int(kept.argmax())]))
+            achieved = self._share_achieved(values, goal)
+            chosen.append(left.pop(able[int(achieved.argmax())]))
         return [*chosen, *left]
 
-    def _worth(self, values: np.ndarray) -> np.ndarray:
+    def _improvement(self, values: np.ndarray) -> np.ndarray:
         """Improvement from the baseline to the whole configuration, by objective; 0 where there is none."""
         return np.asarray((values[0] - values[1]).clip(0.0))
 
     @staticmethod
-    def _share_kept(values: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    def _share_achieved(values: np.ndarray, goal: np.ndarray) -> np.ndarray:
         """Share of the improvement that each configuration after the baseline keeps, mean over objectives."""
         some = goal > 0
         if not some.any():
@@ -202,11 +202,11 @@ class Recommender:
         """Predicts objectives of configurations, to be minimised."""
         archive = self._front.archive
         numbers = {one.number: one for one in archive.evaluations}
-        known = [numbers[number] for number in list(self._front.worth) if number in numbers]
+        known = [numbers[number] for number in list(self._front.means) if number in numbers]
         known = [one for one in known if one.values][:KNOWN]
         places = [one.values for one in known]
-        values = np.array([self._front.worth[one.number] for one in known])
-        fitted = NoisySurface.of(distances(coordinates_of(places)), values, self._settings.seed)
+        values = np.array([self._front.means[one.number] for one in known])
+        fitted = NoisySurrogate.of(distances(coordinates_of(places)), values, self._settings.seed)
 
         def predict(configurations: Sequence[Configuration]) -> np.ndarray:
             apart = distances(coordinates_of([*places, *configurations]))
@@ -251,9 +251,9 @@ class Recommender:
             combined(self._settings.space, self._baseline, units[: k + 1]) for k in range(len(units))
         ]
         values = predict([self._baseline, *(one or self._baseline for one in configurations)])
-        goal = self._worth(predict([self._baseline, candidate.configuration]))
-        kept = self._share_kept(values, goal)
-        enough = np.flatnonzero(kept >= KEEP * max(float(kept[-1]), 1e-9))
+        goal = self._improvement(predict([self._baseline, candidate.configuration]))
+        achieved = self._share_achieved(values, goal)
+        enough = np.flatnonzero(achieved >= KEEP * max(float(achieved[-1]), 1e-9))
         return int(enough[0]) + 1 if len(enough) else len(units)
 
     def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:

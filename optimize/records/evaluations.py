@@ -106,12 +106,10 @@ class Evaluation:
         values: what was set, by path; active parameters only.
         objectives: estimates by name, on the seeds of the search.
         metrics: means of all other metrics by name.
-        validated: the objectives on fresh seeds that the search never used; front members only.
+        validated: the objectives on validation seeds, which the search never used; None without such runs.
         cases: estimates by name of the case, then by metric: the objectives and what is constrained. Empty
             where there is one case and no constraint.
-        validated_cases: the same on fresh seeds.
-        host: number of the configuration of the front in which the kind of a system was exchanged to get this
-            one; None if it was proposed.
+        validated_cases: the same on validation seeds.
     """
 
     number: int
@@ -121,7 +119,6 @@ class Evaluation:
     validated: dict[str, Estimate] | None = None
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     validated_cases: dict[str, dict[str, Estimate]] | None = None
-    host: int | None = None
 
     @property
     def replications(self) -> int:
@@ -129,8 +126,8 @@ class Evaluation:
         return _count(self.objectives)
 
     @property
-    def fresh_replications(self) -> int:
-        """How many runs on fresh seeds it was validated by."""
+    def validation_replications(self) -> int:
+        """Its number of validation runs."""
         return _count(self.validated or {})
 
     def __repr__(self) -> str:
@@ -147,7 +144,6 @@ class Failed:
         values: what was set, by path.
         reason: in one line.
         objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
-        host: see `Evaluation`.
     """
 
     number: int
@@ -155,7 +151,6 @@ class Failed:
     reason: str
     objectives: dict[str, Estimate] = field(default_factory=dict)
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
-    host: int | None = None
 
     def __repr__(self) -> str:
         return f"Failed({self.number}, {len(self.values)} values: {self.reason})"

@@ -51,7 +51,7 @@ class Harm:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A configuration worth running.
+    """A recommended configuration.
 
     Attributes:
         letter: `A`, `B`, `C`, …; by which commands and pictures name it.

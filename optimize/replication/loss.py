@@ -1,9 +1,9 @@
 """What a configuration loses beyond what the baseline loses: no search can win by losing work.
 
-A configuration is compared with the baseline under the same streams, replication by replication: what a
+A configuration is compared with the baseline under common random numbers, replication by replication: what a
 workload makes every setting lose cancels. What counts is the mean over the replications, of all work and of
 each
-class of jobs: that a class had bad luck in one of ten runs is no reason to refuse a configuration.
+class of jobs: that a class lost jobs in one of ten runs by chance is no reason to refuse a configuration.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def excess_losses(configuration: Metrics, baseline: Metrics) -> dict[str, float]
     has, and serving large ones would make up for losing it.
 
     Args:
-        configuration, baseline: metrics of two runs under the same streams.
+        configuration, baseline: metrics of two runs with common random numbers.
 
     Returns:
         `EXCESS_LOSS` and, of each class that both have, `EXCESS_LOSS.CLASS`: beyond what a class may lose.

@@ -1,4 +1,4 @@
-"""Two configurations under the same random streams: what differs, and how surely."""
+"""The difference of two configurations under common random numbers, with its interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Difference
 def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -> Difference:
     """What changes from one configuration to another, over the replications that both have.
 
-    The interval is that of a paired t-test. What the streams do to both configurations cancels.
+    The interval is that of a paired t-test. The replication effect cancels.
 
     Args:
         to, start: values, one per replication, in their order.

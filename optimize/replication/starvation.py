@@ -1,6 +1,6 @@
 """What jobs wait beyond what the baseline lets them wait: no search can win by starving somebody.
 
-A run is compared with the baseline's under the same random streams. What counts is the mean over the
+A run is compared with the baseline's under common random numbers. What counts is the mean over the
 replications, of each class of sizes, of the users who wait longest, and of the longest wait.
 """
 
@@ -30,7 +30,7 @@ def excess_waits(configuration: Metrics, baseline: Metrics, bounds: Starvation) 
     """By how much a run exceeds the waits that it may have, in seconds; means at most 0 are allowed.
 
     Args:
-        configuration, baseline: metrics of two runs under the same streams.
+        configuration, baseline: metrics of two runs with common random numbers.
         bounds: what is allowed.
 
     Returns:

@@ -84,7 +84,7 @@ def _entry(row: Row) -> dict[str, Any]:
         "probability_non_dominated": row.member.probability_non_dominated if row.member else None,
         "non_dominated": row.on_front,
         "replications": one.replications,
-        "fresh_replications": one.fresh_replications,
+        "validation_replications": one.validation_replications,
         "number": one.number,
         "equivalents": list(row.member.equivalents) if row.member else [],
     }

@@ -120,17 +120,17 @@ class Evaluator:
         """
         entries = [self.known[name] for name in wanted]
         lacking = [one for one in entries if isinstance(one, Evaluation)]
-        lacking = [one for one in lacking if one.fresh_replications < wanted[key(one.values)]]
+        lacking = [one for one in lacking if one.validation_replications < wanted[key(one.values)]]
         if phase and lacking:
             self.progress.start(phase, len(lacking))
         configurations = [one.values for one in lacking]
-        spans = [self.validation(wanted[key(one.values)]) for one in lacking]
-        for done, outcome in enumerate(self._run(configurations, spans), start=1):
+        numbers = [self.validation(wanted[key(one.values)]) for one in lacking]
+        for done, outcome in enumerate(self._run(configurations, numbers), start=1):
             one = lacking[outcome.index]
             if outcome.failure is not None:
                 self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
             else:
-                validated = len(spans[outcome.index])
+                validated = len(numbers[outcome.index])
                 entry = self.table.entry(one.number, one.values, one.replications, validated)
                 if isinstance(entry, Evaluation):
                     self.known[key(one.values)] = entry

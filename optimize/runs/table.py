@@ -1,6 +1,6 @@
 """The table of runs, by configuration, case and replication; evaluations are made from it.
 
-Validation replications are those from `FIRST_VALIDATION` on: the search never uses their random streams.
+Validation replications are those from `FIRST_VALIDATION` on: the search never uses their random numbers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RunTable:
         units: of their metrics, by name.
 
     Attributes:
-        guarded: whether each run is compared with the baseline's under the same streams.
+        guarded: whether each run is compared with the baseline's under common random numbers.
     """
 
     def __init__(

@@ -98,7 +98,7 @@ class Sampler(ABC):
             excesses: of each configuration; see `optimize.search_space.constraints.excesses`.
                 Empty where the evaluation failed.
         """
-        self.tell(self._penalty.told(results, excesses))
+        self.tell(self._penalty.penalised(results, excesses))
 
 
 S = TypeVar("S", bound=type[Sampler])

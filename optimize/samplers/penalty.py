@@ -27,7 +27,7 @@ class Penalty:
         self._worst: list[float] = []
         self._best: list[float] = []
 
-    def told(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> list[Result]:
+    def penalised(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> list[Result]:
         """A batch for the sampler: failed and feasible configurations unchanged, the others made worse."""
         broken = [violation(excess) for excess in excesses]
         for result, excess in zip(results, broken, strict=True):

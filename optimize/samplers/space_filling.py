@@ -13,7 +13,7 @@ from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
 
 
-@register("random", "independent random configurations: what any other sampler has to beat")
+@register("random", "independent random configurations: the reference for all other samplers")
 class RandomPoints(Sampler):
     """Uniform over the unit cube of the space."""
 

@@ -1,7 +1,7 @@
 """A sampler for noisy objectives: a Gaussian process over mixed spaces, and expected hypervolume improvement.
 
 The first configurations are a Latin hypercube: each part of a range and each category comes equally often.
-Then the objectives have surrogate models (`optimize.inference.noisy_surface`): parameters act alone or
+Then the objectives have surrogate models (`optimize.inference.noisy_surrogate`): parameters act alone or
 together, one that does not exist stands in the middle, and a configuration's own deviation is noise. A batch
 adds most to the hypervolume of the configurations so far, in the mean over joint posterior draws. Candidates
 are random configurations, and those on the front with some parameters changed; then, round after round, the
@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.optimize.inference.noisy_surface import NoisySurface
-from gridtune.optimize.inference.response_surface import coordinates_of, distances
+from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
+from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
@@ -49,13 +49,13 @@ class Seen:
     """What the model rests on.
 
     Attributes:
-        surface: of the objectives.
+        model: of the objectives.
         configurations: that were evaluated.
         values: that they gave, to be minimised, configurations x objectives.
         front: positions of the non-dominated ones.
     """
 
-    surface: NoisySurface
+    model: NoisySurrogate
     configurations: Sequence[Configuration]
     values: np.ndarray[Any, np.dtype[Any]]
     front: Sequence[int]
@@ -80,7 +80,7 @@ class Surrogate(Sampler):
         self._configurations: dict[str, Configuration] = {}
         self._values: dict[str, list[float]] = {}
         self._learned = 0
-        self._surface: NoisySurface | None = None
+        self._model: NoisySurrogate | None = None
 
     @classmethod
     def batch_for(cls, budget: int) -> int:
@@ -100,7 +100,7 @@ class Surrogate(Sampler):
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
         """Learn from configurations that were not asked for."""
-        self._take(configurations, self._penalty.told(results, excesses) if any(excesses) else results)
+        self._take(configurations, self._penalty.penalised(results, excesses) if any(excesses) else results)
 
     def _take(self, configurations: Sequence[Configuration], results: Sequence[Result]) -> None:
         self._tried += configurations
@@ -136,12 +136,12 @@ class Surrogate(Sampler):
         wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
         values = values.clip(low - wide, high + wide)
         front = non_dominated(values)
-        kept = self._kept(len(names), front)
-        known = [self._configurations[names[at]] for at in kept]
-        if self._surface is None or len(names) >= AGAIN * self._learned:
-            self._surface = NoisySurface.of(distances(coordinates_of(known)), values[kept], self.seed)
+        used = self._used(len(names), front)
+        known = [self._configurations[names[at]] for at in used]
+        if self._model is None or len(names) >= AGAIN * self._learned:
+            self._model = NoisySurrogate.of(distances(coordinates_of(known)), values[used], self.seed)
             self._learned = len(names)
-        return Seen(self._surface, known, values[kept], [kept.index(at) for at in front])
+        return Seen(self._model, known, values[used], [used.index(at) for at in front])
 
     def _candidates(self, seen: Seen) -> list[Configuration]:
         """Random configurations, and those of the front with some parameters changed."""
@@ -161,8 +161,8 @@ class Surrogate(Sampler):
         apart = distances(coordinates_of([*seen.configurations, *candidates]))
         base, known = len(seen.front), len(seen.configurations)
         which = [*seen.front, *range(known, known + len(candidates))]
-        worth = seen.surface.draws(apart, seen.values, which, draws, self._rng)
-        places = promising(worth, range(base, len(which)), count, range(base))
+        means = seen.model.draws(apart, seen.values, which, draws, self._rng)
+        places = promising(means, range(base, len(which)), count, range(base))
         return [candidates[place - base] for place in places]
 
     def _of_rarest(self, chosen: Sequence[Configuration], seen: Seen) -> list[Configuration]:
@@ -182,7 +182,7 @@ class Surrogate(Sampler):
         candidates = self._new([self._with(path, category, one) for one in some if path in one])
         return self._best(candidates, 1, seen)
 
-    def _kept(self, count: int, front: Sequence[int]) -> list[int]:
+    def _used(self, count: int, front: Sequence[int]) -> list[int]:
         """Positions of configurations that the model rests on."""
         if count <= KNOWN:
             return list(range(count))

@@ -122,7 +122,7 @@ Scenarios = Annotated[
 ]
 
 # How often and where things run.
-Seed = Annotated[int, _count("Seed of all random streams.", limits.SEED, least=0)]
+Seed = Annotated[int, _count("Seed of all random numbers.", limits.SEED, least=0)]
 Seeds = Annotated[
     str | None, _what(metavar="N,N,…", help="Workload seeds that every configuration must handle.")
 ]

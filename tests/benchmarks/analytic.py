@@ -1,8 +1,8 @@
 """An analytic stand-in for a federation: the space of `scenarios/federation.toml`, exact truths, noise.
 
-All streams move all configurations together (the workload's luck), and each configuration has luck of its own
-beside it, more of it where pilots are used. Because the truth is known, statements of a search can be counted
-right or wrong.
+A replication moves all configurations together (the workload's noise), and each configuration has noise of
+its own beside it, more of it where pilots are used. Because the truth is known, statements of a search can
+be counted right or wrong.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCENARIO = Path(__file__).parent / "scenarios" / "federation.toml"
 OBJECTIVES = ("unhappy_users", "unfairness", "completed_work")
 UNITS = ("users", "", "s")
 SHARED = np.array([3.8, 0.13, 18_500.0])  # sd per run of what all configurations share
-OWN = np.array([1.0, 0.035, 6_600.0])  # sd per run of a configuration's own luck
+OWN = np.array([1.0, 0.035, 6_600.0])  # sd per run of a configuration's own noise
 
 
 def _on(value: float, low: float, high: float) -> float:
@@ -111,7 +111,7 @@ def baseline() -> dict[str, object]:
 
 
 def run(task: Task) -> dict[str, Metric]:
-    """One run: the truth, what the stream does to all configurations, and luck of the configuration's own."""
+    """One run: the truth, the replication effect on all configurations, and each one's own noise."""
     configuration = task.values or baseline()
     shared = np.random.default_rng([task.seed, task.replication]).normal(size=3) * SHARED
     own = np.random.default_rng([zlib.crc32(key(configuration).encode()), task.seed, task.replication])

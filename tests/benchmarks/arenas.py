@@ -34,7 +34,7 @@ class Arena:
         best, worst: corners of the box in which hypervolume is measured, in the units of the objectives.
         exact: gives the truth of a configuration at once; None where it takes runs.
         truth_seed: of the runs that give truths.
-        known: fresh runs by configuration and number of runs, runs x objectives.
+        known: validation runs by configuration and number of runs, runs x objectives.
     """
 
     name: str

@@ -162,7 +162,7 @@ def choose(runs: Runs, folder: Path, budget: int, draws: int) -> dict[str, Any]:
         values for one, values in zip(archive.evaluations, seen, strict=True) if one.values in PLAIN.values()
     ]
     better = [k for k, values in enumerate(seen) if gains(values, plain)]
-    unbeaten = [k for k in better if not any(_beats(seen[other], seen[k]) for other in better)]
+    unbeaten = [k for k in better if not any(_dominates(seen[other], seen[k]) for other in better)]
     finalists = [
         archive.evaluations[k].values for k in sorted(unbeaten, key=lambda k: unfairer(seen[k], plain))
     ][:FINALISTS]
@@ -184,7 +184,7 @@ def choose(runs: Runs, folder: Path, budget: int, draws: int) -> dict[str, Any]:
     }
 
 
-def _beats(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+def _dominates(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return one != other and all(one[name] <= other[name] for name in OBJECTIVES)
 
 

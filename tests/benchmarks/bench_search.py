@@ -74,7 +74,7 @@ def test_two_workers_are_busy_with_evaluations_of_5_ms(benchmark, tmp_path, samp
     ("sampler", "once_each"), [("random", True), ("pymoo-nsga2", True), ("nsga2", True), ("nsga2", False)]
 )
 def test_a_configuration_costs_a_search_little_beside_its_runs(benchmark, tmp_path, sampler, once_each):
-    """CPU time of a search whose runs take none; with all defaults, the front on fresh seeds is in it."""
+    """CPU time of a search whose runs take none; with all defaults, validation included."""
     scenario = load("diet/day-regular").override({"search.space": SHARES})
     plain = {"replications": 1, "validation_replications": 0} if once_each else {}
 

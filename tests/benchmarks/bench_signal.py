@@ -1,12 +1,12 @@
-"""How much a metric says about a setting, and how much is the luck of one run.
+"""How much a metric says about a setting, and how much is the noise of one run.
 
     python -m tests.benchmarks.bench_signal --work /tmp/signal SCENARIO…      # runs what is missing
     python -m tests.benchmarks.bench_signal --work /tmp/signal --rows docs/data/signal.json SCENARIO…
     python docs/making/tables.py                                              # shows them in docs/metrics.md
 
-Random configurations of a scenario's search space are run under the same few random streams. What a metric
-gives is taken as configuration + stream + rest. The signal is the variance of the configurations' effects,
-the noise that of the rest, both estimated by the analysis of variance; streams are left out of both, for all
+Random configurations of a scenario's search space are run with common random numbers. A metric is taken as
+configuration + replication + rest. The signal is the variance of the configurations' effects, the noise that
+of the rest, both estimated by the analysis of variance; replication effects are in neither, for all
 configurations share them. Their ratio is that of a single run. Of the objectives it is also told over the
 configurations that lose no more than the baseline, and over those of them that none dominates.
 """

@@ -72,7 +72,7 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
         ["optimize/replication/*.py"],
         ["test_replication", "test_allocate", "test_posterior", "test_search_adaptive", "test_compare",
          "test_search_constraints", "test_search_robust", "test_loss", "test_baseline", "test_transplants",
-         "test_search", "test_explain", "test_response_surface", "test_reliability", "test_model_of_runs",
+         "test_search", "test_explain", "test_surrogate_model", "test_reliability", "test_gaussian_process",
          "test_replication_runs", "test_paired", "test_posterior_exact"],
     ),
     "front": (

@@ -29,7 +29,7 @@ from gridtune.scenarios.simulation.simulate import simulate
 from tests.benchmarks.before_after import arguments, scenario_of
 from tests.benchmarks.rows import rows_of
 
-FRESH = 5_000_000  # streams from here on are those of no search
+FIRST_VALIDATION = 5_000_000  # streams from here on are those of no search
 CASES: dict[str, tuple[str, ...]] = {  # objectives, which are those of both
     "dirac/search": ("meta_response_mean", "background_waiting_mean", "messages"),
     "cigri/search": ("best_effort_work", "premium_slowdown", "campaign_unfairness", "wasted_work"),
@@ -76,9 +76,9 @@ def children() -> float:
 
 
 def worth(scenario: str, objectives: tuple[str, ...], settings: dict[str, Any], streams: int) -> list[float]:
-    """Means of the objectives over fresh streams."""
+    """Means of the objectives over validation seeds."""
     chosen = load(scenario).override(settings)
-    runs = [simulate(chosen, 1, FRESH + k).metrics for k in range(streams)]
+    runs = [simulate(chosen, 1, FIRST_VALIDATION + k).metrics for k in range(streams)]
     return [sum(run[name].value for run in runs) / streams for name in objectives]
 
 

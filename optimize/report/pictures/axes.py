@@ -102,7 +102,7 @@ def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:
 
 
 def parameter_axis(table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis:
-    """A parameter, logarithmic where it spans orders of magnitude."""
+    """A parameter, logarithmic where it covers orders of magnitude."""
     import numpy as np
     import pandas as pd
 
@@ -144,7 +144,7 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
 def note(front: Front) -> str:
     """What stands below the title of a picture."""
     tried = counted(len(front.archive.evaluations), "configuration")
-    return f"{tried}, {len(front.kept)} on the Pareto front; expected means"
+    return f"{tried}, {len(front.on_front)} on the Pareto front; expected means"
 
 
 LOOKS: dict[str, dict[str, Any]] = {

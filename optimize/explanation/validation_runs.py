@@ -1,4 +1,4 @@
-"""Runs of configurations on the validation seeds of the front: the same streams for all of them."""
+"""Runs of configurations on the validation seeds of the front, with common random numbers."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import Estimate, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.runs.table import RunTable
+from gridtune.optimize.runs.table import FIRST_VALIDATION, RunTable
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of, run_groups, summarise
 from gridtune.scenarios.workers.pool import Outcome, Pool
 
-FRESH = HELD_OUT  # the first replication that is never used in a search
-
 
 @dataclass(frozen=True)
-class Fresh:
+class Validated:
     """A configuration on validation seeds.
 
     Attributes:
@@ -33,7 +30,7 @@ class Fresh:
     cases: dict[str, dict[str, Estimate]]
 
 
-class FreshRuns:
+class ValidationRuns:
     """Runs configurations of a search, each once.
 
     Args:
@@ -58,17 +55,17 @@ class FreshRuns:
         progress: Progress | None = None,
         work: Callable[[Task], Metrics] = metrics_of,
         *,
-        first: int = FRESH,
+        first: int = FIRST_VALIDATION,
     ) -> None:
         self.settings, self.replications, self._first = settings, replications, first
         self._numbers = range(first, first + replications)
         self.count = 0
         self.units: dict[str, str] = {}
         self._pool, self._progress, self._work = pool, progress or Progress(), work
-        self._known: dict[str, Fresh | str] = {}
+        self._known: dict[str, Validated | str] = {}
         self._table = RunTable(settings)
 
-    def run(self, configurations: Sequence[Configuration]) -> list[Fresh | str]:
+    def run(self, configurations: Sequence[Configuration]) -> list[Validated | str]:
         """What each configuration gives; why it failed, in one line, if it did.
 
         Args:
@@ -84,7 +81,9 @@ class FreshRuns:
         for done, outcome in enumerate(self._simulate(new), start=1):
             configuration = new[outcome.index]
             failed = outcome.failure is not None
-            self._known[key(configuration)] = str(outcome.failure) if failed else self._fresh(configuration)
+            self._known[key(configuration)] = (
+                str(outcome.failure) if failed else self._validated(configuration)
+            )
             self._progress.update(done)
         return [self._known[key(one)] for one in configurations]
 
@@ -101,7 +100,7 @@ class FreshRuns:
                     self._table.add(place, metrics, configurations[outcome.index])
             yield outcome
 
-    def _fresh(self, configuration: Configuration) -> Fresh | str:
+    def _validated(self, configuration: Configuration) -> Validated | str:
         by_case = self._table.runs(configuration, self._numbers)
         found = evaluated(0, configuration, by_case, self.settings)
         if isinstance(found, Failed):
@@ -115,4 +114,4 @@ class FreshRuns:
                 means = tuple(sum(column) / len(column) for column in columns)
                 if all(map(isfinite, means)):
                     values[name] = means
-        return Fresh(values | {name: e.values for name, e in found.objectives.items()}, found.cases)
+        return Validated(values | {name: e.values for name, e in found.objectives.items()}, found.cases)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.inference.model_of_runs import best_layers, fit, runs_of
+from gridtune.optimize.inference.gaussian_process import best_layers, fit, runs_of
 from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.records.difference import INTERVAL, Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ENOUGH = 20  # configurations below which nothing can be learned from similar ones
 
 
-class Judgement:
+class StudyPosterior:
     """What is known of configurations, with what is not.
 
     Args:
@@ -78,14 +78,14 @@ class Judgement:
 
 
 @one_thread()
-def judgement_of(
+def posterior_of(
     evaluations: Sequence[Evaluation],
     objectives: Sequence[Objective],
     seed: int = 1,
     *,
     rivals: Collection[int] | None = None,
     values: Mapping[int, Mapping[str, Value]] | None = None,
-) -> Judgement | None:
+) -> StudyPosterior | None:
     """What all runs of a search say of its configurations; None where that cannot be told.
 
     That takes `ENOUGH` configurations, and one that was run twice. Of very many configurations the hopeless
@@ -107,4 +107,4 @@ def judgement_of(
     if found is None:
         return None
     numbers = [evaluations[at].number for at in chosen]
-    return Judgement(found, numbers, numbers if rivals is None else rivals, objectives)
+    return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)

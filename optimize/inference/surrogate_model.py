@@ -32,7 +32,7 @@ STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
 
 
 @dataclass(frozen=True)
-class Surface:
+class Surrogate:
     """Prior means and covariances of several quantities, learned from observed configurations.
 
     Attributes:
@@ -78,8 +78,8 @@ def distances(coordinates: Sequence[Array]) -> Distances:
     return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
 
 
-def surfaces(apart: Distances, values: Array, noise: Array, count: int, seed: int = 1) -> list[Surface]:
-    """Surfaces of several quantities: the likeliest, and others that are as possible.
+def surrogates(apart: Distances, values: Array, noise: Array, count: int, seed: int = 1) -> list[Surrogate]:
+    """Surrogates of several quantities: the likeliest, and others drawn beside it.
 
     The sizes of the parts are learned for each quantity apart.
 
@@ -88,7 +88,7 @@ def surfaces(apart: Distances, values: Array, noise: Array, count: int, seed: in
         values: configurations x quantities.
         noise: covariance of the values around the configurations' own means, (quantities x configurations)
             squared.
-        count: how many surfaces; with few configurations the sizes of the parts are far from known.
+        count: how many surrogates; with few configurations the sizes of the terms are uncertain.
         seed: of the choice of configurations to learn from where there are many, and of the other sizes.
     """
     import numpy as np
@@ -98,17 +98,17 @@ def surfaces(apart: Distances, values: Array, noise: Array, count: int, seed: in
     learned = [_learned(apart, values[:, k], blocks[k, :, k], seed, count) for k in range(quantities)]
     means = np.array([mean for mean, _ in learned])
     sizes = [[found[at] for _, found in learned] for at in range(count)]
-    return [Surface(means, _covariance(apart, one)) for one in sizes]
+    return [Surrogate(means, _covariance(apart, one)) for one in sizes]
 
 
 def _covariance(apart: Distances, sizes: Sequence[Array]) -> Array:
     """Covariance of all pairs of configurations and quantities; `sizes` are logarithms, by quantity."""
     from scipy.linalg import block_diag
 
-    return block_diag(*(_worth(apart, one) for one in sizes))
+    return block_diag(*(_covariance_of_means(apart, one) for one in sizes))
 
 
-def _worth(apart: Distances, logarithms: Array) -> Array:
+def _covariance_of_means(apart: Distances, logarithms: Array) -> Array:
     """Covariance of the means of configurations, the nugget included."""
     import numpy as np
 

@@ -1,6 +1,6 @@
 """Surrogate models of several quantities under equal and unknown noise, for samplers.
 
-They are learned on the quantities' principal axes (`axes`), each apart (`response_surface.fitted`).
+They are learned on the quantities' principal axes (`axes`), each apart (`surrogate_model.fitted`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.inference.axes import principal_axes
-from gridtune.optimize.inference.response_surface import Distances, Fitted, fitted
+from gridtune.optimize.inference.surrogate_model import Distances, Fitted, fitted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NoisySurface:
+class NoisySurrogate:
     """Surrogates of several quantities.
 
     Attributes:
@@ -31,7 +31,7 @@ class NoisySurface:
     each: Sequence[Fitted]
 
     @classmethod
-    def of(cls, apart: Distances, values: Array, seed: int) -> NoisySurface:
+    def of(cls, apart: Distances, values: Array, seed: int) -> NoisySurrogate:
         """By maximum likelihood, noise included.
 
         Args:

@@ -2,7 +2,7 @@
 
 Run b of configuration i gives y_ib = theta_i + beta_b + epsilon_ib, with an entry per objective (`noise`).
 theta_i is the configuration's mean; a priori it is a Gaussian process over the parameters
-(`response_surface`). beta_b is the effect of the replication, whose random numbers all configurations share.
+(`surrogate_model`). beta_b is the effect of the replication, whose random numbers all configurations share.
 Runs of the search and validation runs count alike: what made a configuration be looked at again is no bias
 where the runs that did are part of the data and its mean has a prior.
 
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.inference.noise import even_means, explained, least_squares, spread
 from gridtune.optimize.inference.posterior import Posterior
-from gridtune.optimize.inference.response_surface import (
+from gridtune.optimize.inference.surrogate_model import (
     LEARNED,
-    Surface,
+    Surrogate,
     coordinates_of,
     distances,
-    surfaces,
+    surrogates,
 )
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import non_dominated, signs
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 DRAWS = 1000
-SURFACES = 8  # drawn at most, as the sizes of a surrogate's terms are uncertain
+SURROGATES = 8  # drawn at most, as the sizes of a surrogate's terms are uncertain
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
 JOINT = 400  # configurations that are modelled, at most: the best ones, layer by layer
 ALIKE = 1e-5  # of the range of an objective: draws that differ by less are a tie
 LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
 
 
-def worth_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
+def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
     """Posterior mean of each configuration, to be minimised; plain means where noise cannot be estimated."""
     import numpy as np
 
     values = runs_of(evaluations, objectives)
-    means = _levelled(values)
+    means = _adjusted_means(values)
     chosen = best_layers(values)
     found = fit(values[chosen], [evaluations[at].values for at in chosen], draws=1)
     if found is not None:
@@ -61,8 +61,8 @@ def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) 
     import numpy as np
 
     searched = max(evaluation.replications for evaluation in evaluations)
-    fresh = max(evaluation.fresh_replications for evaluation in evaluations)
-    values = np.full((len(evaluations), len(objectives), searched + fresh), np.nan)
+    validated = max(evaluation.validation_replications for evaluation in evaluations)
+    values = np.full((len(evaluations), len(objectives), searched + validated), np.nan)
     for at, evaluation in enumerate(evaluations):
         for column, objective in enumerate(objectives):
             first = evaluation.objectives[objective.name].values
@@ -80,7 +80,7 @@ def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
         runs: see `runs_of`.
         always: positions of configurations that are among them anyway.
     """
-    means = _levelled(runs)
+    means = _adjusted_means(runs)
     chosen = set(always)
     left = [at for at in range(len(means)) if at not in chosen]
     while left and len(chosen) < JOINT:
@@ -90,7 +90,7 @@ def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
     return sorted(chosen)
 
 
-def _levelled(runs: Array) -> Array:
+def _adjusted_means(runs: Array) -> Array:
     """Mean-adjusted values: configurations x objectives, without the effect of each replication."""
     import numpy as np
 
@@ -128,13 +128,13 @@ def fit(
     alone = _independent(noise / np.outer(unit, unit), np.sqrt(factors))
     means, around = least_squares(runs, seen, effects.var(axis=0), alone, means)
     # Sizes are drawn the less often, the more configurations there are to tell them.
-    count = min(draws, max(2, SURFACES * LEARNED // max(len(configurations), LEARNED)))
-    made = [Conditioned(one, around) for one in surfaces(apart, means, around, count, seed)]
+    count = min(draws, max(2, SURROGATES * LEARNED // max(len(configurations), LEARNED)))
+    made = [Conditioned(one, around) for one in surrogates(apart, means, around, count, seed)]
     expected_each = [one.mean(means) for one in made]
     means = np.mean(expected_each, axis=0)
     rng = np.random.default_rng([seed, *means.shape])
     # Of each objective apart: one without noise is of quite another size here.
-    own = np.diag(made[0].surface.covariance).reshape(means.T.shape)
+    own = np.diag(made[0].surrogate.covariance).reshape(means.T.shape)
     least = LEAST_VARIANCE * np.repeat(own.mean(axis=1), len(configurations))
     anew = means + _sample(around, least, REPLAYS, rng, len(configurations))
     samples, replays = [], []
@@ -171,37 +171,37 @@ def _unit(means: Array) -> Array:
     """The difference of each objective that is a tie; infinite where it does not vary at all."""
     import numpy as np
 
-    span, size = np.ptp(means, axis=0), np.abs(means).max(axis=0)
-    return np.where(span > 1e-9 * size, ALIKE * span, np.inf)
+    ranges, size = np.ptp(means, axis=0), np.abs(means).max(axis=0)
+    return np.where(ranges > 1e-9 * size, ALIKE * ranges, np.inf)
 
 
 class Conditioned:
     """A surrogate, conditioned on noisy observations of its configurations.
 
     Args:
-        surface: before.
+        surrogate: the prior.
         noise: covariance of observed around true means, (quantities x configurations) squared.
     """
 
-    def __init__(self, surface: Surface, noise: Array) -> None:
+    def __init__(self, surrogate: Surrogate, noise: Array) -> None:
         from scipy.linalg import cholesky, solve_triangular
 
-        self.surface = surface
-        self._root = cholesky(surface.covariance + noise, lower=True)
-        self._half = solve_triangular(self._root, surface.covariance, lower=True)
+        self.surrogate = surrogate
+        self._root = cholesky(surrogate.covariance + noise, lower=True)
+        self._half = solve_triangular(self._root, surrogate.covariance, lower=True)
 
     def mean(self, seen: Array) -> Array:
         """Posterior means, configurations x quantities, after these observations."""
         import numpy as np
         from scipy.linalg import solve_triangular
 
-        off = (seen - self.surface.means).T
+        off = (seen - self.surrogate.means).T
         found = self._half.T @ solve_triangular(self._root, off.ravel(), lower=True)
-        return np.asarray(found.reshape(off.shape).T + self.surface.means)
+        return np.asarray(found.reshape(off.shape).T + self.surrogate.means)
 
     def covariance(self) -> Array:
         """Posterior covariance, (quantities x configurations) squared; the same for all observations."""
-        return self.surface.covariance - self._half.T @ self._half
+        return self.surrogate.covariance - self._half.T @ self._half
 
 
 def _sample(
