@@ -443,7 +443,7 @@ def hypervolume(rows: Array, objectives: Sequence[Objective], reference: Sequenc
 
 
 def history(archive: Archive, reference: Sequence[float] | None = None) -> list[tuple[int, float]]:
-    """The growth of the hypervolume in the search: (evaluations so far, hypervolume) at each step and the end.
+    """The growth of the hypervolume in the search: (evaluations so far, hypervolume) at each step.
 
     Args:
         archive: the search; where the search re-ran configurations, their final values count from the start.
