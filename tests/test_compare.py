@@ -217,3 +217,14 @@ def test_an_interval_of_pairs_is_that_of_students_test():
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
     assert 1 - found.confidence == pytest.approx(known.pvalue)
     assert found.pairs == 7
+
+
+def test_runs_of_different_jobs_are_said_first(call, tmp_path):  # noqa: F811
+    more = {"base": [], "fewer": ["--set", "workload.count=2"], "legacy": ["--set", "client.dispatch=legacy"]}
+    for name, words in more.items():
+        call("run", "diet/day-regular", *words, "--out", str(tmp_path / name))
+    other, same = (run_compare(str(tmp_path / "base"), str(tmp_path / name)) for name in ("fewer", "legacy"))
+    assert other["differing_workloads"] == ["workload.user.count"]
+    assert same["differing_workloads"] == []
+    assert "different jobs (workload.user.count)" in compare_text(other, 80).splitlines()[0]
+    assert "different jobs" not in compare_text(same, 80)

@@ -1,73 +1,15 @@
-"""Tables of docs/performance.md: against an earlier version, where time goes, growth, weight."""
+"""Tables of docs/performance.md: where time goes, growth, other simulators, weight."""
 
 from __future__ import annotations
 
 import json
 import re
-from math import log, prod
+from math import log
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 PRICE = Path(__file__).parents[1] / "data" / "event_price.json"
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
-
-
-def before_after_table(rows: list[dict[str, Any]]) -> str:
-    """CPU time of cases by turns in two checkouts, and seeds and metrics that agree."""
-    lines = [
-        _line("case", "events", "before, CPU s", "now, CPU s", "times faster", "same jobs", "same metrics"),
-        "|---|---:|---:|---:|---:|---|---|",
-    ]
-    ratios = []
-    for case in dict.fromkeys(row["case"] for row in rows):
-        mine = [row for row in rows if row["case"] == case]
-        events, before, now = (median(row[key] for row in mine) for key in ("events", "before", "after"))
-        ratios.append(median(row["before"] / row["after"] for row in mine))
-        differing = {key for row in mine for key in row["differing"]}
-        same = f"{mine[0]['metrics'] - len(differing)} of {mine[0]['metrics']}"
-        numbers = f"{events:,.0f}", f"{before:.2f}", f"{now:.2f}", f"{ratios[-1]:.2f}"
-        lines.append(_line(case, *numbers, f"{sum(row['same_jobs'] for row in mine)} of {len(mine)}", same))
-    mean = prod(ratios) ** (1 / len(ratios))
-    lines.append(_line("geometric mean", "", "", "", f"{mean:.2f}", "", ""))
-    return "\n".join(lines)
-
-
-def search_table(rows: list[dict[str, Any]]) -> str:
-    """What whole searches of two checkouts take, and what their fronts are worth under fresh streams."""
-    lines = [
-        _line(
-            "search of",
-            "seed",
-            "version",
-            "configurations of the front",
-            "CPU s",
-            "share of before, %",
-            "volume, %",
-        ),
-        "|---|---:|---|---:|---:|---:|---:|",
-    ]
-    for case, seed in dict.fromkeys((row["case"], row["seed"]) for row in rows):
-        mine = [row for row in rows if (row["case"], row["seed"]) == (case, seed)]
-        if len(mine) < 2:
-            continue
-        volumes = _volumes([row["worth"] for row in mine], mine[0]["larger_is_better"])
-        for row, volume in zip(mine, volumes, strict=True):
-            shares = f"{100 * row['cpu'] / mine[0]['cpu']:.0f}", f"{100 * volume / volumes[0]:.1f}"
-            cells = f"{seed}", row["search"], f"{len(row['worth'])}", f"{row['cpu']:.0f}", *shares
-            lines.append(_line(case, *cells))
-    return "\n".join(lines)
-
-
-def _volumes(fronts: list[list[list[float]]], larger: list[bool]) -> list[float]:
-    """Hypervolumes, up to a tenth of the range beyond the worst of all fronts."""
-    import moocore
-    import numpy as np
-
-    costs = [np.array(front) * np.where(larger, -1.0, 1.0) for front in fronts]
-    everything = np.concatenate(costs)
-    worst = everything.max(axis=0) + 0.1 * np.ptp(everything, axis=0)
-    return [float(moocore.hypervolume(front, ref=worst)) for front in costs]
 
 
 def scaling_table(rows: list[dict[str, Any]]) -> str:

@@ -138,11 +138,9 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "batch_search": batch_tables.search_table,
     },
     "performance.md": {
-        "before_after": speed_tables.before_after_table,
         "peers": speed_tables.peers_table,
         "profile_shares": speed_tables.shares_table,
         "scaling": speed_tables.scaling_table,
-        "search_before_after": speed_tables.search_table,
         "weight": speed_tables.weight_table,
     },
 }

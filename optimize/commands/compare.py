@@ -30,6 +30,7 @@ OWN_RUNS = "Values are plain means of each configuration's own runs."
 IDLE = {"events"}  # metrics that say nothing about a policy
 LINES = 24  # unless all changes are asked for
 SPARE = 3  # of them for the head of the table
+MOST = 3  # settings of workloads that are named
 NAME = 20  # columns that names have at least
 SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
@@ -42,11 +43,13 @@ class Origin:
         scenario: name of it.
         seed: of the experiment.
         drawing: see `_drawing`; None where it is not known.
+        workloads: settings of what makes jobs, by path; None where they are not known.
     """
 
     scenario: str
     seed: int
     drawing: frozenset[str] | None = None
+    workloads: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,8 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
         a, b: studies (folder, journal file, storage URL) or runs (folder, JSON file).
 
     Returns:
-        For JSON: what was compared, why not pair by pair if so, and `rows` as `Row.as_json` gives them,
-        differences B minus A.
+        For JSON: what was compared, why not pair by pair if so, which settings of workloads differ, and
+        `rows` as `Row.as_json` gives them, differences B minus A.
 
     Raises:
         ScenarioError: one is neither, or they cannot be compared.
@@ -80,8 +83,10 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
     first, second = _found(a), _found(b)
     if isinstance(first, Study) and isinstance(second, Study):
         apart, rows = _studies(first, second)
+        jobs: list[str] = []
     elif isinstance(first, KeptRun) and isinstance(second, KeptRun):
         apart, rows = _runs(first, second)
+        jobs = _differing(first.origin.workloads, second.origin.workloads)
     else:
         raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
     kind = "studies" if isinstance(first, Study) else "runs"
@@ -91,6 +96,7 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
         "kind": kind,
         "paired": not apart,
         "unpaired_because": apart or None,
+        "differing_workloads": jobs,
         "rows": [row.as_json() for row in rows],
     }
 
@@ -107,7 +113,11 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
     changed = sorted((row for row in made["rows"] if row["difference"]), key=_rank)
     sure = sum(_told(row) is not None for row in changed)
     total = counted(len(made["rows"]), "quantity", "quantities")
-    head = wrapped([f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."], width)
+    sentences = [f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."]
+    if jobs := made.get("differing_workloads"):
+        some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
+        sentences.insert(0, f"The runs have different jobs ({some}): differences may come from the jobs.")
+    head = wrapped(sentences, width)
     if not changed and not every:
         return "\n".join([*head, "Nothing changes."]) + "\n"
     titles = ["", *names, "difference", ""]
@@ -218,8 +228,8 @@ def _kept(metrics: Path, about: Path) -> KeptRun:
         name, seed, units = facts["scenario"], facts["seed"], [entry["unit"] for entry in table.values()]
         if type(seed) is not int or not all(isinstance(text, str) for text in (name, *units)):
             raise ValueError("scenario, seed or units are of another kind")
-        drawing = _drawing(facts["resolved"]) if "resolved" in facts else None
-        return KeptRun(Origin(name, seed, drawing), values, dict(zip(values, units, strict=True)))
+        known = (_drawing(facts["resolved"]), _workloads(facts["resolved"])) if "resolved" in facts else ()
+        return KeptRun(Origin(name, seed, *known), values, dict(zip(values, units, strict=True)))
     except OSError as error:
         raise ScenarioError(f"{error.filename}: {error.strerror}; expected {SUBJECTS}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -243,6 +253,22 @@ def _drawing(resolved: Mapping[str, Any]) -> frozenset[str]:
     """
     named = (f"{part} {one['name']}" for part in ("workload", "overlay") for one in resolved.get(part) or ())
     return frozenset([*named, *(["queue"] if resolved.get("queue") else [])])
+
+
+def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of workloads, overlays and the queue, and the horizon, by path."""
+    found = {"horizon": resolved.get("horizon"), "queue": resolved.get("queue")}
+    for part in ("workload", "overlay"):
+        for one in resolved.get(part) or ():
+            found |= {f"{part}.{one['name']}.{key}": value for key, value in one.items()}
+    return found
+
+
+def _differing(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> list[str]:
+    """Paths of settings that make other jobs; none where one of both is not known."""
+    if a is None or b is None:
+        return []
+    return [path for path in {**a, **b} if a.get(path) != b.get(path)]
 
 
 def _apart(a: Origin, b: Origin) -> str:

@@ -221,11 +221,9 @@ def harm_text(one: Harm) -> str:
     way = "lower" if gap < 0 else "higher"
     if name.percent:
         return f"{name} {abs(100 * gap):.2g} points {way}"
-    if one.baseline <= 0:
+    if one.baseline <= 0 or one.mean / one.baseline >= MANY:
         metric = Objective(one.metric, "minimize", one.unit)
-        return f"{name} {amount(one.mean, metric)} instead of {amount(one.baseline, metric)}"
-    if one.mean / one.baseline >= MANY:
-        return f"{name} {one.mean / one.baseline:.2g} times as much"
+        return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}"
     return f"{name} {abs(100 * gap / one.baseline):.0f} % {way}"
 
 

@@ -15,7 +15,7 @@ from gridtune.scenarios.results.amounts import human, human_difference, human_me
 SAME = "="  # no significant difference
 UNKNOWN = "?"  # one run, so that noise cannot be estimated
 NO_BREAK = "\xa0"
-MANY = 3.0  # times as much, from which a change is told as a factor
+MANY = 3.0  # times as much, from which both values say more than a percentage
 
 
 def setting(value: Value | None) -> str:
