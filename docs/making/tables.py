@@ -39,15 +39,13 @@ def signal_table(rows: dict[str, Any]) -> str:
             text = _ratio(row["metrics"].get(name))
             cells.append(f"**{text}**" if name in row["objectives"] else text)
         lines.append(_line(f"`{name}`", *cells))
-    lines.append(
-        _line("lose no more than the baseline", *(f"{row['feasible']:.0%}" for row in rows.values()))
-    )
-    lines.append(_line("configurations measured", *(str(row["points"]) for row in rows.values())))
+    lines.append(_line("lose no more than today", *(f"{row['feasible']:.0%}" for row in rows.values())))
+    lines.append(_line("points measured", *(str(row["points"]) for row in rows.values())))
     return "\n".join(lines)
 
 
 def federations_table(rows: dict[str, Any]) -> str:
-    """Signal over noise of the federations' objectives: all configurations, the allowed ones, their front."""
+    """Signal over noise of the federations' objectives: all points, the allowed ones, their front."""
     lines = [_line("scenario", "objective", "random", "lose no more", "front"), "|---|---|---:|---:|---:|"]
     for name in ("federation/small", "federation/lcg-week"):
         row = rows[name]
@@ -92,8 +90,8 @@ def parallel_table(rows: dict[str, Any]) -> str:
 
 
 def parallel_front_table(members: list[dict[str, Any]]) -> str:
-    """What the configurations of a front complete, by the kind of middleware."""
-    lines = [_line("middleware", "configurations of the front", "completed by each"), "|---|---:|---|"]
+    """What the points of a front complete, by the kind of middleware."""
+    lines = [_line("middleware", "points of the front", "completed by each"), "|---|---:|---|"]
     for kind in dict.fromkeys(row["settings"]["middleware.kind"] for row in members):
         own = [row for row in members if row["settings"]["middleware.kind"] == kind]
         lines.append(_line(kind, str(len(own)), ", ".join(sorted({_completed(row) for row in own}))))
