@@ -60,7 +60,7 @@ class Decision(NamedTuple):
         memory: handed back to the controller in the next cycle.
         reference: value that is aimed at; nan for rules that have none.
         measured: value that was compared with it.
-        of: jobs of each campaign, by name, where the rule tells them apart.
+        of: jobs of each campaign, by name, where the rule distinguishes them.
     """
 
     jobs: float
@@ -81,7 +81,7 @@ class Control(Policy):
     A controller keeps nothing itself: what it must remember it hands out and is given back.
 
     Attributes:
-        by_campaign: whether it tells campaigns apart, and so has to be told of each.
+        by_campaign: whether it distinguishes campaigns, and so has to be told of each.
     """
 
     by_campaign: ClassVar[bool] = False

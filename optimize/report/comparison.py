@@ -128,7 +128,7 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     better = None if first == second else second > first
     rows = [
         Row("hypervolume", "", first, second, low, high, common, better),
-        Row("configurations on the front", "", float(len(a.kept)), float(len(b.kept))),
+        Row("configurations on the front", "", float(len(a.on_front)), float(len(b.on_front))),
     ]
     for objective in a.objectives:
         best = [_best(front, objective) for front in (a, b)]
