@@ -79,7 +79,7 @@ def test_only_objectives_that_both_configurations_have_change():
         (UNSURE, "unfairness lower by 2 (-2 to 6)"),
         (SAME, "unfairness the same"),
         (ALWAYS, "unfairness lower by 2 in every run"),
-        (ONCE, "unfairness lower by 2 (one run: with which probability is unknown)"),
+        (ONCE, "unfairness lower by 2 (one run: noise is unknown)"),
     ],
 )
 def test_a_change_in_words(gap, said):

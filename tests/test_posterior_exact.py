@@ -135,4 +135,4 @@ def test_objectives_that_do_not_vary_tie_and_shares_at_their_ends_stay():
     assert gaussian_process._unit(means)[1:].tolist() == [np.inf, np.inf]
     assert gaussian_process._unit(means)[0] == pytest.approx(2e-14)
     shares = np.array([0.0, 0.001, 0.5, 1.0])
-    assert posterior._odds(shares, 100) == pytest.approx([-np.log(199), -np.log(199), 0.0, np.log(199)])
+    assert posterior._log_odds(shares, 100) == pytest.approx([-np.log(199), -np.log(199), 0.0, np.log(199)])

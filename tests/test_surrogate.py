@@ -64,7 +64,7 @@ def test_where_first_configurations_fail_others_are_tried():
     assert len({one["x"] for one in configurations}) == 32
 
 
-def test_no_kind_is_neglected_however_bad_it_looks(monkeypatch):
+def test_no_category_stays_rare_however_bad_it_looks(monkeypatch):
     def share(kind, value, batches=20):
         configurations = play(value, batches)[16:]
         return sum(one["kind"] == kind for one in configurations) / len(configurations)
@@ -102,7 +102,7 @@ def test_what_fails_was_looked_at():
     assert sampler._rarest() == ("kind", "b")
 
 
-def test_what_is_tried_of_a_neglected_kind_is_of_it_in_all_its_parts():
+def test_what_is_tried_of_a_rare_category_has_it_in_all_its_parts():
     sampler = samplers()["surrogate"](KINDS, OBJECTIVES, 1, 8)
     moved = sampler._with("kind", "d", {"kind": "a", "x": 0.25})
     assert set(moved) == {"kind", "x", "u", "mode"}

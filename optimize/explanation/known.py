@@ -40,7 +40,7 @@ def denials(known: Sequence[Change], validated: Sequence[Change], about: str) ->
         if other is None or not _apart(one, other):
             continue
         runs, model = in_words(other), in_words(one)
-        if runs != model:  # without noise intervals are points, which differ by rounding
+        if runs != model:  # without noise intervals are single numbers, which differ by rounding
             yield f"{about}, validation runs say otherwise than the Gaussian process: {runs}, not {model}"
 
 
