@@ -1,4 +1,4 @@
-"""What changes from one configuration to another, and with which probability."""
+"""Changes from one configuration to another, with their probabilities."""
 
 from dataclasses import replace
 

@@ -140,7 +140,7 @@ def test_a_member_that_breaks_a_constraint_on_validation_seeds_leaves_the_front(
     assert all("broken" in cells[str(member.evaluation.number)] for member in gone)
     entry = next(e for e in to_dict(found, rows(found))["front"] if e.get("feasible") is False)
     constraint = entry["constraints"]["unfairness<=0.6"]
-    assert constraint["kept"] is False
+    assert constraint["holds"] is False
     assert constraint["mean"] > 0.6
     assert entry["validated"]["unfairness"]["mean"] == pytest.approx(constraint["mean"], abs=5e-5)  # rounded
     assert {"unfairness<=0.6", "feasible"} <= set(to_csv(found).split("\n")[0].split(","))
@@ -160,7 +160,7 @@ def test_a_search_that_finds_nothing_feasible_names_what_came_nearest(scenario):
     assert made["front"] == []
     assert made["infeasible"] == 40
     assert made["least_violating"][0]["number"] == least.number
-    assert made["least_violating"][0]["constraints"]["completed>=1"]["kept"] is True
+    assert made["least_violating"][0]["constraints"]["completed>=1"]["holds"] is True
 
 
 def test_optuna_sees_the_constraints(scenario, tmp_path):

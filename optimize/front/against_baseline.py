@@ -126,12 +126,12 @@ def in_words(one: Change) -> str:
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:
     """What a configuration gains, what it costs, and what cannot be told, a line each."""
     unsure = [one for one in changes if not one.significant and one.difference.verdict != "equal"]
-    kinds = {
+    groups = {
         "gains": [one for one in changes if one.significant and one.better],
         "costs": [one for one in changes if one.significant and not one.better],
         "no significant difference": unsure,
     }
-    for kind, some in kinds.items():
+    for kind, some in groups.items():
         if some:
             yield f"{kind}: {'; '.join(map(in_words, some))}"
     same = [spoken(one.metric) for one in changes if one.difference.verdict == "equal"]
