@@ -156,26 +156,26 @@ def with_baseline(*validation, present=None):
 
 def noise(seed, better=0.0, count=10, shared=5.0):
     draw = np.random.default_rng([seed])
-    streams = np.random.default_rng(1).normal(0, shared, (count, 2))
-    return streams + draw.normal(0, 1, (count, 2)) + np.array([-better, better])
+    effects = np.random.default_rng(1).normal(0, shared, (count, 2))
+    return effects + draw.normal(0, 1, (count, 2)) + np.array([-better, better])
 
 
-def test_differences_are_paired_so_that_what_replications_do_to_all_cancels():
+def test_differences_are_paired_so_that_the_replication_effect_cancels():
     found = front(with_baseline(noise(0), noise(1, better=3.0)))
     one, other = gains(found, found.archive.evaluations[1])
     assert one.difference.mean == pytest.approx(-3, abs=1.2)
     assert one.difference.low < -3 < one.difference.high < 0 < other.difference.low
-    assert one.difference.standard_error < 0.6, "the streams alone have 1.6"
+    assert one.difference.standard_error < 0.6, "replication effects alone have 1.6"
 
 
 def level(task):
     """Every configuration is as good as every other, but for noise."""
-    streams = np.random.default_rng([task.seed, task.replication]).normal(0, 5)
+    effects = np.random.default_rng([task.seed, task.replication]).normal(0, 5)
     own = zlib.crc32(key(task.values).encode()) if task.values else 0
     draw = np.random.default_rng([own, task.seed, task.replication]).normal(0, 1, 2)
     return {
-        "unfairness": Metric(50 + streams + draw[0], ""),
-        "completed": Metric(500 + streams + draw[1], "jobs"),
+        "unfairness": Metric(50 + effects + draw[0], ""),
+        "completed": Metric(500 + effects + draw[1], "jobs"),
     }
 
 

@@ -56,7 +56,9 @@ def test_few_runs_are_spent_and_something_is_run_again(more, unit):
         found, count = done(runs=runs, **more)
         validation = {one.number: one.validation_replications for one in found.archive.evaluations}
         assert runs - 5 * unit <= count <= runs, runs
-        assert sorted(validation.values())[-2] >= again, "two configurations can be compared, on two streams"
+        assert sorted(validation.values())[-2] >= again, (
+            "two configurations can be compared, on two replications"
+        )
         if found.archive.baseline is not None:
             assert validation[found.archive.baseline] == max(validation.values()), runs
 

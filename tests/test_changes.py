@@ -33,7 +33,7 @@ def times(factor):
     return tuple(factor * value for value in BASE)
 
 
-def test_other_metrics_are_told_that_surely_change_the_relatively_largest_first():
+def test_other_metrics_that_change_significantly_are_told_the_relatively_largest_first():
     factors = {"a": 1.1, "c": 2.0, "b": 0.5, "d": 1.3, "e": 1.2, "f": 1.05, "events": 9.0, "unfairness": 5.0}
     start = dict.fromkeys((*factors, "gone", "noisy"), BASE)
     to = {name: times(factor) for name, factor in factors.items()} | {"noisy": BASE[::-1], "new": BASE}
@@ -46,8 +46,8 @@ def test_other_metrics_are_told_that_surely_change_the_relatively_largest_first(
 
 def test_the_more_metrics_are_looked_at_the_surer_each_must_be():
     zeros, risen = (0.0,) * 5, (1.0, 2.0, 1.5, 2.5, 0.9)
-    doubt = 1 - difference(risen, zeros).confidence
-    assert 0.01 / 2 < doubt <= 0.01
+    p = 1 - difference(risen, zeros).confidence
+    assert 0.01 / 2 < p <= 0.01
     assert len(other_changes((), {"a": zeros}, {"a": risen}, {})) == 1
     assert other_changes((), {"a": zeros, "b": zeros}, {"a": risen, "b": zeros}, {}) == ()
 

@@ -1,4 +1,4 @@
-"""Two studies or runs side by side: paired where streams are common, volumes under one reference point."""
+"""Two studies or runs side by side: paired under common random numbers, volumes under one reference point."""
 
 import json
 
@@ -35,8 +35,8 @@ def kept(folder, **options):
 
 
 def test_common_replications_are_compared_in_pairs():
-    streams = np.random.default_rng(1).normal(0, 5, 8)
-    a, b = streams.tolist(), (streams + 1 + 0.1 * np.arange(8)).tolist()
+    effects = np.random.default_rng(1).normal(0, 5, 8)
+    a, b = effects.tolist(), (effects + 1 + 0.1 * np.arange(8)).tolist()
     paired, apart = (compared(UNFAIR, a, b, common=common) for common in (True, False))
     assert paired.low == difference(b, a).low > 0 > apart.low
     assert (paired.better, apart.better) == (False, False)

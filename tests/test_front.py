@@ -166,7 +166,7 @@ def test_plain_numbers():
 
 
 def test_configurations_with_different_numbers_of_replications_are_compared_on_the_replications_they_share():
-    # The third stream is bad for everybody; who was not run under it is no better for that.
+    # The third replication is bad for all; a configuration without it is no better for that.
     study = archive((UNFAIR,), ((1.0, 1.2),), ((0.9, 1.1, 7.0),), ((2.0, 2.2, 8.0),))
     found = front(study)
     assert numbers(found.members) == [1]
@@ -206,10 +206,10 @@ def test_values_and_differences_agree_where_configurations_have_other_numbers_of
     shared = 10 + draw.normal(size=20) * 5
     outcomes, validation = [], []
     for k in range(30):
-        worth = (k, 30 - k)
+        means = (k, 30 - k)
         runs = 5 if k % 2 else 15
-        validation.append([tuple(w + shared[j] + draw.normal() * 0.3 for j in range(runs)) for w in worth])
-        outcomes.append([(w + shared[19] + draw.normal() * 0.3,) for w in worth])
+        validation.append([tuple(w + shared[j] + draw.normal() * 0.3 for j in range(runs)) for w in means])
+        outcomes.append([(w + shared[19] + draw.normal() * 0.3,) for w in means])
     found = front(archive((UNHAPPY, UNFAIR), *outcomes, validation=validation, baseline=0))
     (baseline,) = (e for e in found.archive.evaluations if e.number == 0)
     for member in found.members:
@@ -227,7 +227,7 @@ def test_values_and_differences_agree_where_configurations_have_other_numbers_of
         assert found.value(number, UNHAPPY) == pytest.approx(number + level, abs=0.5)
 
 
-def test_what_is_kept_is_likely_on_the_front_and_no_mean_is_below_0_where_no_run_is():
+def test_the_front_has_likely_configurations_and_no_mean_is_below_0_where_no_run_is():
     found = front(search())
     assert found.posterior is not None
     best = {min(found.means, key=lambda number: found.means[number][at]) for at in range(3)}

@@ -1,4 +1,4 @@
-"""What is learned from all runs of a search: scales, streams, spreads and shortlists, worked out by hand."""
+"""What is learned from all runs of a search: scales, replication effects, spreads and shortlists, worked out by hand."""
 
 from math import inf, log
 

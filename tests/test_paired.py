@@ -50,7 +50,7 @@ def test_gaps_below_the_resolution_or_rounding_are_none():
     assert difference((1.0, 2.0 + 1e-9), (0.0, 1.0)).standard_error > 0
 
 
-def test_how_surely_something_differs_has_a_word():
+def test_verdicts_have_words():
     def word(confidence, tests=1):
         found = Difference(-0.5, 0.1, -1.0, 0.0, confidence, 4)
         assert tests != 1 or found.verdict == found.corrected()

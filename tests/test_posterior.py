@@ -17,18 +17,18 @@ def configurations(count, rng):
     return [{"x": float(x), "kind": str(rng.choice(["a", "b"]))} for x in rng.uniform(0, 1, count)]
 
 
-def worth(configuration):
+def truth_of(configuration):
     """A trade-off along x, on which kind b is worse in both."""
     lost = 0.2 if configuration["kind"] == "b" else 0.0
     return np.array([2 * configuration["x"] + lost, -np.sqrt(configuration["x"]) + lost])
 
 
 def runs(known, counts, rng, noise=0.1, shared=1.0):
-    streams = rng.normal(0, shared, (2, max(counts)))
+    effects = rng.normal(0, shared, (2, max(counts)))
     values = np.full((len(known), 2, max(counts)), np.nan)
     for at, (configuration, count) in enumerate(zip(known, counts, strict=True)):
         own = rng.normal(0, noise, (2, count))
-        values[at, :, :count] = worth(configuration)[:, None] + streams[:, :count] + own
+        values[at, :, :count] = truth_of(configuration)[:, None] + effects[:, :count] + own
     return values
 
 
@@ -52,12 +52,12 @@ def test_what_replications_do_to_all_configurations_drops_out():
     assert gaps == pytest.approx(other.means - other.means[0], abs=0.02)
 
 
-def test_the_worth_of_configurations_is_known_better_than_from_their_own_runs():
+def test_means_of_configurations_are_estimated_better_than_from_their_own_runs():
     rng = np.random.default_rng(2)
     known = configurations(80, rng)
     counts = [1 + (at % 3 == 0) for at in range(80)]
     values = runs(known, counts, rng)
-    truth = np.array([worth(one) for one in known])
+    truth = np.array([truth_of(one) for one in known])
     found = fit(values, known)
 
     def wrong(means):
@@ -75,7 +75,7 @@ def test_intervals_of_differences_cover_the_truth():
         for to, start in rng.integers(0, 50, (90, 2)):
             gaps = found.draws[:, to] - found.draws[:, start]
             low, high = np.quantile(gaps, (0.025, 0.975), axis=0)
-            true = worth(known[to]) - worth(known[start])
+            true = truth_of(known[to]) - truth_of(known[start])
             covered.append((low - 1e-9 <= true) & (true <= high + 1e-9))
     assert 0.88 <= np.mean(covered) <= 0.995
 
@@ -83,7 +83,7 @@ def test_intervals_of_differences_cover_the_truth():
 def test_configurations_that_are_dominated_for_sure_have_no_chance_and_chances_add_up_to_the_front():
     rng = np.random.default_rng(4)
     known = configurations(60, rng)
-    truth = np.array([worth(one) for one in known])
+    truth = np.array([truth_of(one) for one in known])
     dominated = np.array([((truth <= row).all(1) & (truth < row).any(1)).any() for row in truth])
     chances = fit(runs(known, [8] * 60, rng, noise=0.02), known).non_dominated()
     assert chances[~dominated].mean() > 0.8
@@ -102,7 +102,7 @@ def test_directions_are_heeded_and_few_configurations_say_nothing():
     known = configurations(ENOUGH, rng)
     values = runs(known, [5] * ENOUGH, rng, noise=0.02)
     found = posterior_of(evaluations(values, known), OBJECTIVES).chances
-    cheapest = min(range(ENOUGH), key=lambda at: worth(known[at])[0])
+    cheapest = min(range(ENOUGH), key=lambda at: truth_of(known[at])[0])
     assert found[cheapest] > 0.8
     assert max(found[at] for at in range(ENOUGH) if known[at]["kind"] == "b" and at != cheapest) < 0.7
     assert posterior_of(evaluations(values, known)[1:], OBJECTIVES) is None
@@ -120,7 +120,7 @@ def test_an_objective_without_noise_ties():
 
 
 def test_an_objective_without_noise_says_nothing_of_how_unsure_the_others_are():
-    # Its worth is a million times its noise: what keeps the arithmetic going there would drown the others.
+    # Its means are a million times its noise: the least variance there would drown the others.
     rng = np.random.default_rng(43)
     known = configurations(60, rng)
     values = runs(known, [3] * 60, rng, noise=0.05)
@@ -158,10 +158,10 @@ def judged(seed, noise=0.1, counts=4):
 
 def test_an_objective_that_is_all_noise_tells_nothing():
     rng = np.random.default_rng(12)
-    streams = rng.normal(0, 5, 6)
-    said = [reliability(streams + rng.normal(0, 1, (8, 6))).significant for _ in range(200)]
+    effects = rng.normal(0, 5, 6)
+    said = [reliability(effects + rng.normal(0, 1, (8, 6))).significant for _ in range(200)]
     assert 0.01 <= np.mean(said) <= 0.1
-    clear = reliability(streams + np.arange(8)[:, None] + rng.normal(0, 1, (8, 6)))
+    clear = reliability(effects + np.arange(8)[:, None] + rng.normal(0, 1, (8, 6)))
     assert clear.significant
     assert clear.share == pytest.approx(1 - (1 / 6) / (6 + 1 / 6), abs=0.05)
     assert reliability([[1.0, 2.0]]) is None
@@ -177,7 +177,7 @@ def test_a_difference_is_better_known_from_all_runs_than_from_those_of_the_pair(
                 continue
             for column, (objective, sign) in enumerate(zip(OBJECTIVES, (1, -1), strict=True)):
                 gap = found.difference(int(to), int(start), objective)
-                true = sign * (worth(known[to]) - worth(known[start]))[column]
+                true = sign * (truth_of(known[to]) - truth_of(known[start]))[column]
                 covered.append(gap.low - 1e-9 <= true <= gap.high + 1e-9)
                 widths.append(gap.high - gap.low)
     assert 0.9 <= np.mean(covered) <= 0.995
@@ -206,8 +206,8 @@ def test_an_objective_that_is_nothing_everywhere_ties():
 
 def test_what_configurations_explain_is_judged_by_the_f_test():
     table = [[1.0, 2.0, 4.0], [2.0, 2.5, 4.5], [1.5, 3.5, 4.0], [3.0, 3.0, 6.0]]
-    configurations, streams = np.mean(table, axis=1), np.mean(table, axis=0)
-    rest = np.array(table) - configurations[:, None] - streams + np.mean(table)
+    configurations, effects = np.mean(table, axis=1), np.mean(table, axis=0)
+    rest = np.array(table) - configurations[:, None] - effects + np.mean(table)
     ratio = 3 * configurations.var(ddof=1) / ((rest**2).sum() / 6)
     found = reliability(table)
     assert found.share == pytest.approx(1 - 1 / ratio)

@@ -96,7 +96,7 @@ def test_the_model_is_about_the_best_layers_and_who_is_in_it_anyway(monkeypatch,
     assert gaussian_process.best_layers(layered(), always) == list(chosen)
 
 
-def test_worth_is_what_the_model_expects_and_beyond_it_what_configurations_look_like_on_its_level(
+def test_posterior_means_and_beyond_the_model_plain_ones_on_its_level(
     monkeypatch,
 ):
     rng = np.random.default_rng(5)

@@ -16,7 +16,7 @@ def ranked(text, configurations=CONFIGURATIONS, objectives=TWO):
     return [m.evaluation.number for m in Preference.of(text, found.objectives).ranked(found)]
 
 
-def test_weights_count_losses_as_shares_of_the_span():
+def test_weights_count_losses_as_shares_of_the_range():
     assert ranked("unfairness=1,completed=1")[0] == 1
     assert ranked("completed=1")[0] == 3
     assert ranked("unfairness=3,completed=1") == [1, 0, 2, 3]

@@ -7,10 +7,10 @@ from scipy.stats import f
 from gridtune.optimize.replication.reliability import SIGNIFICANCE, Reliability, reliability
 
 
-def test_share_and_doubt_are_those_of_the_analysis_of_variance():
+def test_share_and_p_are_those_of_the_analysis_of_variance():
     table = np.random.default_rng(3).normal(size=(4, 6)) + np.arange(4)[:, None] * 0.4 + np.arange(6) * 9.0
-    configurations, streams = table.mean(axis=1), table.mean(axis=0)
-    rest = table - configurations[:, None] - streams + table.mean()
+    configurations, effects = table.mean(axis=1), table.mean(axis=0)
+    rest = table - configurations[:, None] - effects + table.mean()
     between, within = 6 * configurations.var(ddof=1), (rest**2).sum() / 15
     found = reliability(table.tolist())
     assert found.share == pytest.approx((between - within) / between)

@@ -19,7 +19,7 @@ ABOUT = 0.05  # more than four standard errors of a share of 2,000 samples
 
 
 def feasibility(relation, bound, cases, metric="wait"):
-    """How surely one configuration keeps a constraint, from its replications in each case."""
+    """The probability that one configuration keeps a constraint, from its replications in each case."""
     known = {case: {metric: estimate(*values)} for case, values in cases.items()}
     (found,) = chances([{"cost": estimate(1.0, 1.0)}], [COST], [Constraint(metric, relation, bound)], [known])
     return found.feasible
@@ -76,7 +76,7 @@ def test_what_configurations_have_in_common_cancels():
     assert other == pytest.approx(0.75, abs=ABOUT)
 
 
-def test_directions_count_and_equals_do_not_beat_each_other():
+def test_directions_count_and_equals_do_not_dominate_each_other():
     rows = [{"cost": estimate(1.0, 1.0), "gain": estimate(gain, gain)} for gain in (3.0, 3.0, 2.0)]
     assert probability_non_dominated(rows, [COST, GAIN]) == [1.0, 1.0, 0.0]
     rows[2] = {"gain": estimate(2.6, 2.6)}
@@ -112,7 +112,7 @@ def test_the_same_samples_are_drawn_whether_or_not_anything_is_constrained():
 
 def test_means_of_fewer_replications_are_moved_by_what_the_further_replications_did_to_each_objective():
     values = np.array([[[1.0, 2.0, 6.0], [0.0, 0.0, 0.0]], [[3.0, 4.0, 80.0], [5.0, 7.0, 90.0]]])
-    # The third stream moved the first configuration's mean from 1.5 to 3, and its other objective not at all.
+    # The third replication moved the first configuration's mean from 1.5 to 3, and its other objective not at all.
     assert common_scale(values, np.array([3, 2])) == pytest.approx(np.array([[3.0, 0.0], [3.5 + 1.5, 6.0]]))
 
 

@@ -202,9 +202,9 @@ def test_a_search_where_nothing_is_feasible_is_borne(name):
 @pytest.mark.parametrize("base", [0, 1, 6])
 def test_what_configurations_promise_is_the_mean_volume_that_each_adds_in_turn(objectives, base):
     rng = np.random.default_rng(objectives)
-    worth = rng.normal(size=(base + 12, objectives))
-    worth[base + 1] = worth[base] + 5.0  # worse than the corner
-    draws = worth + 0.5 * rng.normal(size=(9, *worth.shape))
+    means = rng.normal(size=(base + 12, objectives))
+    means[base + 1] = means[base] + 5.0  # worse than the corner
+    draws = means + 0.5 * rng.normal(size=(9, *means.shape))
     means = draws[:, list(range(base)) if base > 1 else list(range(base, base + 12))].mean(axis=0)
     corner = means.max(axis=0) + 0.1 * np.ptp(means, axis=0)
     taken = list(range(base))
@@ -219,8 +219,8 @@ def test_what_configurations_promise_is_the_mean_volume_that_each_adds_in_turn(o
 
 
 def test_the_most_promising_configurations_are_those_that_add_most():
-    worth = np.array([[0.0, 4.0], [1.0, 1.0], [4.0, 0.0], [1.1, 1.1], [5.0, 5.0]])
-    draws = worth + np.random.default_rng(1).normal(0, 0.01, (20, 5, 2))
+    means = np.array([[0.0, 4.0], [1.0, 1.0], [4.0, 0.0], [1.1, 1.1], [5.0, 5.0]])
+    draws = means + np.random.default_rng(1).normal(0, 0.01, (20, 5, 2))
     assert promising(draws, range(5), 1) == [1]
     assert set(promising(draws, range(5), 3)) == {0, 1, 2}
     assert set(promising(draws, [0, 2, 3], 2, base=[1, 4])) == {0, 2}

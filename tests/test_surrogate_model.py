@@ -29,7 +29,7 @@ LOGARITHMS = np.log([2.0, 0.7, 1.5, 3.0, 0.5, 0.3])
 
 
 def alike(one, other):
-    """Covariance of what two places are worth, by the formula, without the nugget."""
+    """Covariance of the means at two places, by the formula, without the nugget."""
     gaps = [(a - b) ** 2 for a, b in zip(one, other, strict=True)]
     joint = SIZES["together"] * exp(-sum(r * gap for r, gap in zip(SIZES["rates"], gaps, strict=True)) / 2)
     alone = (a * exp(-gap / (2 * REACH**2)) for a, gap in zip(SIZES["alone"], gaps, strict=True))
@@ -57,7 +57,7 @@ def test_draws_are_of_the_normal_law_given_what_was_seen():
     surrogate, values = Fitted(10.0, LOGARITHMS), np.array([9.0, 11.5, 10.2])
     draws = surrogate.draws(APART, values, [4, 1], 20_000, np.random.default_rng(1))
     seen = covariance(PLACES)
-    seen[:3, :3] += SIZES["nugget"] * np.eye(3)  # noise of what was seen; it is no part of any worth
+    seen[:3, :3] += SIZES["nugget"] * np.eye(3)  # noise of observations; it is no part of the means
     known = np.linalg.inv(seen[:3, :3])
     for at, place in enumerate((4, 1)):
         across = np.array([alike(PLACES[place], PLACES[other]) for other in range(3)])

@@ -53,11 +53,11 @@ class Arena:
         return objectives_of(self.objectives)
 
     def truth(self, configurations: Sequence[Mapping[str, Value]], runs: int) -> Array:
-        """What configurations are worth, to be minimised, configurations x objectives.
+        """True means of configurations, to be minimised, configurations x objectives.
 
         Args:
             configurations: no values at all for the baseline.
-            runs: of each, under streams that no search has; not needed where the truth is exact.
+            runs: of each, under seeds that no search has; not needed where the truth is exact.
         """
         rows = [
             self._exactly(one) if self.exact else self._runs(one, runs).mean(axis=0) for one in configurations

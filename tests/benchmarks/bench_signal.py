@@ -40,7 +40,7 @@ CANDIDATES = (
     "waiting_p95", "response_mean", "response_p95", "slowdown_mean", "slowdown_geometric", "slowdown_p95",
     "slowdown_mean_log", "slowdown_worst_log",
 )  # fmt: skip
-Runs = dict[int, dict[str, float]]  # of a configuration, by stream
+Runs = dict[int, dict[str, float]]  # of a configuration, by replication
 BASELINE = -1  # number of the baseline
 
 
@@ -62,7 +62,7 @@ def measure(name: str, work: Path, configurations: int) -> None:
 
 
 def ratio(values: np.ndarray[Any, Any]) -> float:
-    """Signal over noise of one run, configurations x streams; see the module."""
+    """Signal over noise of one run, configurations x replications; see the module."""
     configurations, streams = values.shape
     rest = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
     noise = float((rest**2).sum()) / ((configurations - 1) * (streams - 1))
@@ -99,7 +99,7 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
 
 
 def non_dominated(configurations: Sequence[Runs], objectives: Sequence[str]) -> list[Runs]:
-    """The configurations whose means over the streams no other one's dominate."""
+    """The configurations whose means no other one's dominate."""
     signs = [1.0 if METRICS[name].direction == "minimize" else -1.0 for name in objectives]
     costs = [
         [
