@@ -1,4 +1,4 @@
-"""What is learned from all runs of a search: scales, replication effects, spreads and shortlists, worked out by hand."""
+"""What all runs of a search teach: scales, replication effects, spreads, shortlists, worked out by hand."""
 
 from math import inf, log
 

@@ -112,7 +112,7 @@ def test_the_same_samples_are_drawn_whether_or_not_anything_is_constrained():
 
 def test_means_of_fewer_replications_are_moved_by_what_the_further_replications_did_to_each_objective():
     values = np.array([[[1.0, 2.0, 6.0], [0.0, 0.0, 0.0]], [[3.0, 4.0, 80.0], [5.0, 7.0, 90.0]]])
-    # The third replication moved the first configuration's mean from 1.5 to 3, and its other objective not at all.
+    # The third replication moved the first one's mean from 1.5 to 3, and its other objective not at all.
     assert common_scale(values, np.array([3, 2])) == pytest.approx(np.array([[3.0, 0.0], [3.5 + 1.5, 6.0]]))
 
 
