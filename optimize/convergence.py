@@ -20,8 +20,7 @@ class Convergence:
     """Whether the last evaluations of a search have added to its front.
 
     The hypervolume of all configurations so far is compared with that of all but the last `WINDOW` of them,
-    both by
-    the posterior means of all runs so far: maxima of observed values grow for ever, by noise.
+    both by the posterior means of all runs so far: maxima of observed values grow for ever, by noise.
     The search has converged when that is less than `TOLERANCE` more.
 
     Args:

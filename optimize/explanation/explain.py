@@ -1,9 +1,8 @@
 """Why a configuration: what it sets, what that gains and costs, and which of its settings do it.
 
-Configurations that the posterior has are compared by it, as on the front: with the
-baseline and with each other. Everything else is on validation seeds, replication by replication under common
-random
-numbers: what the model does not know, and the configuration after each of its settings is put back.
+Configurations that the posterior has are compared by it, as on the front: with the baseline and with each
+other. Everything else is on validation seeds, replication by replication under common random numbers: what
+the model does not know, and the configuration after each of its settings is put back.
 """
 
 from __future__ import annotations
@@ -106,8 +105,8 @@ class Explanation:
         advice: the recommendations that it is.
         bounds: constraints of the search, and whether the configuration keeps them.
         settings: what it sets.
-        changes: from the baseline to the configuration, in each objective, by the posterior
-            if `modelled`; empty if that fails.
+        changes: from the baseline to the configuration, in each objective, by the posterior if `modelled`;
+            empty if that fails.
         modelled: whether the posterior has the configuration and all of the front.
         other_changes: clear ones in other metrics, the largest first.
         neighbourhood: where it lies.

@@ -395,10 +395,10 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     scenario with one seed have the same reference, so that their volumes compare.
 
     Where a search does not know the baseline, it is the worst value of each objective and 10 % more. Values
-    on validation seeds count, too: those of the search may all be optimistic. The 10 % are
-    of the range that the search saw; where all values are equal, of their size (at least 1), so that no
-    objective makes every volume zero. It depends on all evaluations: give the same reference to `front` to
-    compare the volumes of two such searches.
+    on validation seeds count, too: those of the search may all be optimistic. The 10 % are of the range that
+    the search saw; where all values are equal, of their size (at least 1), so that no objective makes every
+    volume zero. It depends on all evaluations: give the same reference to `front` to compare the volumes of
+    two such searches.
     """
     import numpy as np
 

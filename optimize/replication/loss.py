@@ -2,8 +2,8 @@
 
 A configuration is compared with the baseline under common random numbers, replication by replication: what a
 workload makes every setting lose cancels. What counts is the mean over the replications, of all work and of
-each
-class of jobs: that a class lost jobs in one of ten runs by chance is no reason to refuse a configuration.
+each class of jobs: that a class lost jobs in one of ten runs by chance is no reason to refuse a
+configuration.
 """
 
 from __future__ import annotations

@@ -110,10 +110,9 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     """The fronts of two studies with the same objectives: hypervolume, and the best of each objective.
 
     Values are means over the replications that both have, if there are any, so that equal configurations are
-    equal; each front by itself uses all of its own replications.
-    Both hypervolumes have the reference point of the first. Their interval is that of Student's t with the
-    bootstrap's error over the replications of the members, the same for both where they are common: with few
-    replications percentiles are too narrow.
+    equal; each front by itself uses all of its own replications. Both hypervolumes have the reference point
+    of the first. Their interval is that of Student's t with the bootstrap's error over the replications of
+    the members, the same for both where they are common: with few replications percentiles are too narrow.
 
     Args:
         a, b: fronts with members.

@@ -95,8 +95,8 @@ class Sampler(ABC):
 
         Args:
             results: see `tell`.
-            excesses: of each configuration; see `optimize.search_space.constraints.excesses`.
-                Empty where the evaluation failed.
+            excesses: of each configuration; see `optimize.search_space.constraints.excesses`. Empty where the
+                evaluation failed.
         """
         self.tell(self._penalty.penalised(results, excesses))
 
