@@ -233,10 +233,8 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     refused: dict[int, tuple[str, ...]] = {}
 
     def archive() -> Archive:
-        configurations = plan.budget.configurations
-        return archive_of(
-            plan.name, settings, running.entries, configurations, found, refused, len(running.table)
-        )
+        budget = plan.budget.configurations
+        return archive_of(plan.name, settings, running.entries, budget, found, refused, len(running.table))
 
     searched, fixed = running.spent, config.validation_replications
 

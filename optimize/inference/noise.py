@@ -203,9 +203,8 @@ def least_squares(runs: Array, seen: Array, moved: Array, noise: Array, level: A
         sure = SURE * np.trace(precision[np.ix_(at, at)])
         precision[np.ix_(at, at)] += sure / configurations
     covariance = cho_solve(cho_factor(precision, lower=True), np.eye(len(precision)))
-    return level + (covariance @ pulled).reshape(objectives, configurations).T, (
-        covariance + covariance.T
-    ) / 2
+    means = level + (covariance @ pulled).reshape(objectives, configurations).T
+    return means, (covariance + covariance.T) / 2
 
 
 def patterns(seen: Array) -> list[tuple[Array, list[int]]]:

@@ -162,7 +162,7 @@ class Evaluator:
         """What configurations give, without keeping evaluations of them; None where one fails.
 
         Args:
-            configurations: configurations.
+            configurations: to be run.
             replications: their numbers.
 
         Returns:
