@@ -45,7 +45,6 @@ LITERAL = (  # where such a word is meant as it is said: a place, and a part of 
     ("optimize/report/answer.py", ":.2g} points"),
     ("optimize/report/numbers.py", '} points"'),
     ("optimize/report/progress.py", "_points"),  # in the space of objectives
-    ("optimize/search_space", "# its name before version 0.3"),
     (
         "scenarios/reproduction/diet/day.py",
         "in one metric and equals it in the two others",

@@ -36,8 +36,7 @@ class Baseline:
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Baseline:
         """What `as_json` has described."""
-        configuration = stored.get("configuration", stored.get("point", {}))  # its name before version 0.3
-        return cls(dict(configuration), dict(stored["values"]), tuple(stored["notes"]))
+        return cls(dict(stored["configuration"]), dict(stored["values"]), tuple(stored["notes"]))
 
 
 def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Baseline:

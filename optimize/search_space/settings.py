@@ -108,7 +108,7 @@ class Settings:
             )
             for case in stored.get("cases", ())
         )
-        standing = stored.get("baseline", stored.get("today"))  # its name before version 0.3
+        standing = stored["baseline"]
         return cls(
             Scenario(stored["scenario"], stored["document"], Path(base), pinned=stored.get("plugins", {})),
             Space.of_json(stored["space"]),
