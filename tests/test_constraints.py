@@ -104,7 +104,7 @@ def test_each_class_must_keep_the_limit_of_loss_and_no_other_limit():
 def test_penalties_put_feasible_configurations_first_and_then_the_least_violation():
     penalty = Penalty((Objective("cost", "minimize"), Objective("gain", "maximize")))
     results = [[1.0, 10.0], [3.0, 20.0], [0.0, 99.0], [0.0, 99.0], None]
-    told = penalty.told(results, [{}, {"x": -1.0}, {"x": 0.5}, {"x": 0.1, "y": -3.0}, {}])
+    told = penalty.penalised(results, [{}, {"x": -1.0}, {"x": 0.5}, {"x": 0.1, "y": -3.0}, {}])
     assert told == [[1.0, 10.0], [3.0, 20.0], [6.0, -5.0], pytest.approx([5.2, -1.0]), None]
     # What was feasible before still counts.
     assert penalty.told([[2.0, 15.0], [0.0, 50.0]], [{"x": 0.5}, {"x": 1.0}]) == [[6.0, -5.0], [7.0, -10.0]]
