@@ -107,8 +107,11 @@ def test_penalties_put_feasible_configurations_first_and_then_the_least_violatio
     told = penalty.penalised(results, [{}, {"x": -1.0}, {"x": 0.5}, {"x": 0.1, "y": -3.0}, {}])
     assert told == [[1.0, 10.0], [3.0, 20.0], [6.0, -5.0], pytest.approx([5.2, -1.0]), None]
     # What was feasible before still counts.
-    assert penalty.told([[2.0, 15.0], [0.0, 50.0]], [{"x": 0.5}, {"x": 1.0}]) == [[6.0, -5.0], [7.0, -10.0]]
-    alone = Penalty((Objective("cost", "minimize"),)).told([[5.0], [7.0]], [{"x": 2.0}, {"x": 1.0}])
+    assert penalty.penalised([[2.0, 15.0], [0.0, 50.0]], [{"x": 0.5}, {"x": 1.0}]) == [
+        [6.0, -5.0],
+        [7.0, -10.0],
+    ]
+    alone = Penalty((Objective("cost", "minimize"),)).penalised([[5.0], [7.0]], [{"x": 2.0}, {"x": 1.0}])
     assert alone == [[3.0], [2.0]]
 
 
