@@ -124,15 +124,14 @@ class Grid(mesa.Model):
         for agent in agents:
             vars(agent).clear()
         self.agenda.let_go()
-        # Mesa wraps `step` in an attribute of the grid, by which this holds itself.
-        for name in [name for name, value in vars(self).items() if getattr(value, "__self__", None) is self]:
-            delattr(self, name)
+        vars(self).clear()  # Mesa keeps what holds the grid in attributes of it
 
     def __enter__(self) -> Grid:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        if vars(self):  # not scrapped
+            self.close()
 
     def _sample(self, _: object) -> None:
         self.record.sample(self.now)

@@ -8,24 +8,31 @@ import secrets
 from collections.abc import Callable, Container
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from gridtune.scenarios.errors import ScenarioError
 
-# As `beside` names them, earlier versions named them, and SQLite what it puts beside its own.
+# As `replace` names them, earlier versions named them, and SQLite what it puts beside its own.
 LEFTOVER = re.compile(r"\.(?P<name>.+)\.(?P<process>[1-9]\d{0,9})(?:-[0-9a-f]+)?\.(?:part|new)(?:-journal)?")
 
 
-def replace(path: Path, write: Callable[[Path], object]) -> None:
+def replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Let `write` fill a temporary file beside `path`, then give it its name.
+
+    The file is opened once: what somebody puts in its place meanwhile is not written to.
 
     Raises:
         ScenarioError: the file cannot be written; nothing is left of it.
     """
     remove_leftovers(path.parent, {path.name})
     try:
-        part = beside(path, "part")
+        part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(8)}.part")
+        # Nobody can guess the name; what has it all the same, such as a link, is neither followed nor used.
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(part, flags, 0o666)
         try:
-            write(part)
+            with os.fdopen(descriptor, "w+b") as file:
+                write(file)
             os.replace(part, path)
         finally:
             remove(part)
@@ -33,22 +40,9 @@ def replace(path: Path, write: Callable[[Path], object]) -> None:
         raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def beside(path: Path, ending: str) -> Path:
-    """A new, empty file in which another is written before it gets its name: `.front.json.4711-9f….part`.
-
-    Nobody can guess the name and put a link there; what has it all the same is neither followed nor used.
-
-    Args:
-        path: of the file that is to be.
-        ending: of the name.
-
-    Raises:
-        OSError: it cannot be made.
-    """
-    new = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(8)}.{ending}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    os.close(os.open(new, flags, 0o666))
-    return new
+def replace_text(path: Path, text: str) -> None:
+    """Let a file hold a text in UTF-8; see `replace`."""
+    replace(path, lambda file: file.write(text.encode()))
 
 
 def remove(part: Path) -> None:

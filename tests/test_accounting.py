@@ -278,6 +278,7 @@ amounts = st.one_of(st.none(), st.integers(0, 10**6).map(float), st.floats(0.001
 names = st.sampled_from([None, "1", "27", "ann", "bob b"])
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(

@@ -60,6 +60,7 @@ def test_the_table_is_long():
     assert len(list(rows())) >= 300
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "base", "given", "named"), [*rows()])
 def test_it_is_refused(kind, base, given, named, call, tmp_path, monkeypatch):  # noqa: F811
     monkeypatch.chdir(tmp_path)

@@ -36,6 +36,7 @@ def run(scenario, **options):
     return search(scenario, **given)
 
 
+@pytest.mark.long
 def test_the_scenario_itself_is_configuration_0_and_is_known_as_often_as_any_member(scenario):
     work = partial(toy_with_baseline, scale=8.0)
     archive = run(scenario, replications=1, validation_replications=7, work=work).archive
@@ -47,6 +48,7 @@ def test_the_scenario_itself_is_configuration_0_and_is_known_as_often_as_any_mem
     assert counts[0] == max(counts) >= 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2", "pymoo-nsga2", "random"])
 def test_workers_and_interruptions_change_nothing(scenario, tmp_path, sampler):
     whole = run(scenario, sampler=sampler, replications=2)
@@ -66,6 +68,7 @@ def test_workers_and_interruptions_change_nothing(scenario, tmp_path, sampler):
         assert content(resumed.archive) == content(whole.archive) == content(load_archive(out))
 
 
+@pytest.mark.long
 def test_a_setting_outside_of_the_space_is_evaluated_all_the_same(scenario):
     result = run(scenario, vary=["sed.speed=1.5:2.0", "client.dispatch=ethic"])
     assert result.archive.baseline == 0
@@ -113,6 +116,7 @@ def test_a_study_from_before_is_resumed_without_it(scenario, tmp_path):
     assert len(resumed.archive.evaluations) == 12
 
 
+@pytest.mark.long
 def test_settings_to_start_from_come_next(scenario):
     start = [{"client.dispatch": "legacy", "client.n_submit": 190}, {"sed.speed": 7.0}]
     result = run(scenario, start=start)
@@ -126,6 +130,7 @@ def test_settings_to_start_from_come_next(scenario):
         run(scenario, start=[{"sed.cont": 3}])
 
 
+@pytest.mark.long
 def test_samplers_of_optuna_learn_from_what_they_have_not_proposed(scenario):
     start = [{"sed.speed": 2.0, "client.dispatch.window": 4}]
     archives = [run(scenario, sampler="tpe", start=given, budget=60).archive for given in (start, [])]
@@ -179,6 +184,7 @@ def level(task):
     }
 
 
+@pytest.mark.long
 def test_nothing_is_recommended_that_is_not_better_than_the_baseline_beyond_noise(scenario):
     options = {"work": level, "objectives": ["unfairness", "completed"], "sampler": "random", "budget": 20}
     wrong = sum(

@@ -60,6 +60,7 @@ def workloads(draw, *, honest=False):
     return capacity, works
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("policy", "short"), [*((policy, plan.SHORT) for policy in POLICIES), ("conservative", 2)]
 )

@@ -39,6 +39,7 @@ def test_a_budget_of_runs_is_kept_to_and_used(runs):
     assert known(done(runs=runs)[0]) == known(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("more", "unit"),
     [
@@ -96,6 +97,7 @@ def test_of_two_limits_the_first_ends_the_search():
     assert done(budget=1000, runs=40)[1] <= 40
 
 
+@pytest.mark.long
 def test_a_search_that_ends_by_runs_goes_on_to_the_same_end(tmp_path):
     whole, count = done(runs=120)
 
@@ -126,6 +128,7 @@ def test_time_ends_a_search(monkeypatch):
     assert any(one.validated for one in found.archive.evaluations)
 
 
+@pytest.mark.long
 def test_a_search_ends_when_nothing_changes():
     found, _ = done(budget=1000, converged=True)
     assert LEAST <= len(found.archive.evaluations) < 1000

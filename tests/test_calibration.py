@@ -233,6 +233,7 @@ def schedules(folder, count, policy):
     return paths
 
 
+@pytest.mark.long
 def test_several_short_logs_are_calibrated_to_together(tmp_path):
     found = calibrate(*schedules(tmp_path, 4, "conservative"))
     assert found.parts == 4

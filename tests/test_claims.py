@@ -98,6 +98,7 @@ def unchanged():
     return {claim: verdict for name in SAMPLE for claim, verdict in verdicts(name).items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "mutant",
     [one for one in MUTANTS if {claim.rpartition("/")[0] for claim in one.claims} & {*SAMPLE}],

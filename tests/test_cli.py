@@ -140,6 +140,7 @@ def test_replications_are_told_apart_and_do_not_depend_on_the_number_of_workers(
     assert made[0] == made[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -233,6 +234,7 @@ def test_lists_are_json_on_demand():
     assert json.loads(gridtune("schema").stdout)["title"] == "ScenarioSpec"
 
 
+@pytest.mark.long
 def test_reproduce_draws_figures_and_exits_with_the_verdict(tmp_path):
     result = gridtune(
         "reproduce",
@@ -264,6 +266,7 @@ def test_identify_prints_plant_and_gains():
     assert "needs one harvester" in refused("identify", "diet/day-regular")
 
 
+@pytest.mark.long
 def test_an_interrupted_command_says_so():
     code = (
         "import sys\n"

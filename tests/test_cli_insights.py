@@ -41,6 +41,7 @@ def test_sensitivity_of_a_scenario_leaves_numbers_and_a_picture(tmp_path):
     assert (out / "sensitivity.png").stat().st_size > 10_000
 
 
+@pytest.mark.long
 def test_sensitivity_of_a_study_simulates_nothing(study, tmp_path):
     out, _ = study
     result = gridtune("sensitivity", out, "--format", "csv", "--plot", tmp_path / "importances.svg")
@@ -72,6 +73,7 @@ def test_a_sensitivity_that_cannot_be_is_refused_in_one_line(study, arguments, m
     assert not out.exists()
 
 
+@pytest.mark.long
 def test_explain_answers_in_words_and_in_json(study):
     out, made = study
     number = made["front"][-1]["number"]

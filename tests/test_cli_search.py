@@ -60,6 +60,7 @@ def test_a_kept_front_is_shown_in_every_format(searched, format, start):
     assert shown.stdout.startswith(start)
 
 
+@pytest.mark.long
 def test_a_front_is_drawn_by_suffix(searched, tmp_path):
     out, _ = searched
     for suffix in ("png", "svg", "pdf", "html"):
@@ -113,6 +114,7 @@ def test_what_cannot_be_searched_is_refused_at_once(arguments, message, tmp_path
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_several_scenarios_and_constraints_from_the_command_line(tmp_path):
     arguments = [
         "search", "diet/day-regular", "--set", "workload.count=3", "--budget", 6, "--sampler", "random",

@@ -231,6 +231,7 @@ def first(free, width, length):
     return next((k for k in range(FAR - length) if min(free[k : k + length]) >= width), FAR)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["conservative", "easy", "window"])
 def test_whatever_happens_counts_agree_and_who_starts_is_who_a_new_plan_would_start(policy):
     for seed in range(40):

@@ -70,6 +70,7 @@ def uncovered(inner, outer):
     return most
 
 
+@pytest.mark.long
 @settings(
     max_examples=settings().max_examples // 4, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -59,6 +59,7 @@ def test_a_metric_of_a_plug_in_is_a_column_with_its_unit(tmp_path):
     assert METRICS["longest"].meaning == "Longest response of a job that was done"
 
 
+@pytest.mark.long
 def test_it_is_objective_constraint_and_axis(tmp_path):
     scenario = load(written(tmp_path), allow_plugins=True)
     rows = sweep(scenario, ["sed.speed=1,2"], objectives=["longest"]).rows()
@@ -139,6 +140,7 @@ def test_two_meanings_of_a_name_are_refused(tmp_path):
         simulate(other)
 
 
+@pytest.mark.long
 def test_an_installed_package_announces_its_metrics(tmp_path):
     (tmp_path / "parcel.py").write_text(MINE)
     about = tmp_path / "parcel-1.dist-info"

@@ -110,6 +110,7 @@ class Act(Progress):
             action()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_the_number_of_workers_does_not_change_the_search(scenario, cluster, tmp_path, workers):
     address = scaled(cluster, workers)
@@ -121,6 +122,7 @@ def test_the_number_of_workers_does_not_change_the_search(scenario, cluster, tmp
     assert os.getpid() not in starts(tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("allowed_failures", [3, 0])
 def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
     scenario, cluster, tmp_path, monkeypatch, allowed_failures
@@ -146,6 +148,7 @@ def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
     assert len(set(starts(tmp_path)) - set(killed)) >= 2, "the worker should have been replaced"
 
 
+@pytest.mark.long
 def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does(scenario, cluster, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     with dask_pool(scaled(cluster, 2), [scenario]) as pool:
@@ -180,6 +183,7 @@ def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scen
     assert content(resumed.archive.evaluations) == content(run(scenario, sampler="nsga2").archive.evaluations)
 
 
+@pytest.mark.long
 def test_clients_that_leave_while_results_come_in_keep_nobody_waiting(scenario, cluster):
     address = scaled(cluster, 2)
     for number in range(30):
@@ -189,6 +193,7 @@ def test_clients_that_leave_while_results_come_in_keep_nobody_waiting(scenario, 
         stop(workers)
 
 
+@pytest.mark.long
 def test_the_command_line_runs_on_a_cluster(cluster):
     address = scaled(cluster, 2)
     here, there = gridtune(*SMALL, "--jobs", 1), gridtune(*SMALL, "--dask", address)
@@ -254,6 +259,7 @@ def test_metrics_registered_here_are_measured_there(scenario, cluster, monkeypat
     assert not any("here" in metrics for metrics in after)
 
 
+@pytest.mark.long
 def test_a_scheduler_that_cannot_be_reached_is_refused(scenario, tmp_path):
     message = refused(*SMALL, "--dask", "tcp://127.0.0.1:1", "--out", tmp_path / "out")
     assert "tcp://127.0.0.1:1: no Dask scheduler can be reached there" in message
@@ -275,6 +281,7 @@ def lone(number):
     return number
 
 
+@pytest.mark.long
 def test_without_workers_it_is_said_and_waited_for_one(scenario, cluster, monkeypatch, caplog):
     monkeypatch.setattr(dask_workers, "NOTICE", 0.3)
     monkeypatch.setattr(pool_module, "CHECK_SECONDS", 0.1)

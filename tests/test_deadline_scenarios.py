@@ -27,6 +27,7 @@ def test_fallback_among_equal_priorities_changes_nothing(count, seed):
     assert executed("deadline/fig4a", seed, **values) == without
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["fig4b", "fig4c", "fig4d"])
 def test_random_priorities_execute_more_and_fallback_more_still_under_overload(name):
     equal = executed(f"deadline/{name}", workload__priority=5)

@@ -18,6 +18,7 @@ def benchmark(name, *words):
     return made.stdout
 
 
+@pytest.mark.long
 def test_killed_searches_go_on(tmp_path):
     rows = tmp_path / "kills.json"
     benchmark("kills", "--rows", rows, "--count", 2, "--storages", "journal,sqlite")
@@ -26,6 +27,7 @@ def test_killed_searches_go_on(tmp_path):
     assert all(row["same"] and not row["missing"] for row in found)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler, which makes calls fail")
 def test_searches_whose_disk_is_full_or_broken_go_on():
     said = benchmark("io_faults", "--cases", "journal", "--errors", "ENOSPC,EIO", "--every", 20)

@@ -80,6 +80,7 @@ def parsed(words):
     return " ".join(path), command.make_context(path[-1], list(words)).params
 
 
+@pytest.mark.long
 def test_commands_exist_with_their_options_scenarios_and_paths(page, folder):
     # A policy of a plugin file is registered once for the whole process, so that page is run instead (below).
     for words in shown.commands(page):
@@ -106,6 +107,7 @@ def test_the_page_on_policies_has_a_row_for_each_family_whose_base_class_there_i
         assert issubclass(getattr(importlib.import_module(module), name), Policy), base
 
 
+@pytest.mark.long
 def test_the_policy_of_the_page_works(tmp_path):
     page = DOCS / "writing-a-policy.md"
     for name, text in shown.files(page).items():
@@ -164,6 +166,7 @@ def test_a_verdict_that_hangs_on_the_seed_is_stated_as_undecided(claim, seeds, s
     assert made["reason"].startswith("why")
 
 
+@pytest.mark.long
 def test_references_name_everything_there_is():
     reference = module("reference")
     policies = "\n".join(reference.policies())

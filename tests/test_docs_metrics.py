@@ -35,6 +35,8 @@ def test_the_tables_are_those_of_the_program():
         "federation.md",
         "four-parameters.md",
         "costs-and-faults.md",
+        "systems/dirac.md",
+        "systems/batch.md",
     ],
 )
 def test_measured_tables_are_those_of_their_data(page, monkeypatch):

@@ -4,6 +4,7 @@ import importlib.util
 import random
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from gridtune import cli
@@ -53,6 +54,7 @@ def write_log(path):
     write()
 
 
+@pytest.mark.long
 def test_the_commands_of_the_page_follow_from_each_other(tmp_path, monkeypatch):
     write_log(tmp_path / "mine.swf")
     monkeypatch.chdir(tmp_path)

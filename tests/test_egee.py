@@ -26,6 +26,7 @@ def test_a_share_that_is_not_whole_is_refused_where_it_stands():
         load("egee/search").override({"site.lal.vres.sdj": 0.26})
 
 
+@pytest.mark.long
 def test_short_jobs_of_the_log_start_at_once_or_are_rejected():
     if not LOG.exists():
         pytest.skip(f"no {LOG}")

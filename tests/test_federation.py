@@ -156,6 +156,7 @@ def test_jobs_must_know_who_brings_them():
         scenario.override({"horizon": 10.0})
 
 
+@pytest.mark.long
 def test_the_search_has_one_conditional_space():
     from gridtune.optimize.search_space.space import Space
 
@@ -165,6 +166,7 @@ def test_the_search_has_one_conditional_space():
     assert not space.check(scenario)
 
 
+@pytest.mark.long
 def test_the_week_of_the_lcg_runs():
     try:
         find_trace("LCG-2005-1.swf.gz")

@@ -76,6 +76,7 @@ def arrivals(draw):
     return draw(st.lists(rows, min_size=1, max_size=12)), draw(st.sampled_from([0.5, 1.0, 3.0]))
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(arrivals())
 def test_every_job_ends_when_small_steps_say_so(case):

@@ -164,6 +164,7 @@ INTO = {  # commands with the files that they write to their folder
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", INTO)
 def test_a_folder_with_somebody_elses_files_of_our_names_is_refused(tmp_path, command):
     words, name = INTO[command]
@@ -177,6 +178,7 @@ def test_a_folder_with_somebody_elses_files_of_our_names_is_refused(tmp_path, co
     assert seen(tmp_path) == before
 
 
+@pytest.mark.long
 def test_all_that_commands_write_is_known_to_be_theirs(tmp_path):
     for command in ("run", "sweep", "search", "sensitivity"):
         made = gridtune(command, *INTO[command][0], "--out", tmp_path)

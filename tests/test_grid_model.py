@@ -32,6 +32,7 @@ def told(users):
     return {name: repr(asdict(user)) for name, user in users.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "overrides"),
     [

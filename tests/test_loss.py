@@ -26,6 +26,7 @@ SEEDS = dict.fromkeys(("batch/replay", "cigri/file-system", "queue/mmc"), 10) | 
 LARGE = {"federation/lcg-week", "grid/lcg"}  # whose log takes seconds to be read
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(SIZES.keys() - LARGE))
 def test_every_twin_that_loses_work_is_dominated_by_its_original(name):
     try:

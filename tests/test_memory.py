@@ -17,6 +17,7 @@ def resident():
     return int(STATM.read_text().split()[1]) * 4096 / 2**20
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not STATM.exists(), reason="the memory of a process is read from /proc")
 def test_five_hundred_runs_do_not_grow_the_process():
     # Cut off in the middle, so that clients and their requests are still there when a grid is closed.

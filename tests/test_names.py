@@ -52,6 +52,7 @@ def test_a_study_is_not_made_under_such_a_name(name, call, tmp_path):  # noqa: F
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_strangers_study_brings_no_settings_into_an_exported_point(name, call, tmp_path):  # noqa: F811
     out = tmp_path / "out"
@@ -175,6 +176,7 @@ def test_what_a_shell_may_evaluate_is_not_offered(tmp_path):
     assert not any("\\" in word for word in words)
 
 
+@pytest.mark.long
 def test_strange_names_are_taken_or_refused(tmp_path):
     """A few of what `tests.benchmarks.fuzz --kind name` generates by the thousand."""
     assert fuzz.main(20, seed=int.from_bytes(tmp_path.name.encode()[-4:]), kind="name") == 0

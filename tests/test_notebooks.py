@@ -47,6 +47,7 @@ def shown(cells, start):
     return cell.outputs[-1]["data"]
 
 
+@pytest.mark.long
 def test_a_log_is_replayed_and_searched_on_a_metric_of_ones_own(executed):
     cells = executed(ROOT / "docs" / "notebooks" / "replay-and-search.ipynb")
     for cell in cells:

@@ -33,6 +33,7 @@ def need_traces(name):
             pytest.skip(str(error))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TOGETHER)
 def test_switching_any_part_off_changes_jobs_of_every_other_part(name):
     need_traces(name)

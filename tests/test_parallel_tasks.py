@@ -14,6 +14,7 @@ from tests.meta_grid import Task, play
 from tests.meta_worlds import KINDS, most_at_once, worlds
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "extra"), KINDS)
 @settings(deadline=None, max_examples=60)
 @given(world=worlds(most_slots=6, widest=7))
@@ -157,6 +158,7 @@ def test_every_way_completes_all_jobs_of_a_log_that_fit(beginning, name, kind, e
     )
 
 
+@pytest.mark.long
 def test_no_configuration_of_the_front_over_push_pull_and_pilots_leaves_jobs_undone(beginning):
     found = search(beginning["grid/kth"], budget=12, seed=1, validation_replications=1)
     kinds = {evaluation.values["middleware.kind"] for evaluation in found.archive.evaluations}

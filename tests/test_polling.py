@@ -19,6 +19,7 @@ def left(scenario, seed):
     return rows, kept, repr(run.metrics)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
     "values",

@@ -112,6 +112,7 @@ def test_aborted_workers_leave_no_thread_behind():
         assert not left, "at the end of the process a thread that is still at work prints a traceback"
 
 
+@pytest.mark.long
 def test_workers_can_be_ended_in_the_middle_of_sending_a_result():
     for number in range(20):
         pool = Pool(2)

@@ -35,6 +35,7 @@ def off_by(times, theory):
     return abs(fmean(means) - theory) / (stdev(means) / BATCHES**0.5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("servers", [1, 4, 50])
 @pytest.mark.parametrize("load_", [0.3, 0.6, 0.8])
 def test_times_are_those_of_theory_within_three_standard_errors(servers, load_):

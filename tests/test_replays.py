@@ -81,6 +81,7 @@ def easy_starts(rows, capacity):
     return starts
 
 
+@pytest.mark.long
 def test_a_log_is_replayed_as_an_independent_count_has_it():
     rows = rows_of(trace_path(KTH))
     starts = easy_starts(rows, 100)

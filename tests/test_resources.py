@@ -313,6 +313,7 @@ def test_members_of_a_reservation_wait_for_the_gpu_that_others_hold():
     assert [(job.start, job.end) for job in grid.record.jobs] == [(0, 8), (8, 12), (12, 16)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", {"kind": "priority", "reservations": 2}])
 @settings(max_examples=60, deadline=None)
 @given(drawn=works, data=st.data())

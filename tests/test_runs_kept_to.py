@@ -39,6 +39,7 @@ WAYS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", WAYS)
 def test_no_search_takes_more_runs_than_it_was_given(tmp_path, way):
     advised, more = 0, WAYS[way]
@@ -50,6 +51,7 @@ def test_no_search_takes_more_runs_than_it_was_given(tmp_path, way):
     assert advised or way == "not validated"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", [{}, {"seeds": (5, 6)}, {"validation_replications": 3}])
 def test_the_runs_of_a_search_count_when_it_goes_on_with_more(tmp_path, more):
     """All that have been done, also those that the longer search has no use for."""
@@ -63,6 +65,7 @@ def test_the_runs_of_a_search_count_when_it_goes_on_with_more(tmp_path, more):
     assert len(load_archive(tmp_path).evaluations) == len(values)
 
 
+@pytest.mark.long
 def test_a_search_that_is_stopped_while_it_goes_on_with_more_ends_as_if_it_was_not(tmp_path):
     def stopped(task, left):
         if next(left, None) is None:

@@ -68,6 +68,7 @@ def hypervolume(values):
     return moocore.hypervolume(np.array([[cost, -gain] for cost, gain in values]), ref=[3.0, 3.0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
 def test_proposals_are_configurations_of_the_space_and_repeat_with_the_seed(name):
     configurations, _ = play(name, 4)
@@ -84,6 +85,7 @@ def test_proposals_are_configurations_of_the_space_and_repeat_with_the_seed(name
     assert list(map(key, play(name, 4, seed=4)[0])) != list(map(key, configurations))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_sampler_that_learns_beats_random_configurations(name):
     found = np.mean([hypervolume(play(name, 20, seed=seed)[1]) for seed in (1, 2, 3)])
@@ -176,6 +178,7 @@ def play_constrained(name, batches, seed=3):
     return configurations
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
 def test_constraints_leave_proposals_repeatable_and_draw_them_to_what_is_feasible(name):
     configurations = play_constrained(name, 12)

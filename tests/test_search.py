@@ -33,6 +33,7 @@ def run(scenario, **options):
     return search(scenario, **{"budget": 40, "vary": VARY, "work": toy, "replications": 2, **options})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_equal_seeds_give_equal_searches_for_any_number_of_workers(scenario, pool, sampler):
     alone = run(scenario, sampler=sampler)
@@ -66,6 +67,7 @@ def test_evaluations_are_numbered_and_carry_estimates_and_other_metrics(scenario
     assert [o.direction for o in archive.objectives] == ["minimize", "minimize", "maximize"]
 
 
+@pytest.mark.long
 def test_the_front_is_validated_on_seeds_that_the_search_never_used(scenario):
     seen = []
 
@@ -142,6 +144,7 @@ def test_an_objective_that_is_not_measured_is_a_failure_that_says_so(scenario):
     assert {failure.reason for failure in result.failures} == {"killed is not measured in this scenario"}
 
 
+@pytest.mark.long
 def test_a_killed_worker_loses_no_trial(scenario, tmp_path, monkeypatch):
     monkeypatch.setenv("TOY_MARKER", str(tmp_path / "marker"))
     result = run(scenario, work=deadly, jobs=2)

@@ -76,6 +76,7 @@ def test_a_metric_that_is_no_objective_can_be_constrained(scenario):
     assert best.objectives["completed"].mean == max(e.objectives["completed"].mean for e in allowed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
 def test_samplers_learn_to_keep_constraints(scenario, name):
     options = {
@@ -119,6 +120,7 @@ def test_a_sampler_that_knows_no_constraints_hears_of_penalties(scenario, monkey
         assert told[number][1] < min(result[1] for result in before)
 
 
+@pytest.mark.long
 def test_a_member_that_breaks_a_constraint_on_validation_seeds_leaves_the_front(scenario):
     found = front(run(scenario, work=drifting, require=FAIR, budget=60).archive)
     gone = [member for member in found.members if not member.feasible]
@@ -175,6 +177,7 @@ def test_optuna_sees_the_constraints(scenario, tmp_path):
     assert {trial.number for trial in study.best_trials} == best
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bound", [0.8, -1.0])
 def test_every_configuration_is_listed_whether_it_failed_or_breaks_a_constraint(scenario, bound):
     def work(task):

@@ -36,6 +36,7 @@ def counted(calls):
     return work
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sampler):
     with pytest.raises(KeyboardInterrupt):
@@ -49,6 +50,7 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sample
     assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th configuration was done"
 
 
+@pytest.mark.long
 def test_a_finished_search_is_not_run_again(scenario, tmp_path):
     first = run(scenario, out=tmp_path)
     calls = []
@@ -58,6 +60,7 @@ def test_a_finished_search_is_not_run_again(scenario, tmp_path):
     assert content(again.archive) == content(first.archive)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", ["auto", "nsga2", "pymoo-nsga2"])
 def test_a_search_can_be_given_more_budget(scenario, tmp_path, sampler):
     small = run(scenario, out=tmp_path, budget=15, sampler=sampler)
@@ -68,6 +71,7 @@ def test_a_search_can_be_given_more_budget(scenario, tmp_path, sampler):
     assert load_archive(tmp_path).budget == 35
 
 
+@pytest.mark.long
 def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(scenario, out=tmp_path, work=Interrupting(80 + 12, toy))
@@ -79,6 +83,7 @@ def test_an_interrupted_validation_is_finished_later(scenario, tmp_path):
     assert not any(replication < 2 for replication in calls)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_search_goes_on_to_its_full_budget(scenario, tmp_path, sent):
     out = tmp_path / "out"
@@ -117,6 +122,7 @@ def test_a_study_is_not_resumed_as_something_else(scenario, tmp_path, options, m
         run(scenario, out=tmp_path, resume=True, **options)
 
 
+@pytest.mark.long
 def test_where_there_is_no_study_to_resume_one_begins_and_says_so(scenario, tmp_path):
     class Heard(Progress):
         def __init__(self):
@@ -188,6 +194,7 @@ def test_a_directory_that_cannot_be_written_is_refused_before_anything_is_evalua
     assert file.read_text() == "not a directory"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("writes", [0, 1, 5, 30])
 @pytest.mark.parametrize("owner", [(tables.FileTable, "append"), (JournalFileBackend, "append_logs")])
 def test_a_storage_that_stops_working_ends_the_search_in_one_line(
@@ -214,6 +221,7 @@ def _lines(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("first", "then"),
     [

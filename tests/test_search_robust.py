@@ -59,6 +59,7 @@ def test_every_configuration_is_run_in_all_cases_under_the_same_replications(sce
     assert archive.cases == tuple(f"{name}, seed {seed}" for name in (DAY, BUSY) for seed in (5, 6))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("robust", "summed"),
     [
@@ -95,6 +96,7 @@ def test_the_worst_case_leads_to_other_configurations_than_one_scenario(scenario
     assert both.on_front[0].evaluation.values["client.dispatch.window"] == 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_cases_and_constraints_are_repeatable_for_any_number_of_workers_and_when_resumed(
     scenario, busy, pool, tmp_path, sampler

@@ -231,6 +231,7 @@ def settings(space, objectives):
     return Settings(load("diet/day-regular"), space, tuple(objectives), "tpe", 1, 1, 1)
 
 
+@pytest.mark.long
 def test_importances_name_what_a_search_depended_on():
     found = study_sensitivity(kept(search(300)), THREE)
     for ranking in found.rankings:

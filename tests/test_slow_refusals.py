@@ -61,3 +61,19 @@ def test_the_memory_of_many_users_is_told(caplog, count):
     with caplog.at_level("INFO"):
         tell_size(load("diet/day-regular").override({"workload.count": count}), 1, 1)
     assert "GB of memory" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (".".join(["a"] * 30_000) + " = 1", "more than 40 levels"),
+        ("a = [" + "1," * 1_500_000 + "]", "100,000 keys"),
+    ],
+)
+def test_what_takes_long_to_parse_is_refused_before(tmp_path, text, message):
+    file = tmp_path / "deep.toml"
+    file.write_text(f'title = "t"\n{text}\n')
+    began = process_time()
+    with pytest.raises(ScenarioError, match=message):
+        load(file)
+    assert process_time() - began < 1.0

@@ -40,6 +40,7 @@ def test_a_trace_is_described_without_the_simulator(tmp_path):
     assert imported("trace", "info", "few.swf", folder=tmp_path) == (0, set())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [("run", "diet/day-regular", "--set", "workload.count=2"), ("validate", "federation/small")],
@@ -49,6 +50,7 @@ def test_what_simulates_or_checks_imports_no_search_and_no_pictures(arguments, t
     assert imported(*arguments, folder=tmp_path) == (0, SIMULATES)
 
 
+@pytest.mark.long
 def test_the_front_of_a_study_imports_nothing_that_proposes_or_draws(tmp_path):
     code, modules = imported("front", "nowhere", folder=tmp_path)
     assert (code, modules - SIMULATES) == (2, {"optuna", "sqlalchemy"})
@@ -67,6 +69,7 @@ except SystemExit:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted as Linux shows them")
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor has no two threads of linear algebra")
 def test_a_command_does_linear_algebra_in_one_thread():

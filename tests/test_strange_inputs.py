@@ -77,6 +77,7 @@ def test_other_errors_are_noticed():
         refused(lambda: {}["gone"])
 
 
+@pytest.mark.long
 @fuzzed
 @given(dice, st.sampled_from(SMALL), values)
 def test_documents_are_taken_or_refused(rng, name, value):
@@ -132,6 +133,7 @@ def studies(tmp_path_factory):
     return found
 
 
+@pytest.mark.long
 @fuzzed
 @given(dice)
 def test_studies_are_read_or_refused(studies, tmp_path, rng):
@@ -159,6 +161,7 @@ def _changed_lines(rng, content):
         return strange.changed_bytes(rng, content)
 
 
+@pytest.mark.long
 def test_generated_inputs_meet_one_boundary(tmp_path):
     """A few of what `tests.benchmarks.fuzz` generates by the thousand."""
     start = str(random.Random("gridtune").randrange(10**6))

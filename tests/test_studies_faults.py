@@ -127,6 +127,7 @@ def test_any_end_that_a_kill_leaves_is_read_and_gone_on_with(journal):
             assert (again.runs, list(again.trials), again.notes) == (tuple(ALL), [0, 1, 2], ())
 
 
+@pytest.mark.long
 def test_a_journal_whose_making_was_cut_short_is_made_anew(journal):
     """Its first records are there, its settings are not; or there is nothing but an empty file."""
     whole = journal.read_bytes()
@@ -290,6 +291,7 @@ def _outcome(action, path):
     return "named"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["gridtune_runs", "value_json", "ix_studies_study_name", "CREATE TABLE"])
 def test_a_name_in_an_sqlite_file_that_is_no_text_is_damage(database, name):
     content = database.read_bytes()
@@ -340,6 +342,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.long
 def test_two_writers_are_refused_and_a_dead_one_is_not(where):  # noqa: F811
     with opened(where):
         assert "another search is writing" in refused(opened, where, resume=True)
@@ -396,6 +399,7 @@ def test_the_lock_of_a_killed_writer_does_not_keep_the_next_waiting(journal, mon
     assert list(read_study(journal).trials) == [0, 1, 2, 3]
 
 
+@pytest.mark.long
 def test_two_first_searches_on_one_new_database_both_work(tmp_path):
     for number in range(3):
         address = f"sqlite:///{tmp_path}/{number}.db"
@@ -414,6 +418,7 @@ def test_two_first_searches_on_one_new_database_both_work(tmp_path):
         assert all(read_study(address, name).runs == tuple(runs(1)) for name in ("one", "two"))
 
 
+@pytest.mark.long
 def test_a_full_disk_leaves_whole_lines_and_is_one_line(tmp_path, monkeypatch):
     """The disk takes some more bytes, and then none; every run that it took whole is found again."""
     write = os.write
@@ -680,3 +685,18 @@ def test_of_two_who_begin_one_study_the_slower_is_refused(where, monkeypatch):  
     monkeypatch.setattr(study_module, "_opened", slower)
     assert f"the study {NAME} exists; --resume continues it" in refused(opened, where)
     assert read_study(where).runs == tuple(runs(1))
+
+
+def test_a_state_that_optuna_does_not_know_is_damage_for_a_search_that_goes_on(tmp_path):
+    file = tmp_path / "studies.db"
+    with opened(f"sqlite:///{file}") as study:
+        fill(study, range(2))
+    file.write_bytes(file.read_bytes().replace(b"COMPLETE", b"COMPLETX"))
+    for _ in range(2):  # nothing is held that would keep the second out
+        assert "cannot be read: " in refused(opened, f"sqlite:///{file}", resume=True)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\x1b[2Jb"])
+def test_a_new_place_has_no_control_character_in_its_name(name, tmp_path):
+    assert "control character" in refused(opened, tmp_path / name)
+    assert not list(tmp_path.iterdir())

@@ -231,6 +231,7 @@ def processor_sharing(load, jobs, seed):
         return np.array([job.runtime for job in made]), np.array([job.end - job.submit for job in made])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("load", [0.5, 0.8])
 def test_processor_sharing_agrees_with_theory(load):
     runs = [processor_sharing(load, 4000, seed) for seed in range(12)]

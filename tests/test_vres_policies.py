@@ -117,6 +117,7 @@ def pace(jobs):
     return fmean((job.end - job.start) / job.runtime for job in jobs if job.state == "done")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["first-come", "fair-share"])
 def test_local_policies_of_batch_jobs_hold_whatever_short_jobs_come(order):
     """Responsive Grids: local policies are not impacted: limits hold, and each user has its share."""

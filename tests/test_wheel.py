@@ -180,6 +180,7 @@ def test_a_wheel_holds_the_package_whole_and_nothing_beside_it(wheel):
         assert kept() <= ours
 
 
+@pytest.mark.long
 def test_a_source_distribution_makes_the_same_wheel(wheel, tmp_path):
     with tarfile.open(built("sdist", ROOT, tmp_path)) as archive:
         archive.extractall(tmp_path / "source", filter="data")
@@ -191,6 +192,7 @@ def test_a_source_distribution_makes_the_same_wheel(wheel, tmp_path):
         assert again.read(name) == first.read(name), name
 
 
+@pytest.mark.long
 def test_an_installed_gridtune_leaves_a_strangers_modules_alone(site, beside):
     code = (
         "import agents, model; from importlib.util import find_spec\n"
@@ -203,6 +205,7 @@ def test_an_installed_gridtune_leaves_a_strangers_modules_alone(site, beside):
     assert [Path(path).is_relative_to(site / "gridtune") for path in paths] == [True] * 5
 
 
+@pytest.mark.long
 def test_the_console_script_runs_a_scenario_with_its_plugins(site, beside):
     script = site / "bin" / "gridtune"
     ran(site, beside, script, "trust", "mine.py")
@@ -211,6 +214,7 @@ def test_the_console_script_runs_a_scenario_with_its_plugins(site, beside):
     assert processes(beside, site) == {process}
 
 
+@pytest.mark.long
 def test_a_search_in_processes_that_start_anew_has_policies_of_a_file_and_of_a_package(
     site, beside, tmp_path_factory
 ):
@@ -228,6 +232,7 @@ def test_a_search_in_processes_that_start_anew_has_policies_of_a_file_and_of_a_p
     assert "smallest-first" in page
 
 
+@pytest.mark.long
 def test_workers_of_a_cluster_find_the_package(site, beside):
     pytest.importorskip("distributed")
     (beside / "launch.py").write_text(DASK)

@@ -10,7 +10,7 @@ import pytest
 
 from gridtune.scenarios import ScenarioError
 from gridtune.scenarios.results.locks import results_folder
-from gridtune.scenarios.whole_files import LEFTOVER, beside, replace
+from gridtune.scenarios.whole_files import LEFTOVER, replace
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ WRITES = {  # a way to write, and of which file
 }
 
 
-def _written(path, text):
-    path.write_text(text)
+def _written(file, text):
+    file.write(text.encode())
 
 
 @pytest.mark.parametrize("way", WRITES)
@@ -63,9 +63,10 @@ def test_a_file_keeps_its_content_until_the_new_one_is_whole(tmp_path):
     path = tmp_path / "front.json"
     replace(path, partial(_written, text="old"))
 
-    def fails(part):
-        assert LEFTOVER.fullmatch(part.name)["name"] == "front.json"
-        part.write_text("ne")
+    def fails(file):
+        (part,) = (one.name for one in tmp_path.iterdir() if one != path)
+        assert LEFTOVER.fullmatch(part)["name"] == "front.json"
+        file.write(b"ne")
         raise OSError(28, "No space left on device")
 
     with pytest.raises(ScenarioError, match=r"front.json: cannot be written: No space left on device"):
@@ -76,11 +77,11 @@ def test_a_file_keeps_its_content_until_the_new_one_is_whole(tmp_path):
 
 def test_temporary_names_cannot_be_guessed_and_take_no_link(tmp_path, monkeypatch):
     path, victim = tmp_path / "front.json", tmp_path / "victim"
-    names = {beside(path, "part").name for _ in range(50)}
-    assert len(names) == 50
-    for name in names:
-        assert LEFTOVER.fullmatch(name)
-        (tmp_path / name).unlink()
+    names = set()
+    for _ in range(50):
+        replace(path, lambda _: names.update(one.name for one in tmp_path.iterdir()))
+    path.unlink()
+    assert len(names - {path.name}) == 50
     victim.write_text("dear diary")
     monkeypatch.setattr("gridtune.scenarios.whole_files.secrets.token_hex", lambda _: "guessed")
     for file in (victim, tmp_path / "nothing"):
@@ -90,6 +91,20 @@ def test_temporary_names_cannot_be_guessed_and_take_no_link(tmp_path, monkeypatc
             replace(path, partial(_written, text="x"))
         link.unlink()
     assert [file.name for file in tmp_path.iterdir()] == ["victim"]
+    assert victim.read_text() == "dear diary"
+
+
+def test_a_link_that_takes_the_place_of_a_file_being_written_is_not_followed(tmp_path):
+    path, victim = tmp_path / "front.json", tmp_path / "victim"
+    victim.write_text("dear diary")
+
+    def swapped(file):
+        (part,) = (one for one in tmp_path.iterdir() if one != victim)
+        part.unlink()
+        part.symlink_to(victim)
+        file.write(b"new")
+
+    replace(path, swapped)
     assert victim.read_text() == "dear diary"
 
 

@@ -2,10 +2,11 @@
 
     python docs/making/claims.py
 
-The tables of a paper stand between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->` of some
+The verdicts on a paper stand between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->` of some
 page; the counts of all papers between `<!-- counts of claims -->` and `<!-- end of counts -->`; what loses
 them between `<!-- changes and claims -->` and `<!-- end of changes -->`; what other seeds say of them between
-`<!-- seeds and claims -->` and `<!-- end of seeds -->`.
+`<!-- seeds and claims -->` and `<!-- end of seeds -->`. The page of reference with all numbers is made when
+the site is built (`full`).
 `python -m tests.benchmarks.claims` makes the data.
 
 A verdict that hangs on the seed is none: a claim that was met, or not, but would not be with many other
@@ -17,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ SOURCES = {
     "deadline": ("RR-5335", "systems/deadline.md"),
     "oar": ("OAR on Grid'5000", "systems/batch.md"),
 }
+FULL = "../reference/claims.md"  # from the page of a system
 DISSENT, MANY = 0.05, 20  # share of seeds that may say otherwise; seeds that say enough by themselves
 # Half-widths (2.1 standard errors) from an estimate to a bound from which 19 of 20 other samples as large
 # have their intervals on its side: 19 of 20 differ from it by less than 1.645 sqrt(2) standard errors.
@@ -76,8 +78,8 @@ def stated(claim: dict[str, Any], seeds: Counter[str]) -> dict[str, Any]:
     if number:
         counts = ", ".join(f"{seeds[one]} {one}" for one in VERDICTS if seeds[one])
         note += f" (at reduced size {counts})"
-    reason = "; ".join(filter(None, (claim["reason"], note)))
-    return claim | {"verdict": "undecided", "reason": reason}
+    reason, brief = ("; ".join(filter(None, (claim["reason"], one))) for one in (note, "depends on the seed"))
+    return claim | {"verdict": "undecided", "reason": reason, "brief": brief}
 
 
 def bounded(claim: dict[str, Any]) -> bool:
@@ -108,32 +110,59 @@ def _reach(finding: dict[str, Any], inside: bool) -> float:
 
 
 def claims(made: dict[str, Any]) -> str:
-    """A table of claims, and below it the reasons of those that need one."""
-    rows = [
-        "",
-        _how(made),
-        "",
-        "| id | claim | source | expected | measured | verdict |",
-        "|---|---|---|---|---|---|",
-    ]
+    """A table of claims for the page of a system: each with its verdict, and why where it is not met.
+
+    A claim that several experiments judge alike is one row.
+    """
+    merged: dict[tuple[str, str, str], list[str]] = {}
     for claim in made["claims"]:
-        verdict = claim["verdict"] if claim["verdict"] == "met" else f"**{claim['verdict']}**"
-        cells = [claim[key] for key in ("id", "claim", "source", "expected", "measured")] + [verdict]
-        rows.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
-    rows.append("")
-    reasons = [
-        f"- {claim['id']}, {claim['claim']}: *{claim['verdict']}*: {claim['reason']}."
-        for claim in made["claims"]
-        if claim["reason"]
-    ]
-    return "\n".join([*rows, *(reasons and ["Notes:", "", *reasons, ""])]) + "\n"
+        merged.setdefault((claim["id"], claim["claim"], _said(claim)), []).append(claim["source"])
+    rows = ["", f"{_how(made)} [Expected and measured values]({FULL}#{made['paper']}).", ""]
+    rows += ["| id | claim | source | verdict |", "|---|---|---|---|"]
+    for (name, text, said), sources in merged.items():
+        rows.append(_row(name, text, "; ".join(dict.fromkeys(sources)), said))
+    return "\n".join([*rows, ""]) + "\n"
+
+
+def _said(claim: dict[str, Any]) -> str:
+    """The verdict on a claim; if it is not met, with the reason and a single measured value."""
+    verdict: str = claim["verdict"]
+    if verdict == "met":
+        return verdict
+    value = f" ({claim['measured']})" if verdict == "not met" and len(claim["findings"]) == 1 else ""
+    reason = claim.get("brief", claim["reason"])
+    return f"**{verdict}**{value}" + (reason and f": {reason}")
+
+
+def full() -> Iterator[str]:
+    """A page with all claims: what was expected and measured, and notes."""
+    yield "# Claims of the papers\n"
+    yield "Every claim that `gridtune reproduce` judges, with what was expected and measured (95 % intervals"
+    yield "in brackets). How verdicts are found: [validation](../validation.md)."
+    for paper, (source, page) in SOURCES.items():
+        made = outcome(paper)
+        yield f"\n## {source} {{#{paper}}}\n"
+        yield f"{_how(made)} System: [{Path(page).stem}](../{page}).\n"
+        yield "| id | claim | source | expected | measured | verdict |\n|---|---|---|---|---|---|"
+        for claim in made["claims"]:
+            verdict = claim["verdict"] if claim["verdict"] == "met" else f"**{claim['verdict']}**"
+            yield _row(*(claim[key] for key in ("id", "claim", "source", "expected", "measured")), verdict)
+        if any(claim["reason"] for claim in made["claims"]):
+            yield "\nNotes:\n"
+        for claim in made["claims"]:
+            if claim["reason"]:
+                yield f"- {claim['id']}, {claim['claim']}: *{claim['verdict']}*: {claim['reason']}."
+
+
+def _row(*cells: Any) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def _how(made: dict[str, Any]) -> str:
     """With how many replications, and what of it at reduced size, in words."""
     numbers = sorted({claim["replications"] for claim in made["claims"]})
     quick = dict.fromkeys(claim["experiment"] for claim in made["claims"] if claim["quick"])
-    text = f"{' or '.join(map(str, numbers))} replications, seed 1; intervals of 95 % in brackets."
+    text = f"{' to '.join(map(str, dict.fromkeys(numbers[:1] + numbers[-1:])))} replications, seed 1."
     missing = [one.name for one in load_paper(made["paper"]).experiments if one.name not in _known(made)]
     if missing:
         text += f" Not kept yet: {', '.join(missing)}."

@@ -19,7 +19,8 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages (a hook of MkDocs)."""
     from mkdocs.structure.files import File
 
-    sys.path.insert(0, str(ROOT / "src"))  # the program that stands beside these pages, whatever is installed
+    # The program and the scripts that stand beside these pages, whatever is installed.
+    sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
     for name, page in PAGES.items():
         files.append(File.generated(config, f"reference/{name}.md", content="\n".join(page()) + "\n"))
     return files
@@ -237,6 +238,13 @@ def samplers() -> Lines:
     yield ", ".join(f"`{name}`" for name in PLOTS) + "."
 
 
+def claims() -> Lines:
+    """The claims of the papers, with what was expected and measured."""
+    from claims import full
+
+    yield from full()
+
+
 def _sentence(text: str) -> str:
     text = " ".join(text.split())
     return text[:1].upper() + text[1:] + ("" if not text or text[-1] in ".?" else ".")
@@ -253,4 +261,5 @@ PAGES: dict[str, Callable[[], Lines]] = {
     "scenario": scenario_tables,
     "shipped": shipped,
     "samplers-and-pictures": samplers,
+    "claims": claims,
 }

@@ -21,12 +21,25 @@ import speed_tables
 
 DOCS = Path(__file__).parents[1]
 SHOWN = (
-    "failed_fraction", "unhappy_users", "unfairness", "unfairness_jain", "unfairness_spread",
-    "shortfall_mean", "shortfall_worst", "slowdown_unfairness", "slowdown_jain", "slowdown_spread",
-    "slowdown_excess", "slowdown_worst", "slowdown_worst_log", "slowdown_mean", "slowdown_mean_log",
-    "slowdown_geometric", "slowdown_p95", "waiting_mean", "waiting_p95", "response_mean", "response_p95",
-    "completed", "completed_work", "lost_work",
+    "failed_fraction", "unhappy_users", "unfairness", "unfairness_jain", "shortfall_worst", "slowdown_worst",
+    "slowdown_worst_log", "slowdown_mean_log", "slowdown_geometric", "waiting_mean", "response_mean",
+    "completed_work", "lost_work",
 )  # fmt: skip
+TWINS = {
+    "refuse": "refuses a random fifth of the mandatory jobs",
+    "hold": "holds a random fifth until after the end",
+    "hold-few": "holds a random hundredth",
+    "hold-last": "holds the last twentieth",
+    "drop-widest": "refuses the widest tenth",
+    "drop-longest": "refuses the longest tenth",
+    "drop-class": "refuses the class with the least work",
+    "never-make-15": "makes no job in the last 15 % of the run",
+    "never-make-30": "makes no job in the last 30 %",
+    "one-too-few": "submits n_min - 1 requests",
+    "stop-harvesting": "stops harvesting halfway",
+    "no-requeue": "never requeues killed best-effort jobs",
+    "run-twice": "runs a fifth of the jobs twice, to raise utilisation",
+}
 
 
 def signal_table(rows: dict[str, Any]) -> str:
@@ -39,8 +52,8 @@ def signal_table(rows: dict[str, Any]) -> str:
             text = _ratio(row["metrics"].get(name))
             cells.append(f"**{text}**" if name in row["objectives"] else text)
         lines.append(_line(f"`{name}`", *cells))
-    lines.append(_line("lose no more than today", *(f"{row['feasible']:.0%}" for row in rows.values())))
-    lines.append(_line("points measured", *(str(row["points"]) for row in rows.values())))
+    lines.append(_line("lose no more than baseline", *(f"{row['feasible']:.0%}" for row in rows.values())))
+    lines.append(_line("configurations measured", *(str(row["points"]) for row in rows.values())))
     return "\n".join(lines)
 
 
@@ -60,16 +73,15 @@ def federations_table(rows: dict[str, Any]) -> str:
 
 
 def saboteur_table(rows: dict[str, Any]) -> str:
-    """Seeds in which objectives, or only the constraint on lost work, beat each twin."""
-    kinds = list(dict.fromkeys(kind for row in rows.values() for kind in row["twins"]))
+    """How many runs of each twin the objectives, or only the constraint on lost work, exclude."""
     lines = [
-        _line("scenario", "seeds", *(f"`{kind}`" for kind in kinds), "lost no more", "unbeaten"),
-        f"|---|{'---:|' * (len(kinds) + 3)}",
+        _line("twin", "what it does", "scenarios", "objectives", "constraint", "lost no more", "undominated"),
+        f"|---|---|{'---:|' * 5}",
     ]
-    for name, row in rows.items():
-        left = [str(sum(counts.get(one, 0) for counts in row["twins"].values())) for one in ("level", "")]
-        cells = [_verdicts(row["twins"].get(kind)) for kind in kinds]
-        lines.append(_line(f"`{name}`", str(row["seeds"]), *cells, *left))
+    for twin, said in TWINS.items():
+        made = [row["twins"][twin] for row in rows.values() if twin in row["twins"]]
+        counts = [sum(one.get(kind, 0) for one in made) for kind in ("objectives", "loss", "level", "")]
+        lines.append(_line(f"`{twin}`", said, *map(str, (len(made), *counts))))
     return "\n".join(lines)
 
 
@@ -86,15 +98,6 @@ def parallel_table(rows: dict[str, Any]) -> str:
                 idle = f"{values['pilot_idle'] / 3600:,.0f} h"
             cells = (_completed(row), _seconds(row), f"{values['pilots']:,.0f}" if idle else "", idle)
             lines.append(_line(f"`{name}`", row["way"], *cells, f"{values['messages']:,.0f}"))
-    return "\n".join(lines)
-
-
-def parallel_front_table(members: list[dict[str, Any]]) -> str:
-    """What the points of a front complete, by the kind of middleware."""
-    lines = [_line("middleware", "points of the front", "completed by each"), "|---|---:|---|"]
-    for kind in dict.fromkeys(row["settings"]["middleware.kind"] for row in members):
-        own = [row for row in members if row["settings"]["middleware.kind"] == kind]
-        lines.append(_line(kind, str(len(own)), ", ".join(sorted({_completed(row) for row in own}))))
     return "\n".join(lines)
 
 
@@ -130,7 +133,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "costs-and-faults.md": {
         "federation_effects caches": partial(search_tables.effect_table, effect="caches")
     },
-    "systems/dirac.md": {"parallel": parallel_table, "parallel-front": parallel_front_table},
+    "systems/dirac.md": {"parallel": parallel_table},
     "systems/batch.md": {
         "calibrated": batch_tables.calibrated_table,
         "batch_search": batch_tables.search_table,
@@ -179,13 +182,6 @@ def _ratio(known: dict[str, Any] | None) -> str:
     if known is None:
         return "–"
     return "∞" if known["ratio"] is None else f"{known['ratio']:.3g}"
-
-
-def _verdicts(counts: dict[str, int] | None) -> str:
-    if counts is None:
-        return ""
-    first, second = counts.get("objectives", 0), counts.get("loss", 0)
-    return f"{first} + {second}" if first or second else "–"
 
 
 def _line(*cells: str) -> str:

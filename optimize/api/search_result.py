@@ -29,7 +29,7 @@ from gridtune.scenarios.results.files import write_json
 from gridtune.scenarios.results.frames import as_html
 from gridtune.scenarios.results.locks import own_folder
 from gridtune.scenarios.results.text import WIDTH
-from gridtune.scenarios.whole_files import replace
+from gridtune.scenarios.whole_files import replace_text
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class Study:
         """
         folder, found = own_folder(out), self.details
         write_json(folder / "front.json", to_dict(found))
-        replace(folder / "front.csv", lambda path: path.write_text(to_csv(found), encoding="utf-8"))
+        replace_text(folder / "front.csv", to_csv(found))
         if found.members:
             from gridtune.optimize.report.pictures import OVERVIEW, PAGE, save
 

@@ -24,7 +24,7 @@ from gridtune.scenarios.results.files import writable_folder, write_json
 from gridtune.scenarios.results.locks import own_folder, results_folder
 from gridtune.scenarios.results.text import text_table, wrapped
 from gridtune.scenarios.tables.search import SearchSpec
-from gridtune.scenarios.whole_files import replace
+from gridtune.scenarios.whole_files import replace_text
 from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 FIRST = 3  # parameters that are named for each objective
@@ -170,7 +170,7 @@ def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:
     if out is not None:
         folder = own_folder(out)
         write_json(folder / "sensitivity.json", found.to_dict())
-        replace(folder / "sensitivity.csv", lambda path: path.write_text(found.to_csv(), encoding="utf-8"))
+        replace_text(folder / "sensitivity.csv", found.to_csv())
         pictures.append(folder / "sensitivity.png")
     if pictures:
         os.environ.setdefault("MPLBACKEND", "Agg")

@@ -19,6 +19,7 @@ from gridtune.optimize.report.pictures.axes import (
 )
 from gridtune.optimize.report.recommended import change_groups, changed_values, recommendations, why_none
 from gridtune.optimize.report.tables import listed, statistics
+from gridtune.plain_text import escaped
 from gridtune.scenarios.results.text import Styled
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def page(front: Front) -> str:
     template = jinja2.Environment(autoescape=True, trim_blocks=True).from_string(source)
     some = listed(front)[:LISTED]
     titles, cells, left = texts(front, some) if some else ([], [], [])
-    return template.render(
+    text = template.render(
         title=front.archive.heading,
         facts=heading(front).partition(": ")[2],
         objectives=[metric_label(one) for one in front.objectives],
@@ -59,6 +60,7 @@ def page(front: Front) -> str:
         data=Markup(_json(_data(front)) if front.members else ""),
         script=Markup(script),
     )
+    return escaped(text, "\n\t")
 
 
 def _look(row: Row) -> str:

@@ -214,7 +214,7 @@ def _copy(file: Path) -> dict[str, Any]:
     address = f"file:{quote(os.path.abspath(file))}?mode=ro"
     memory = sqlite3.connect(":memory:", check_same_thread=False)
     with file.open("rb") as opened:
-        ahead = opened.read(WRITTEN + 1)[WRITTEN] == AHEAD
+        ahead = opened.read(WRITTEN + 1)[WRITTEN:] == bytes([AHEAD])
     try:
         if ahead:  # SQLite would write beside it to read it
             raise sqlite3.OperationalError

@@ -17,7 +17,7 @@ import optuna
 from optuna import Study
 from optuna.distributions import BaseDistribution
 from optuna.storages import BaseStorage, InMemoryStorage
-from optuna.trial import TrialState, create_trial
+from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy import URL
 
 from gridtune.optimize.studies import databases, journals
@@ -66,14 +66,15 @@ class OpenStudy:
         called: str,
         study: Study,
         table: RunTable,
-        found: Standing,
+        rows: Sequence[Run],
+        trials: dict[int, FrozenTrial],
         distributions: Mapping[str, BaseDistribution],
         stack: ExitStack,
     ) -> None:
         self.name = study.study_name
         self.study = study
-        self.rows = found.runs
-        self.trials = trials_of(study)
+        self.rows = rows
+        self.trials = trials
         self.attributes = {key: value for key, value in study.user_attrs.items() if key != SETTINGS}
         self._objectives = study.metric_names or []
         self._distributions = dict(distributions)
@@ -222,6 +223,8 @@ def open_study(
             something else is there, which is left as it is.
     """
     check_name(name)
+    if fault := hidden(str(where or "")):
+        raise ScenarioError(fault)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     storage: BaseStorage = InMemoryStorage()
     table = RunTable()
@@ -245,7 +248,9 @@ def open_study(
                 table.append(name, [_mark(name, RESUMED)])  # one that cannot be written is found now
             if study.user_attrs.get(SETTINGS) != settings:
                 study.set_user_attr(SETTINGS, dict(settings))
-        return OpenStudy(called, study, table, found, distributions, stack.pop_all())
+        with one_line(called, "read"):
+            trials = trials_of(study)
+        return OpenStudy(called, study, table, found.runs, trials, distributions, stack.pop_all())
 
 
 def _let_resume(called: str, name: str, found: Standing, resume: bool) -> None:

@@ -14,7 +14,7 @@ from gridtune.scenarios.calibration.written import scenario_text
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.slurm import SlurmSeed, slurm_seed
-from gridtune.scenarios.whole_files import replace
+from gridtune.scenarios.whole_files import replace_text
 
 
 def run_calibration(
@@ -66,7 +66,7 @@ def run_calibration(
         lines += list(slurm_lines(slurm, seed, every=every))
     if out is not None:
         text = scenario_text(found, last)
-        replace(out, lambda part: part.write_text(text, encoding="utf-8"))
+        replace_text(out, text)
         lines.append(f"{out}: written; `gridtune search {argument(out)}` goes on from it")
     made = as_json(found)
     if seed is not None:

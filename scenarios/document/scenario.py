@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,9 @@ from gridtune.scenarios.tables.schema import ARRAYS, ScenarioSpec
 from gridtune.scenarios.trace_files import iter_trace
 from gridtune.scenarios.workloads.schedules import is_schedule, read_schedule
 
+# A key of more parts than tables may lie inside each other; parts are bare or quoted.
+PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+DOTTED = re.compile(rf"(?<![\w-])(?:{PART}){{{limits.DEPTH}}}")
 SHIPPED = Path(str(files("gridtune.scenarios"))) / "shipped"
 
 
@@ -228,6 +232,11 @@ def shipped_text(name: str) -> str:
 
 def _read(path: Path, name: str) -> Document:
     text = _text(path, name)
+    # Before tomllib takes time by the square of a dotted key, or seconds for a million elements.
+    if DOTTED.search(text):
+        raise ScenarioError(f"{name}: {_too_deep()}")
+    if text.count(",") + text.count("=") > 2 * limits.KEYS:
+        raise ScenarioError(f"{name}: {_too_many()}")
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also: numbers of thousands of digits
@@ -258,6 +267,10 @@ def _text(path: Path, name: str) -> str:
         raise ScenarioError(f"{name}: cannot be read: {error.strerror or error}") from error
 
 
+def _too_many() -> str:
+    return f"more than {limits.KEYS:,} keys and elements; is it a scenario?"
+
+
 def _too_deep() -> str:
     return f"tables inside tables: more than {limits.DEPTH} levels"
 
@@ -278,7 +291,7 @@ def _of_sensible_size(document: Document, name: str) -> None:
     for _ in range(limits.DEPTH):
         keys += sum(map(len, level))
         if keys > limits.KEYS:
-            raise ScenarioError(f"{name}: more than {limits.KEYS:,} keys and elements; is it a scenario?")
+            raise ScenarioError(f"{name}: {_too_many()}")
         level = [
             inner
             for part in level

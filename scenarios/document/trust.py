@@ -21,7 +21,7 @@ from gridtune.model.plugins import digest, run_plugin
 from gridtune.model.policy import PolicyError
 from gridtune.plain_text import argument, hidden
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.whole_files import replace
+from gridtune.scenarios.whole_files import replace_text
 
 LARGEST = 1_000_000  # bytes of a plug-in
 
@@ -202,7 +202,7 @@ def _write(known: Mapping[str, str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be written: {error.strerror or error}") from error
-    replace(path, lambda part: part.write_text(text, encoding="utf-8"))
+    replace_text(path, text)
 
 
 def _read(name: str, base: Path) -> Plugin:

@@ -176,7 +176,7 @@ def _note(points: Sequence[Point]) -> str:
     counts = {len(metric["values"]) for point in points for metric in point["metrics"].values()}
     runs = max(counts, default=1)
     return (
-        f"means of {runs} replications with 95 % intervals; dark: without what all points share"
+        f"{runs} replications; 95 % intervals, dark: of differences"
         if runs > 1
         else "one replication per point"
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gridtune.scenarios.plots import style
-from gridtune.scenarios.results.files import replace
+from gridtune.scenarios.whole_files import replace_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,11 +45,9 @@ def save(figure: Figure, path: Path) -> None:
         for row in _drawn(axes)
     ]
 
-    def write(part: Path) -> None:
-        with part.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([COLUMNS, *([*map(_cell, row)] for row in rows)])
-
-    replace(path.with_suffix(".csv"), write)
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([COLUMNS, *([*map(_cell, row)] for row in rows)])
+    replace_text(path.with_suffix(".csv"), text.getvalue())
 
 
 def published(

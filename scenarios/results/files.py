@@ -10,15 +10,16 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from gridtune.model.job import Job, State
 from gridtune.model.record import Record
+from gridtune.plain_text import hidden
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.json_text import to_json
 from gridtune.scenarios.results.run import Run, notes
-from gridtune.scenarios.whole_files import replace
+from gridtune.scenarios.whole_files import replace, replace_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,8 +106,10 @@ def writable_folder(out: Path) -> Path:
     """The folder for results, made if need be, once it is known that files can be written there.
 
     Raises:
-        ScenarioError: it cannot be made or written to.
+        ScenarioError: it cannot be made or written to, or is to have a name with a control character.
     """
+    if not out.exists() and (fault := hidden(str(out))):
+        raise ScenarioError(fault)
     try:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
@@ -141,19 +144,19 @@ def write_run(
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON, whole or not at all; what is not finite becomes null."""
-    replace(path, lambda part: part.write_text(to_json(content) + "\n", encoding="utf-8"))
+    replace_text(path, to_json(content) + "\n")
 
 
-def _write_table(table: pd.DataFrame, path: Path) -> None:
+def _write_table(table: pd.DataFrame, file: IO[bytes]) -> None:
     """Write a table as Parquet, a long one part by part: a copy of all of it would not fit."""
     if len(table) <= ROWS:
-        table.to_parquet(path, compression="zstd")
+        table.to_parquet(file, compression="zstd")
         return
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
     schema = pa.Schema.from_pandas(table)
-    with ParquetWriter(path, schema, compression="zstd") as writer:
+    with ParquetWriter(file, schema, compression="zstd") as writer:
         for first in range(0, len(table), ROWS):
             writer.write_table(pa.Table.from_pandas(table[first : first + ROWS], schema=schema))
 

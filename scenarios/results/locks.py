@@ -52,7 +52,7 @@ class Hold:
         except ImportError:  # not on this system
             return
         # Not to be kept waiting by what is no file.
-        descriptor = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o666)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW, 0o666)
         self._file = os.fdopen(descriptor, "rb+", buffering=0)
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -132,7 +132,8 @@ def own_folder(out: Path | str) -> Path:
     """
     folder = writable_folder(Path(out))
     check_ours(folder)
-    (folder / FOLDER).touch()
+    if not os.path.lexists(folder / FOLDER):
+        (folder / FOLDER).touch()
     return folder
 
 

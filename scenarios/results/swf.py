@@ -9,7 +9,7 @@ from gridtune.plain_text import escaped
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.trace_files.reading import read_trace
 from gridtune.scenarios.trace_files.records import Keep, Trace
-from gridtune.scenarios.whole_files import replace
+from gridtune.scenarios.whole_files import replace_text
 
 # Names that the format wants as numbers, and what the header calls them.
 NAMED = {
@@ -37,7 +37,7 @@ def convert(path: Path, out: Path) -> Iterator[str]:
         raise ScenarioError(f"{out}: exists already; remove it or give another name")
     trace = read_trace(path, keep=Keep(minimum_runtime=0.0, cancelled=True))
     lines = list(swf_lines(trace))
-    replace(out, lambda part: part.write_text("\n".join(lines) + "\n", encoding="utf-8"))
+    replace_text(out, "\n".join(lines) + "\n")
     yield from trace.report.lines()
     names = ("state", "qos", "reservation")
     if lost := [name for name in names if any(getattr(job, name) for job in trace.jobs)]:

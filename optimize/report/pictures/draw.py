@@ -14,7 +14,7 @@ from gridtune.optimize.report.pictures.parameters import draw_parameters
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import PlotError
 from gridtune.scenarios.results.files import writable_folder
-from gridtune.scenarios.whole_files import replace
+from gridtune.scenarios.whole_files import replace_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,4 +67,4 @@ def save(front: Front, path: Path | str) -> None:
 
     text = page(front)
     writable_folder(path.parent)
-    replace(path, lambda part: part.write_text(text, encoding="utf-8"))
+    replace_text(path, text)

@@ -38,7 +38,7 @@ from gridtune.scenarios.reproduction.statistics import Finding, always, differen
 from gridtune.scenarios.reproduction.workbench import Values, Workbench
 from gridtune.scenarios.results.run import Run
 from gridtune.scenarios.simulation.simulate import simulate
-from gridtune.scenarios.whole_files import replace
+from gridtune.scenarios.whole_files import replace_text
 
 SCENARIO = "cigri/batcigri"
 HARVESTER = "cigri"
@@ -277,7 +277,7 @@ def _write_table(bench: Workbench, made: Mapping[str, Values]) -> None:
         for name, values in made.items()
     )
     path = bench.out / "controllers-quality.csv"  # controllers.csv holds what the figure shows
-    replace(path, lambda part: part.write_text(text.getvalue(), encoding="utf-8"))
+    replace_text(path, text.getvalue())
 
 
 def logged(bench: Workbench) -> list[Claim]:

@@ -77,7 +77,7 @@ def draw_errors(
     import pandas as pd
     import seaborn as sns
 
-    from gridtune.scenarios.whole_files import replace
+    from gridtune.scenarios.whole_files import replace_text
 
     def table(metric: str) -> pd.DataFrame:
         rows = [[fmean(made[error, algorithm][metric]) for algorithm in algorithms] for error in errors]
@@ -98,4 +98,4 @@ def draw_errors(
     tidy = (
         together.stack(level=1, future_stack=True).rename_axis(["forecast error", "algorithm"]).reset_index()
     )
-    replace(path.with_suffix(".csv"), lambda part: tidy.to_csv(part, index=False))
+    replace_text(path.with_suffix(".csv"), tidy.to_csv(index=False))

@@ -135,7 +135,7 @@ def irregular(bench: Workbench, name: str, figure: str, number: int) -> list[Cla
         hypothesis(
             "D6c",
             name,
-            "DIET-ethic tunes itself: no n_submit beats it in one metric and equals it in the two others",
+            "DIET-ethic tunes itself: no n_submit is better in one metric and as good in the two others",
             source,
             *(
                 Finding(f"{n} does", share([made.beats(n, k) for k in days]), high=0.5, strict=True)

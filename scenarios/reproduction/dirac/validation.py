@@ -73,10 +73,7 @@ def services(bench: Workbench) -> list[Claim]:
                 ratio(error["constant"], error["none"]),
                 high=0.5,
             ),
-            reason="the measured arrivals, lengths and service times are not published: "
-            "a run with service times "
-            "drawn evenly between half and three halves of the means stands for the real "
-            "cluster, so that constants "
-            "cannot be far off",
+            reason="no measurements are published: service times drawn evenly from half to three halves "
+            "of the means stand for the real cluster, so constants cannot be far off",
         ),
     ]
