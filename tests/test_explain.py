@@ -217,7 +217,7 @@ def test_a_recommendation_can_be_asked_for_by_letter_or_title(with_baseline):
     assert baseline.evaluation.number == with_baseline.archive.baseline
 
 
-@pytest.mark.parametrize("point", ["400", "-1", "best", "1.5"])
+@pytest.mark.parametrize("configuration", ["400", "-1", "best", "1.5"])
 def test_an_unknown_configuration_is_refused_with_the_front_that_there_is(kept, configuration):
     with pytest.raises(ScenarioError) as refused:
         explained(kept, configuration)

@@ -77,7 +77,7 @@ SMALL = {"owed_lost_fraction.a": 0.0, "lost_jobs.a": 2}
 
 
 @pytest.mark.parametrize(
-    ("point", "baseline", "excess"),
+    ("configuration", "baseline", "excess"),
     [
         (LATE | {"cut_off_fraction": 0.023}, EARLY, 0.004),
         (LATE | {"cut_off_fraction": 0.04}, EARLY, 0.002),
