@@ -149,7 +149,8 @@ def test_what_is_no_duration_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"points": 0}, {"points": None, "runs": 0}, {"points": None, "seconds": 0.0}]
+    "wrong",
+    [{"configurations": 0}, {"configurations": None, "runs": 0}, {"configurations": None, "seconds": 0.0}],
 )
 def test_a_budget_of_nothing_is_refused(wrong):
     with pytest.raises(ScenarioError):
