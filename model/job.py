@@ -59,8 +59,8 @@ class Job:
         state: see `State`.
         kills: how often it was killed and went back to a queue.
         wasted: slot-seconds of executions that were lost.
-        given: work that each processor had done for it since its last start when it expired, s at speed 1;
-            nan before.
+        given: work that each processor had done for it since its last start when it expired, s at speed 1, or
+            while it runs where a site has noted it (`Record.noting`); nan before.
         kept: slot-seconds of executions that ended before the last one, but whose progress was kept.
         needs: whole units of each resource beside processors that it holds while it runs; None for most jobs.
         data: whatever further facts its actors need; None for most jobs.

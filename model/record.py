@@ -65,6 +65,7 @@ class Record:
         placeholders: jobs that only hold a slot in which others run (pilots), in order.
         stays: every visit of a user that has a deadline.
         held_back: tell of the jobs that should have been submitted by a time (s) and were not.
+        noting: have sites note the work of running jobs in `Job.given`, where that is not the time they took.
         signals: sampled values as (time in s, name, value).
         message_bin: width of the bins in which messages are counted, s.
         journal: transitions of jobs as (time, event, job, site, node), or None if not wanted.
@@ -85,6 +86,7 @@ class Record:
     placeholders: list[Job] = field(default_factory=list)
     stays: list[Stay] = field(default_factory=list)
     held_back: list[Callable[[float], list[Missing]]] = field(default_factory=list)
+    noting: list[Callable[[], None]] = field(default_factory=list)
     signals: list[tuple[float, str, float]] = field(default_factory=list)
     counters: Counter[str] = field(default_factory=Counter)
     probes: list[tuple[str, Callable[[], float]]] = field(default_factory=list)
@@ -192,6 +194,7 @@ class Record:
         self.measures.clear()
         self.probes.clear()
         self.held_back.clear()
+        self.noting.clear()
 
     def sample(self, now: float) -> None:
         """Append the present value of every probe to the signals."""

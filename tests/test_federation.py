@@ -40,7 +40,7 @@ ALONE = [(part, {}) for part in PARTS] + [
 def same(one, other):
     assert metrics_of(one) == pytest.approx(metrics_of(other), abs=0, rel=0, nan_ok=True)
     assert one.record.journal == other.record.journal
-    assert one.users == other.users
+    assert repr(one.users) == repr(other.users)  # a nan is no other nan from Python 3.13 on
 
 
 @pytest.mark.parametrize(("part", "values"), ALONE)

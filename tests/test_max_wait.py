@@ -104,3 +104,28 @@ def test_no_bound_changes_nothing_and_a_low_one_is_first_come_first_served(tmp_p
 def test_a_bound_is_no_negative_time():
     with pytest.raises(ScenarioError, match="max_wait"):
         load("batch/replay").override({"site.cluster.policy": {"kind": "priority", "max_wait": -1.0}})
+
+
+@pytest.mark.parametrize("resources", [{}, {"gpu": 4}])
+def test_a_late_job_gives_neither_its_reservation_nor_its_horizon_to_others(tmp_path, resources):
+    more = {"site.cluster.resources": resources} if resources else {}
+
+    def last(rows, nodes, policy):
+        path = tmp_path / "log.csv"
+        with path.open("w") as file:
+            file.write("id,submit,start,end,procs,walltime,user,group\n")
+            for k, (at, run, width) in enumerate(rows, 1):
+                file.write(f"{k},{at},{at},{at + run},{width},{run},u{k},g\n")
+        made = load("batch/replay").override(
+            {"workload.trace": str(path), "site.cluster.nodes": nodes, "site.cluster.policy": policy, **more}
+        )
+        return simulate(made).record.jobs[-1].start
+
+    # The third is not late at 61 s and would start beyond the window: the fourth does not wait for it.
+    beyond = [(0, 1000, 3), (0, 10, 2), (60, 100, 4), (61, 2000, 1)]
+    policy = {"kind": "priority", "reservations": 2, "window": 100.0}
+    assert last(beyond, 4, policy | {"max_wait": 50.0}) == last(beyond, 4, policy) == 61
+    # Late jobs that start leave one reservation to the first of the others, and none to the second.
+    at_once = [(0, 30, 3), (0, 200, 1), (1, 10, 1), (2, 10, 1), (25, 30, 2), (26, 40, 4), (27, 1000, 1)]
+    for policy in ({"kind": "priority", "reservations": 1}, {"kind": "fair-share"}):
+        assert last(at_once, 4, policy | {"max_wait": 10.0}) == last(at_once, 4, policy) == 30

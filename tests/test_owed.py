@@ -1,6 +1,9 @@
 """What is scheduled is owed until it is made, in whatever order it comes."""
 
+import pytest
+
 from gridtune.model.owed import Owed
+from gridtune.scenarios import load, simulate
 
 
 def owed_after(made, times=(1.0, 2.0, 2.0, 5.0)):
@@ -29,3 +32,23 @@ def test_what_no_stream_brings_is_owed_too():
     assert owed.unmade(1.0)[0] is one
     owed.made(one)
     assert owed.unmade(9.0) == []
+
+
+@pytest.mark.parametrize("name", ["deadline/search", "deadline/several-agents", "dirac/search", "diet/day-regular"])
+def test_what_is_made_late_was_owed_since_its_time(name, monkeypatch):
+    def since(record):
+        return [job.submit for job in record.jobs[:5]], [stay.entry for stay in record.stays[:5]]
+
+    scenario = load(name)
+    on_time = since(simulate(scenario).record)
+    schedule = Owed.schedule
+
+    def late(self, arrivals):
+        for time, action, what in schedule(self, arrivals):
+            yield time + 100.0, action, what
+
+    monkeypatch.setattr(Owed, "schedule", late)
+    delayed = since(simulate(scenario).record)
+    # Requests of clients are submitted when these decide so; their stays began before.
+    assert delayed[1] == on_time[1]
+    assert delayed[0] == on_time[0] or on_time[1]

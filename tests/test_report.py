@@ -316,3 +316,15 @@ def test_harm_is_told_in_words():
 
 def test_sentences_break_at_the_width():
     assert wrapped(["  a bb ccc"], 6) == ["  a bb", "    ccc"]
+
+
+def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_has_a_pointer(found):
+    (one,) = recommendations(found)[:1]
+    harmed = tuple(
+        Harm(f"waiting_mean.{name}", "s", 50.0, 50.0 * times, 1.0, 9.0)
+        for name, times in (("local", 4.0), ("local", 3.5), ("optional", 1.3))
+    )
+    said = "\n".join(changes_text(replace(one, harms=harmed), 200))
+    assert "local jobs" in said
+    assert "optional jobs (mean) 30 % higher" in said
+    assert f"and 1 more: --export-diff {one.letter}" in said

@@ -11,6 +11,7 @@ from gridtune.model.grid import Grid
 from gridtune.model.infrastructure.file_system import FileSystem
 from gridtune.model.job import EXPIRED
 from gridtune.model.metrics.lost import overran
+from gridtune.model.metrics.summary import summarise
 from gridtune.model.policy import make
 from gridtune.model.prediction.run_times import LastRuns, MeanRatio
 
@@ -90,3 +91,19 @@ def test_data_that_moves_is_no_progress():
     grid.agenda.at(13.0, site.submit, grid.record.job("ann", 13.0, 3.0, kind="urgent"))
     grid.run()
     assert (job.start, job.end) == pytest.approx((16.0, 16.0 + 8.0 + 15.0))
+
+
+def test_running_jobs_count_with_the_work_that_was_done_for_them():
+    grid = Grid(horizon=36.0)
+    site = BatchSite(
+        grid, "site", Counted(2), make("batch", "easy"),
+        file_system=FileSystem(grid.agenda, THREADS), io_share=SHARE,
+    )  # fmt: skip
+    job = grid.record.job("ann", 0.0, 50.0)
+    grid.agenda.at(0.0, site.submit, job)
+    grid.run()
+    metrics, users = summarise(grid, allocated="occupied")
+    assert job.given == pytest.approx(10.0)
+    assert metrics["goodput"].value == pytest.approx(10.0 / (2 * 36.0))
+    assert users["ann"].allocated == pytest.approx(36.0)
+    assert summarise(grid)[1]["ann"].allocated == pytest.approx(10.0)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gridtune.agents.wms.vres_site import VresSite
 from gridtune.model.grid import Grid
+from gridtune.model.metrics.summary import summarise
 from gridtune.model.vres import ClassRules, ShareError, deal, slot_counts
 from gridtune.scenarios import ScenarioError, load
 
@@ -245,3 +246,13 @@ def test_processor_sharing_agrees_with_theory(load):
             fits = (size[400:] >= low) & (size[400:] < high)
             slow.append(float(response[400:][fits].sum() / size[400:][fits].sum()))
         assert abs(np.mean(slow) - 1 / (1 - load)) < 3 * np.std(slow, ddof=1) / sqrt(len(slow))
+
+
+def test_jobs_that_share_a_processor_count_with_the_work_they_were_given():
+    grid = Grid(horizon=10.0)
+    site = site_of(grid, [ClassRules("sdj", ("sdj",), "reject"), ClassRules("batch")], [1, 1])
+    jobs = submit_all(grid, site, [(0.0, 20.0, "sdj"), (0.0, 20.0, "batch")])
+    grid.run()
+    metrics, _ = summarise(grid)
+    assert [job.given for job in jobs] == pytest.approx([5.0, 5.0])
+    assert metrics["goodput"].value == pytest.approx(1.0)

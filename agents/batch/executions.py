@@ -12,7 +12,7 @@ from gridtune.model.batch.cluster import Cluster
 from gridtune.model.batch.nodes import NodePool, Placement
 from gridtune.model.grid import Grid
 from gridtune.model.infrastructure.lane import Lane, Timer
-from gridtune.model.job import Job
+from gridtune.model.job import RUNNING, Job
 
 Overrun = Literal["extend", "kill"]
 
@@ -180,6 +180,13 @@ class Executions(dict[int, Execution]):
         else:
             done = execution.end - job.start - execution.overhead - execution.timer.left(execution.event)
         return max(0.0, done)
+
+    def note_given(self) -> None:
+        """Note in running jobs the work that each processor has done for them, s at speed 1."""
+        for execution in self.values():
+            job = execution.job
+            if job.state is RUNNING and job.runtime < inf:
+                job.given = self.progress(job) * execution.placement.speed
 
     def complete(self, job: Job) -> None:
         """A job has done its work, and the site hears of it now or after a while."""

@@ -127,7 +127,7 @@ class Client(mesa.Agent):
         self.host = host or Machine(grid, 0.0)
         self.stay = Stay(
             session.user,
-            grid.now,
+            session.arrival,
             session.deadline,
             session.demand,
             n_min=session.n_min,

@@ -13,7 +13,7 @@ from gridtune.agents.wms.gangs import Gangs
 from gridtune.model.agenda import COMPLETION, DECISION
 from gridtune.model.batch.nodes import host_list
 from gridtune.model.grid import Grid
-from gridtune.model.job import CANCELLED, QUEUED, Job
+from gridtune.model.job import CANCELLED, QUEUED, RUNNING, Job
 from gridtune.model.metrics.registry import define
 from gridtune.model.vres import ClassRules, Execution, Gang, SharedProcessor, SlotClass, deal
 from gridtune.model.wms.ranking import Advert
@@ -87,6 +87,7 @@ class VresSite(mesa.Agent):
         # Bit masks of the units with so many active jobs: the least loaded is found without looking at all.
         self._loads: list[int] = [(1 << len(speeds)) - 1]
         self.power = capacity * sum(speeds)
+        grid.record.noting.append(self._note_given)
         grid.add_slots(capacity * len(speeds), self.power / (capacity * len(speeds)))
         for counter in ("vres_rejected", "vres_expired"):
             grid.record.counters[counter] += 0
@@ -330,6 +331,12 @@ class VresSite(mesa.Agent):
         execution.slot_class.expired += 1
         self.grid.record.counters["vres_expired"] += 1
         self._end(execution)
+
+    def _note_given(self) -> None:
+        """Note in running jobs the work that each processor has done for them, s at speed 1."""
+        for execution in self._executions.values():
+            if execution.job.state is RUNNING:
+                execution.job.given = self._given(execution)
 
     def _given(self, execution: Execution | Gang) -> float:
         """Work that each processor has done for a job that holds slots, s at speed 1."""

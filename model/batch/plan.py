@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from math import inf, nextafter
 
 import numpy as np
@@ -145,7 +145,12 @@ def fresh_starts(cluster: Cluster, order: Iterable[Job], now: float) -> Sequence
 
 
 def reserved_starts(
-    cluster: Cluster, order: Iterable[Job], now: float, reservations: float, window: float
+    cluster: Cluster,
+    order: Iterable[Job],
+    now: float,
+    reservations: float,
+    window: float,
+    late: Container[int] = (),
 ) -> Sequence[Job]:
     """The jobs that start now if the first ones in order that cannot have reservations.
 
@@ -155,20 +160,21 @@ def reserved_starts(
         now: s.
         reservations: how many jobs have one.
         window: s; a job that is planned to start later has none.
+        late: jobs, by number, that have one all the same.
     """
     if cluster.resources is not None:
-        return resource_starts(cluster, order, now, reservations, window)
+        return resource_starts(cluster, order, now, reservations, window, late=late)
     profile = _profile(cluster, now)
     free = cluster.free
     at_once = nextafter(now, inf)
     chosen: list[Job] = []
     held = 0
     for job in order:
-        reserves = held < reservations
-        if not reserves and job.processors > free:
+        limit = inf if job.id in late else now + window if held < reservations else at_once
+        if limit == at_once and job.processors > free:
             continue
         duration = cluster.duration(job)
-        start = profile.place(job.processors, duration, now + window if reserves else at_once)
+        start = profile.place(job.processors, duration, limit)
         if start == inf:
             continue
         if start > now or job.processors > free:

@@ -158,9 +158,9 @@ class FairShare(BatchPolicy):
 
         lanes = sorted(cluster.lanes, key=place)
         every = chain.from_iterable(cluster.lanes[lane].values() for lane in lanes)
-        order, late = overdue_first(every, now, self.max_wait) if self.max_wait else ([], 0)
+        order, late = overdue_first(every, now, self.max_wait) if self.max_wait else ([], set())
         if late:
-            return reserved_starts(cluster, cluster.admitted(order), now, late, inf)
+            return reserved_starts(cluster, cluster.admitted(order), now, 1, inf, late)
         return backfill(cluster.jobs(lanes), cluster, now)
 
     def next_pass(self, cluster: Cluster, now: float) -> float:
@@ -168,8 +168,8 @@ class FairShare(BatchPolicy):
         return next_overdue(cluster, now, self.max_wait)
 
 
-def overdue_first(order: Iterable[Job], now: float, most: float) -> tuple[list[Job], int]:
-    """Jobs in order, but first of all those that have waited too long, by submission; and how many these are.
+def overdue_first(order: Iterable[Job], now: float, most: float) -> tuple[list[Job], set[int]]:
+    """Jobs in order, but first of all those that have waited too long, by submission; and which these are.
 
     Args:
         order: waiting jobs.
@@ -181,7 +181,7 @@ def overdue_first(order: Iterable[Job], now: float, most: float) -> tuple[list[J
     for job in order:
         (late if now >= job.submit + most else others).append(job)
     late.sort(key=lambda job: (job.submit, job.id))
-    return [*late, *others], len(late)
+    return [*late, *others], {job.id for job in late}
 
 
 def next_overdue(cluster: Cluster, now: float, most: float) -> float:

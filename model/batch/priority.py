@@ -66,7 +66,7 @@ class Priority(BatchPolicy):
     the one with the lower number. The order is taken anew at each pass.
 
     Jobs that have waited for `max_wait` come before all others, and have reservations whatever their number
-    and the window.
+    and the window. Those count: others have as many as are left.
 
     With no reservation nobody passes the first job that does not fit; with one it is EASY, with all
     conservative backfilling in the order of priority. Jobs that cannot be planned within `window` have none:
@@ -206,24 +206,21 @@ class Priority(BatchPolicy):
         """Jobs in order while they fit, then those that delay nobody who has a reservation."""
         if cluster.narrowest > cluster.free:
             return ()
-        ranked, late = self.order(cluster, now), 0
+        ranked, late = self.order(cluster, now), set[int]()
         if self.max_wait:
             ranked, late = overdue_first(ranked, now, self.max_wait)
         order: Iterable[Job] = cluster.admitted(ranked)
         if self.queue_depth:
-            order = islice(order, max(self.queue_depth, late))
+            order = islice(order, max(self.queue_depth, len(late)))
         if self.reservations == 0 or now < cluster.backfilled + self.interval:
             return turn_starts(cluster, order, now)
         cluster.backfilled = now
-        if late:
-            held = inf if self.reservations == "all" else max(self.reservations, late)
-            return reserved_starts(cluster, order, now, held, inf)
-        if self.reservations == 1:
+        if self.reservations == 1 and not late:
             return backfill(order, cluster, now, window=self.window)
         if self.reservations == "all" and self.window == inf:
             return fresh_starts(cluster, order, now)
         held = inf if self.reservations == "all" else self.reservations
-        return reserved_starts(cluster, order, now, held, self.window)
+        return reserved_starts(cluster, order, now, held, self.window, late)
 
     def next_pass(self, cluster: Cluster, now: float) -> float:
         """When backfilling is due, if it was left out, or the next job has waited too long."""

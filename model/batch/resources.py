@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf, nextafter
 from typing import Protocol
 
@@ -87,6 +87,7 @@ def resource_starts(
     reservations: float,
     window: float = inf,
     in_turn: bool = False,
+    late: Container[int] = (),
 ) -> Sequence[Job]:
     """As `reserved_starts`, where jobs need more than processors: each starts once it has all of it.
 
@@ -97,6 +98,7 @@ def resource_starts(
         reservations: how many jobs have one.
         window: s; a job that is planned to start later has none.
         in_turn: nobody passes the first that cannot start.
+        late: jobs, by number, that have a reservation all the same.
     """
     resources = cluster.resources
     assert resources is not None
@@ -108,10 +110,11 @@ def resource_starts(
     for job in order:
         needs = job.needs or {}
         fits = job.processors <= free and _within(needs, left)
-        reserves = not in_turn and waiting < reservations
-        if fits or reserves:
+        held_back = in_turn or waiting >= reservations
+        limit = inf if job.id in late else at_once if held_back else now + window
+        if fits or limit > at_once:
             duration = cluster.duration(job)
-            start = plan.place(job, duration, now + window if reserves else at_once)
+            start = plan.place(job, duration, limit)
             if fits and start == now:
                 chosen.append(job)
                 free -= job.processors

@@ -7,7 +7,7 @@ promised for it: that one got what was asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import nan
+from math import isnan, nan
 from typing import NamedTuple
 
 from gridtune.model.grid import Grid
@@ -182,7 +182,8 @@ def progress(job: Job, now: float, pace: float) -> float:
     if job.state is DONE:
         return job.work
     if job.state is RUNNING:
-        return min(job.work, (now - job.start) * pace * job.processors)
+        seconds = (now - job.start) * pace if isnan(job.given) else job.given
+        return min(job.work, seconds * job.processors)
     return 0.0
 
 

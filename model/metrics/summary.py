@@ -54,6 +54,8 @@ def summarise(
         MetricError: a metric of a user's own fails.
     """
     record = grid.record
+    for note in record.noting:
+        note()
     unsent = missing(record, grid.now)
     users = outcomes(
         record.jobs,

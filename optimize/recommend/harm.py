@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from math import isfinite
 
-from gridtune.model.metrics.registry import METRICS
+from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS, Definition
 from gridtune.optimize.records.recommendation import Harm
 from gridtune.optimize.replication.paired import difference
 
 LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
 RATE = 0.05  # false discovery rate
-WATCHED = (
-    "waiting", "response", "slowdown", "bounded_slowdown", "completed", "completed_work", "unhappy",
-    "unfairness", "lost", "owed_lost", "best_effort", "killed", "goodput", "late",
-)  # fmt: skip
+WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
+    "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",
+    "effort", "unhappy", "unfairness", "satisfaction", "shortfall", "lost", "failed", "killed", "missed",
+    "late", "rejected", "rejection", "refused", "expired", "dropped", "abandoned", "unfinished",
+}  # fmt: skip
 
 
 def harms(
@@ -27,7 +29,8 @@ def harms(
     Many metrics are compared: the paired t-tests keep the false discovery rate of `RATE`.
 
     Args:
-        baseline, changed: metrics by name, one value per replication; the same replications for both.
+        baseline, changed: metrics by name, one value per replication; the same replications for both. Where
+            one of both is not finite, such as a mean wait of no jobs, the others count.
         units: of the metrics.
         objectives: names of metrics that are told anyway.
 
@@ -38,15 +41,18 @@ def harms(
     found: list[Harm] = []
     doubts: list[float] = []
     for name, before in baseline.items():
-        after = changed.get(name)
-        if after is None or name in objectives or not _watched(name):
+        known = _watched(name)
+        pairs = [
+            pair for pair in zip(before, changed.get(name, ()), strict=False) if all(map(isfinite, pair))
+        ]
+        if known is None or name in objectives or len(pairs) < 2:
             continue
-        gap = difference(after, before)
-        worse = gap.mean < 0 if METRICS[name.partition(".")[0]].direction == "maximize" else gap.mean > 0
+        start = sum(first for first, _ in pairs) / len(pairs)
+        gap = difference([second for _, second in pairs], [first for first, _ in pairs])
+        worse = gap.mean < 0 if known.direction == "maximize" else gap.mean > 0
         if gap.confidence is None or gap.low is None or gap.high is None:
             continue
         doubts.append((1 - gap.confidence) / 2 if worse else 1.0)
-        start = sum(before) / len(before)
         found.append(Harm(name, units.get(name, ""), start, start + gap.mean, gap.low, gap.high))
     if not found:
         return ()
@@ -65,8 +71,9 @@ def ratio(harm: Harm) -> float:
     return high / low if low else float("inf")
 
 
-def _watched(name: str) -> bool:
-    base = name.partition(".")[0]
-    return (
-        base in METRICS and base.startswith(WATCHED) and METRICS[base].direction in ("minimize", "maximize")
-    )
+def _watched(name: str) -> Definition | None:
+    """What a metric means, be it of all jobs or of a class; None if nobody is worse off by it."""
+    stem = name.partition(".")[0]
+    if WATCHED.isdisjoint(stem.split("_")):
+        return None
+    return METRICS.get(name) or METRICS.get(stem) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 
 from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective
@@ -69,9 +68,7 @@ class Block:
         metrics = {}
         for name in sorted(names):
             columns = zip(*([run[name].value for run in case] for case in by_case), strict=True)
-            values = tuple(sum(column) / len(column) for column in columns)
-            if all(map(isfinite, values)):
-                metrics[name] = values
+            metrics[name] = tuple(sum(column) / len(column) for column in columns)
         return Sample(found, metrics)
 
     def broken(self, sample: Sample) -> tuple[str, ...]:

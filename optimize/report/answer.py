@@ -192,6 +192,8 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
     harms = _harms(one.harms, HARMS if most is None or most > TIGHT else 1)
     head = [] if titled or (most is not None and most < TIGHT) else [one.title]
     kept = len(told) if most is None else max(most - len(harms) - len(head), 1)
+    if kept >= len(told) and harms and harms[0].endswith(" more"):
+        harms = [f"{harms[0]}: --export-diff {one.letter}"]
     if kept < len(told):
         kept -= kept > 1
         more = f"and {counted(len(told) - kept, 'more change')}: --export-diff {one.letter}"
@@ -208,11 +210,15 @@ def _changed(one: ParameterChange, path: str) -> str:
 
 
 def _harms(harms: Sequence[Harm], most: int) -> list[str]:
-    """What gets worse, in a line: so many by name, the others counted."""
+    """What gets worse, in a line: the worst of so many classes by name, the others counted."""
     if not harms:
         return []
-    more = f"; and {len(harms) - most} more" if len(harms) > most else ""
-    return [f"also: {'; '.join(map(harm_text, harms[:most]))}{more}"]
+    classes: dict[str, Harm] = {}
+    for one in harms:
+        classes.setdefault(one.metric.partition(".")[2], one)
+    named = list(classes.values())[:most]
+    more = f"; and {len(harms) - len(named)} more" if len(harms) > len(named) else ""
+    return [f"also: {'; '.join(map(harm_text, named))}{more}"]
 
 
 def harm_text(one: Harm) -> str:

@@ -142,7 +142,7 @@ def _have_tasks_come(
         role, arrival = what
         task = grid.record.job(
             arrival.user,
-            grid.now,
+            arrival.time,  # what is made late was owed since
             arrival.runtime,
             kind=role,
             priority=arrival.priority,
