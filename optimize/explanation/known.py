@@ -12,7 +12,7 @@ from gridtune.optimize.records.evaluations import Evaluation
 
 
 def modelled(front: Front, *configurations: Evaluation) -> bool:
-    """Whether the Gaussian process knows the configurations."""
+    """Whether the posterior knows the configurations."""
     return front.posterior is not None and all(one.number in front.posterior for one in configurations)
 
 
@@ -41,7 +41,7 @@ def denials(known: Sequence[Change], validated: Sequence[Change], about: str) ->
             continue
         runs, model = in_words(other), in_words(one)
         if runs != model:  # without noise intervals are single numbers, which differ by rounding
-            yield f"{about}, validation runs say otherwise than the Gaussian process: {runs}, not {model}"
+            yield f"{about}, validation runs say otherwise than the posterior: {runs}, not {model}"
 
 
 def _apart(one: Change, other: Change) -> bool:
