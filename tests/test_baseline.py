@@ -138,6 +138,7 @@ def test_samplers_of_optuna_learn_from_what_they_have_not_proposed(scenario):
     assert proposed[0] != proposed[1]
 
 
+@pytest.mark.long
 def test_a_study_and_a_scenario_are_settings_to_start_from(scenario, tmp_path):
     run(scenario, out=tmp_path)
     space = Space.of(scenario, VARY)

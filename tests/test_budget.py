@@ -31,6 +31,7 @@ def known(found):
     return [(one.number, one.values, one.objectives, one.validated) for one in found.archive.evaluations]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runs", [30, 150])
 def test_a_budget_of_runs_is_kept_to_and_used(runs):
     found, count = done(runs=runs)

@@ -106,6 +106,7 @@ def test_the_scheduler_that_made_a_log_is_found(log_of):
     assert (found.parts, found.cut) == (5, 3)
 
 
+@pytest.mark.long
 def test_a_smaller_site_and_a_quota_are_found(log_of, tmp_path):
     fewer = calibrate(str(log_of("easy", nodes=7)))
     assert fewer.values["site.cluster.nodes"] == 7

@@ -53,6 +53,7 @@ def test_sensitivity_of_a_study_simulates_nothing(study, tmp_path):
     assert (tmp_path / "importances.svg").stat().st_size > 10_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

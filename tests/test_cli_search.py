@@ -70,6 +70,7 @@ def test_a_front_is_drawn_by_suffix(searched, tmp_path):
     assert "front.gif" in refused("front", out, "--plot", tmp_path / "front.gif")
 
 
+@pytest.mark.long
 def test_an_existing_study_is_not_overwritten_but_resumed_on_demand(searched):
     out, _ = searched
     before = (out / "front.json").read_text()

@@ -160,6 +160,7 @@ def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does(scenari
     assert again[0].value == 25
 
 
+@pytest.mark.long
 def test_tasks_fail_alone(scenario, cluster):
     with dask_pool(scaled(cluster, 2), [scenario]) as pool:
         outcomes = pool.map(square, [1, -2, 3])
@@ -170,6 +171,7 @@ def test_tasks_fail_alone(scenario, cluster):
     assert unsendable[1].failure.kind == "TypeError"
 
 
+@pytest.mark.long
 def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scenario, cluster, tmp_path):
     def interrupt():
         raise KeyboardInterrupt
@@ -301,6 +303,7 @@ def test_without_workers_it_is_said_and_waited_for_one(scenario, cluster, monkey
     assert re.search(r"keeps the [3-5] finished runs", said[0])
 
 
+@pytest.mark.long
 def test_nobody_waits_for_workers_for_ever(scenario, cluster, monkeypatch):
     monkeypatch.setattr(dask_workers, "LIMIT", 1.0)
     monkeypatch.setattr(pool_module, "CHECK_SECONDS", 0.1)

@@ -2,6 +2,7 @@
 
 from math import inf
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -191,6 +192,7 @@ def reference(tasks, fallback, unplaced):
     return ran
 
 
+@pytest.mark.long
 @given(tasks=TASKS, fallback=st.booleans(), unplaced=st.sampled_from(["stay", "reject"]))
 @settings(max_examples=150, deadline=None)
 def test_the_agent_does_what_a_slow_reference_does(tasks, fallback, unplaced):

@@ -103,6 +103,7 @@ def documents(draw, routings=ROUTINGS):
     }
 
 
+@pytest.mark.long
 @given(document=documents(), seed=st.integers(0, 5))
 @settings(max_examples=100, deadline=None)
 def test_no_task_is_lost_or_run_twice_and_no_server_does_two_things_at_once(document, seed):

@@ -205,6 +205,7 @@ def test_a_study_in_a_database_whose_making_fails_is_made_by_the_next_search(tmp
     assert len(load_archive(address).evaluations) == 3
 
 
+@pytest.mark.long
 def test_one_search_writes_to_a_folder_at_a_time(tmp_path):
     """Also where their studies are in different databases."""
     messages = []

@@ -16,6 +16,7 @@ def _needs_schedules():
         pytest.skip(str(error))
 
 
+@pytest.mark.long
 def test_ten_schedules_decide_three_claims(tmp_path):
     verdicts = {claim.id: claim.verdict for claim in schedules(Workbench(Pool(), 1, 1, tmp_path))}
     assert verdicts == {"O1": "met", "O2": "met", "O3": "undecided", "O4": "undecided", "O5": "met"}

@@ -100,6 +100,7 @@ def own_scenario(name, part):
     return Scenario(name, {key: value for key, value in document.items() if value}, federation.base)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", KINDS)
 def test_a_part_of_the_week_alone_is_a_scenario_of_its_tables(part):
     name, changes = "federation/lcg-week", {"horizon": 10000.0}

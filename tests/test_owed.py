@@ -34,9 +34,8 @@ def test_what_no_stream_brings_is_owed_too():
     assert owed.unmade(9.0) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["deadline/search", "deadline/several-agents", "dirac/search", "diet/day-regular"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["deadline/several-agents", "dirac/search", "diet/day-regular"])
 def test_what_is_made_late_was_owed_since_its_time(name, monkeypatch):
     def since(record):
         return [job.submit for job in record.jobs[:5]], [stay.entry for stay in record.stays[:5]]

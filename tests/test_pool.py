@@ -101,6 +101,7 @@ def test_a_result_that_cannot_be_sent_fails_alone():
     assert [outcome.index for outcome in outcomes if outcome.failure] == [2]
 
 
+@pytest.mark.long
 def test_aborted_workers_leave_no_thread_behind():
     before = set(threading.enumerate())
     for _ in range(20):

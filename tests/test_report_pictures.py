@@ -117,6 +117,7 @@ def test_a_view_shows_the_front_and_its_surroundings_not_the_worst():
     assert 2.5 < high < 4.0
 
 
+@pytest.mark.long
 def test_a_file_is_drawn_by_its_name_and_suffix(found, tmp_path):
     for name in ("parallel.png", "mine.svg", PAGE, OVERVIEW):
         save(found, tmp_path / name)

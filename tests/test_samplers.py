@@ -93,6 +93,7 @@ def test_a_sampler_that_learns_beats_random_configurations(name):
     assert found > random
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
 def test_failures_do_not_stop_a_sampler(name):
     everything_at_first = {*range(8), 11, 13}

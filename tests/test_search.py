@@ -52,6 +52,7 @@ def test_a_real_scenario_is_searched_alike_by_one_and_two_workers(scenario, pool
     assert len(alone.archive.evaluations) + len(alone.archive.failed) == 10
 
 
+@pytest.mark.long
 def test_evaluations_are_numbered_and_carry_estimates_and_other_metrics(scenario):
     archive = run(scenario).archive
     assert [evaluation.number for evaluation in archive.evaluations] == list(range(40))
@@ -101,6 +102,7 @@ def test_no_configuration_is_evaluated_twice_and_repetitions_cost_no_budget(scen
     assert len(calls) == 2 * len(archive.evaluations) == 36
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sampler", ["auto", "random", "qmc", "tpe", "nsga2", "pymoo-nsga2"])
 def test_an_exhausted_space_ends_the_search_with_a_note(scenario, sampler):
     vary = ["sed.speed=1.0,2.0", "client.dispatch=ethic"]

@@ -148,6 +148,7 @@ def test_a_changed_scenario_is_not_resumed_but_a_changed_title_is_no_matter(scen
     run(scenario.override({"title": "Better title"}), out=tmp_path, budget=4, resume=True)
 
 
+@pytest.mark.long
 def test_any_storage_that_optuna_knows_will_do(scenario, tmp_path):
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     with pytest.raises(KeyboardInterrupt):

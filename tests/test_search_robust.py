@@ -201,6 +201,7 @@ def test_a_metric_that_only_a_scenario_defines_may_be_an_objective_and_a_constra
         search(node, **{**asked, "objectives": [f"{metric}x"]})
 
 
+@pytest.mark.long
 def test_the_front_is_shown_scenario_by_scenario(scenario, busy):
     found = front(run(scenario, busy).archive)
     made = to_dict(found)

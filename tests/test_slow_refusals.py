@@ -20,6 +20,7 @@ def refused_in_time(action, error, message):
     assert process_time() - began < MOST
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("count", "message"), [(540_000, "4,000,000 bytes"), (150_000, "100,000 keys")])
 def test_many_unknown_keys_are_refused(tmp_path, count, message):
     file = tmp_path / "keys.toml"

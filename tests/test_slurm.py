@@ -208,6 +208,7 @@ def test_changes_without_counterpart_are_named(as_slurm, values, said):
     assert f"# no counterpart: {said}\n" in made.text()
 
 
+@pytest.mark.long
 def test_the_baseline_is_that_of_the_file(files, tmp_path):
     """A log that the file's own settings made is explained by them."""
     conf, qos = files

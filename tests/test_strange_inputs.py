@@ -89,6 +89,7 @@ def test_documents_are_taken_or_refused(rng, name, value):
     refused(lambda: scenario.spec)
 
 
+@pytest.mark.long
 @fuzzed
 @given(dice, st.sampled_from(SMALL), values | st.sampled_from(strange.LITERALS), st.text(max_size=6))
 def test_paths_and_values_are_taken_or_refused(rng, name, value, letters):

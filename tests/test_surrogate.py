@@ -39,6 +39,7 @@ def far_worse_unless_right(configuration):
     return [10.0 * right, 1.0 - 10.0 * right]
 
 
+@pytest.mark.long
 def test_the_surrogate_learns_of_an_objective_that_is_equal_at_most_configurations():
     space = Space((Parameter("x", low=0.0, high=1.0), Parameter("y", low=0.0, high=1.0)))
     sampler = samplers()["surrogate"](space, OBJECTIVES, 1, 8)

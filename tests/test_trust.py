@@ -103,6 +103,7 @@ def refused(result, *words):
         assert word in lines[0]
 
 
+@pytest.mark.long
 def test_a_document_that_is_toml_and_python_runs_under_no_command(call, tmp_path):  # noqa: F811
     (tmp_path / "evil.toml").write_text(BOTH)
     compile(BOTH, "evil", "exec")

@@ -3,10 +3,9 @@
     python docs/making/claims.py
 
 The verdicts on a paper stand between the lines `<!-- claims PAPER -->` and `<!-- end of claims -->` of some
-page; the counts of all papers between `<!-- counts of claims -->` and `<!-- end of counts -->`; what loses
-them between `<!-- changes and claims -->` and `<!-- end of changes -->`; what other seeds say of them between
-`<!-- seeds and claims -->` and `<!-- end of seeds -->`. The page of reference with all numbers is made when
-the site is built (`full`).
+page; the counts of all papers between `<!-- counts of claims -->` and `<!-- end of counts -->`. The page of
+reference with all numbers, what loses each claim and what other seeds say is made when the site is built
+(`full`).
 `python -m tests.benchmarks.claims` makes the data.
 
 A verdict that hangs on the seed is none: a claim that was met, or not, but would not be with many other
@@ -18,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -152,6 +151,10 @@ def full() -> Iterator[str]:
         for claim in made["claims"]:
             if claim["reason"]:
                 yield f"- {claim['id']}, {claim['claim']}: *{claim['verdict']}*: {claim['reason']}."
+    yield "\n## What loses a claim {#changes}"
+    yield lost()
+    yield "## Other seeds {#seeds}"
+    yield other_seeds()
 
 
 def _row(*cells: Any) -> str:
@@ -263,27 +266,14 @@ def other_seeds() -> str:
     return "\n".join([*rows, ""]) + "\n"
 
 
-BLOCKS = {
-    ("counts of claims", "end of counts"): counts,
-    ("changes and claims", "end of changes"): lost,
-    ("seeds and claims", "end of seeds"): other_seeds,
-}
-
-
 def written(page: str) -> str:
     """A page with its tables as the data say."""
 
     def table(found: re.Match[str]) -> str:
         return f"<!-- claims {found[1]} -->\n{claims(outcome(found[1]))}<!-- end of claims -->"
 
-    for (start, end), text in BLOCKS.items():
-
-        def block(
-            _: re.Match[str], start: str = start, end: str = end, text: Callable[[], str] = text
-        ) -> str:
-            return f"<!-- {start} -->\n{text()}<!-- {end} -->"
-
-        page = re.sub(f"<!-- {start} -->\n.*?<!-- {end} -->", block, page, flags=re.DOTALL)
+    start, end = "<!-- counts of claims -->\n", "<!-- end of counts -->"
+    page = re.sub(f"{start}.*?{end}", lambda _: f"{start}{counts()}{end}", page, flags=re.DOTALL)
     return re.sub(r"<!-- claims (\w+) -->\n.*?<!-- end of claims -->", table, page, flags=re.DOTALL)
 
 
