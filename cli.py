@@ -307,7 +307,7 @@ def sensitivity(
 @app.command(cls=Command, rich_help_panel=EVIDENCE)
 def explain(
     study: options.Study,
-    point: options.Point,
+    configuration: options.Configuration,
     replications: options.FreshReplications = None,
     jobs: options.AllJobs = None,
     dask: options.Dask = None,
@@ -324,7 +324,7 @@ def explain(
     from gridtune.scenarios.results.text import shortened
 
     made = open_study(study).explain(
-        point, replications=replications, jobs=jobs, dask=dask, ablate=ablate, progress=True
+        configuration, replications=replications, jobs=jobs, dask=dask, ablate=ablate, progress=True
     )
     json = format is Format.json
     sys.stdout.write(to_json(made.details.to_dict()) + "\n" if json else shortened(made.text, every=all))

@@ -124,7 +124,7 @@ class Grid(mesa.Model):
         for agent in agents:
             vars(agent).clear()
         self.agenda.let_go()
-        vars(self).clear()  # Mesa keeps what holds the grid in attributes of it
+        self.__dict__.clear()  # Mesa keeps what holds the grid in attributes of it
 
     def __enter__(self) -> Grid:
         return self

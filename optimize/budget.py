@@ -1,4 +1,4 @@
-"""Where a search ends: after so many points, runs or seconds, or when nothing changes; any first."""
+"""Where a search ends: after so many configurations, runs or seconds, or when nothing changes; any first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gridtune import limits
 from gridtune.scenarios.errors import ScenarioError
 
-POINTS = 100  # evaluations of a search of which nothing is said
+CONFIGURATIONS = 100  # evaluations of a search of which nothing is said
 SEARCH, VALIDATION = 0.85, 0.925  # shares of runs and time after which search and validation end
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -20,13 +20,13 @@ class Budget:
     """What a search may take.
 
     Attributes:
-        points: to evaluate, today's setting included.
-        runs: simulations in all, those on fresh seeds included; None for any number.
+        configurations: to evaluate, the baseline included.
+        runs: simulations in all, validation included; None for any number.
         seconds: that it may take, from its start; None for any number.
         converged: whether it ends when nothing changes, see `optimize.convergence`.
     """
 
-    points: int = POINTS
+    configurations: int = CONFIGURATIONS
     runs: int | None = None
     seconds: float | None = None
     converged: bool = False
@@ -34,42 +34,42 @@ class Budget:
     @classmethod
     def of(
         cls,
-        points: int | None,
+        configurations: int | None,
         runs: int | None = None,
         seconds: float | None = None,
         converged: bool = False,
     ) -> Budget:
-        """What was asked for; `POINTS` points where nothing was, any number of them where something else was.
+        """The limits asked for; `CONFIGURATIONS` without any limit, any number of them with another one.
 
         Raises:
             ScenarioError: nothing can be done with so little.
         """
-        for name, value in (("budget", points), ("runs", runs)):
+        for name, value in (("budget", configurations), ("runs", runs)):
             if value is not None and value < 1:
                 raise ScenarioError(f"{name} {value}: at least 1 is needed")
         if seconds is not None and not 0 < seconds < limits.NUMBER:
             raise ScenarioError(f"time {seconds:g}: expected a number of seconds above 0")
-        unlimited = POINTS if runs is None and seconds is None and not converged else limits.BUDGET
-        return cls(unlimited if points is None else points, runs, seconds, converged)
+        unlimited = CONFIGURATIONS if runs is None and seconds is None and not converged else limits.BUDGET
+        return cls(unlimited if configurations is None else configurations, runs, seconds, converged)
 
     @property
     def counted(self) -> bool:
-        """Whether the number of points is limited."""
-        return self.points < limits.BUDGET
+        """Whether the number of configurations is limited."""
+        return self.configurations < limits.BUDGET
 
     def expected(self, replications: int, cases: int) -> int:
-        """About how many points there will be: what suits a sampler depends on it.
+        """About how many configurations there will be: what suits a sampler depends on it.
 
         Args:
-            replications: runs of a point in each case.
-            cases: in which each point is run.
+            replications: runs of a configuration in each case.
+            cases: in which each configuration is run.
         """
         if self.runs is None:
-            return self.points if self.counted else POINTS
-        return max(1, min(self.points, round(SEARCH * self.runs / (replications * cases))))
+            return self.configurations if self.counted else CONFIGURATIONS
+        return max(1, min(self.configurations, round(SEARCH * self.runs / (replications * cases))))
 
     def __str__(self) -> str:
-        parts = [f"{self.points} evaluations"] if self.counted else []
+        parts = [f"{self.configurations} evaluations"] if self.counted else []
         parts += [] if self.runs is None else [f"{self.runs} runs"]
         parts += [] if self.seconds is None else [f"{self.seconds:g} s"]
         return " or ".join([*parts, *(["until nothing changes"] if self.converged else [])])

@@ -24,7 +24,7 @@ class SearchConfig(BaseModel):
     runs: int | None = Field(None, description="simulations in all, validation included; never exceeded")
     time: float | str | None = Field(None, description="seconds, or a text such as 10m or 1.5h")
     converged: bool = Field(False, description="end when the front has stopped growing")
-    sampler: str = Field("auto", description="who proposes configurations; `list` names them")
+    sampler: str = Field("auto", description="sampler that proposes configurations; `list` names all")
     batch: int | None = Field(None, ge=1, description="configurations proposed at once")
     replications: int | None = Field(None, description="runs of each configuration in the search")
     validation_replications: int | None = Field(
@@ -48,7 +48,7 @@ class SearchConfig(BaseModel):
     start: tuple[dict[str, Value], ...] = Field(
         (), description="configurations to evaluate after the baseline, values by path"
     )
-    today: bool | None = Field(
+    baseline: bool | None = Field(
         None, description="whether the baseline is evaluated first; it is unless runs are no simulations"
     )
     out: Path | None = Field(None, description="folder for the study and its front")

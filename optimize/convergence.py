@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gridtune.optimize.inference.model_of_runs import worth_of
+from gridtune.optimize.inference.gaussian_process import posterior_means
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import non_dominated
 from gridtune.optimize.runs.evaluator import Evaluator
@@ -19,9 +19,9 @@ TOLERANCE = 0.01  # of the hypervolume: growth that is nothing
 class Convergence:
     """Whether the last evaluations of a search have added to its front.
 
-    The hypervolume of all points so far is compared with that of all but the last `WINDOW` of them, both by
-    what the model of all runs so far expects of the points: values as seen grow for ever, by luck. The search
-    has converged when that is less than `TOLERANCE` more.
+    The hypervolume of all configurations so far is compared with that of all but the last `WINDOW` of them,
+    both by the posterior means of all runs so far: maxima of observed values grow for ever, by noise.
+    The search has converged when that is less than `TOLERANCE` more.
 
     Args:
         evaluator: knows what is known.
@@ -61,7 +61,7 @@ class Convergence:
         import numpy as np
 
         settings = self._evaluator.settings
-        values = worth_of(known, settings.objectives)
+        values = posterior_means(known, settings.objectives)
         allowed = np.array([feasible(one, settings.constraints) for one in known])
         if not allowed.any():
             return 0.0, 0.0

@@ -10,7 +10,7 @@ from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.samplers import Sampler, samplers
 from gridtune.optimize.search_space.constraints import Excesses, excesses
-from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.search_space.space import Configuration, key
 
 STALE_BATCHES = 25  # batches in a row without a new configuration, after which a sampler is given up
 
@@ -24,7 +24,7 @@ class Exploration:
 
     Args:
         evaluator: evaluates configurations.
-        sampler: proposes them; fresh from its seed.
+        sampler: proposes them; newly made from its seed.
         meter: says what is left of the budget.
     """
 
@@ -36,18 +36,20 @@ class Exploration:
     def explore(self) -> None:
         """Spend the budget, or as much of it as there are configurations to evaluate."""
         evaluator, size, budget = self.evaluator, self.settings.space.size(), self.meter.budget
-        evaluator.progress.start("configurations", budget.points if budget.counted else 0)
+        evaluator.progress.start("configurations", budget.configurations if budget.counted else 0)
         starts = self._starts()
         stale = 0
         while self._room():
             if size is not None and sum(1 for entry in evaluator.known.values() if entry.values) >= size:
                 evaluator.note(f"note: the space has only {size} configurations; all of them are evaluated")
                 break
-            points = self.sampler.ask()
-            proposed = {key(point): point for point in points}
-            new = {name: point for name, point in proposed.items() if name not in evaluator.known}
+            configurations = self.sampler.ask()
+            proposed = {key(one): one for one in configurations}
+            new = {
+                name: configuration for name, configuration in proposed.items() if name not in evaluator.known
+            }
             stale = 0 if new else stale + 1
-            if not points or stale >= STALE_BATCHES:
+            if not configurations or stale >= STALE_BATCHES:
                 self._replace_sampler()
                 stale = 0
                 continue
@@ -57,47 +59,49 @@ class Exploration:
             if len(missing) > room:
                 break
             if starts:
-                self._inform([point for point in starts.values() if point])
+                self._inform([one for one in starts.values() if one])
                 starts = {}
-            self._teach(points)
+            self._teach(configurations)
             if self._converged is not None and self._converged():
                 evaluator.note(f"note: {self._converged.reason}")
                 break
         evaluator.look()
 
-    def _room(self, points: Sequence[Point] = ()) -> int:
+    def _room(self, configurations: Sequence[Configuration] = ()) -> int:
         """How many of the next configurations the budget allows; whether it allows one if none are given."""
         numbers = range(self.settings.replications)
-        room = max(0, self.meter.budget.points - len(self.evaluator.known))
+        room = max(0, self.meter.budget.configurations - len(self.evaluator.known))
         left = self.meter.left_to_search(self.evaluator.spent)
-        if not points:
+        if not configurations:
             if self.evaluator.repeating:
                 return room
             each = len(numbers) * len(self.settings.run_in)
             return min(room, left // each)
         count = 0
-        while count < min(room, len(points)):
-            if self.evaluator.cost(points[: count + 1], [numbers] * (count + 1)) > left:
+        while count < min(room, len(configurations)):
+            if self.evaluator.cost(configurations[: count + 1], [numbers] * (count + 1)) > left:
                 break
             count += 1
         return count
 
-    def _starts(self) -> dict[str, Point]:
+    def _starts(self) -> dict[str, Configuration]:
         """Configurations before the sampler's own, by key: the baseline, then those asked for."""
-        baseline = self.settings.today
-        points = [*([] if baseline is None else [baseline.point]), *self.settings.starts]
-        return {key(point): point for point in points}
+        baseline = self.settings.baseline
+        configurations = [*([] if baseline is None else [baseline.configuration]), *self.settings.starts]
+        return {key(one): one for one in configurations}
 
-    def _inform(self, points: Sequence[Point]) -> None:
+    def _inform(self, configurations: Sequence[Configuration]) -> None:
         """Tell the sampler of configurations that it has not proposed."""
-        self.sampler.inform(points, self._results(points), [self._excesses(point) for point in points])
+        self.sampler.inform(
+            configurations, self._results(configurations), [self._excesses(one) for one in configurations]
+        )
 
-    def _teach(self, points: Sequence[Point]) -> None:
+    def _teach(self, configurations: Sequence[Configuration]) -> None:
         """Tell the sampler what became of its batch."""
         if self.settings.constraints:
-            self.sampler.learn(self._results(points), [self._excesses(point) for point in points])
+            self.sampler.learn(self._results(configurations), [self._excesses(one) for one in configurations])
         else:
-            self.sampler.tell(self._results(points))
+            self.sampler.tell(self._results(configurations))
 
     def _replace_sampler(self) -> None:
         """Fill the budget with configurations that the sampler has overlooked."""
@@ -108,9 +112,9 @@ class Exploration:
             f"note: {old.name} proposes nothing new after {known} configurations; others fill the budget"
         )
 
-    def _results(self, points: Sequence[Point]) -> list[list[float] | None]:
+    def _results(self, configurations: Sequence[Configuration]) -> list[list[float] | None]:
         """Means of the objectives; None for a configuration that failed."""
-        entries = [self.evaluator.known[key(point)] for point in points]
+        entries = [self.evaluator.known[key(one)] for one in configurations]
         return [
             [entry.objectives[objective.name].mean for objective in self.settings.objectives]
             if isinstance(entry, Evaluation)
@@ -118,7 +122,7 @@ class Exploration:
             for entry in entries
         ]
 
-    def _excesses(self, point: Point) -> Excesses:
+    def _excesses(self, configuration: Configuration) -> Excesses:
         """By how much a configuration breaks each constraint; of a failed one nothing is known."""
-        entry = self.evaluator.known[key(point)]
+        entry = self.evaluator.known[key(configuration)]
         return {} if isinstance(entry, Failed) else excesses(self.settings.constraints, entry.cases)

@@ -23,11 +23,11 @@ from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.runs.trials import ASKED, BUDGET, ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.base import Sampler
+from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Point, key
-from gridtune.optimize.search_space.today import starting_points, today_of
+from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import stored_settings
@@ -35,7 +35,7 @@ from gridtune.optimize.studies.study import OpenStudy, open_study
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.log_luck import with_luck
+from gridtune.scenarios.execution.log_noise import with_noise
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.results.locks import FOLDER, holding_folder
 from gridtune.scenarios.tables.search import SearchSpec
@@ -156,8 +156,8 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     """Check all that is asked for, before anything runs."""
     budget, spec = config.limits, scenario.spec.search or SearchSpec()
     each = spec.replications if config.replications is None else config.replications
-    scenario, lucky = with_luck(scenario)
-    others = [with_luck(other)[0] for other in config.others]
+    scenario, resampled = with_noise(scenario)
+    others = [with_noise(other)[0] for other in config.others]
     problem = problem_of(
         scenario, config.seed, objectives=config.objectives, require=config.require, vary=config.vary,
         others=others, seeds=config.seeds, robust=config.robust,
@@ -167,28 +167,28 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     name = config.study or default_name(scenario)
     stored = stored_settings(where, name)
     earlier = Settings.of_json(stored) if stored is not None and config.resume else None
-    raced = simulated if config.today is None else config.today
-    raced = raced if earlier is None else earlier.today is not None
-    standing = today_of(scenario, problem.space, problem.cases)
-    notes = [*lucky, *problem.notes]
+    raced = simulated if config.baseline is None else config.baseline
+    raced = raced if earlier is None else earlier.baseline is not None
+    standing = baseline_of(scenario, problem.space, problem.cases)
+    notes = [*resampled, *problem.notes]
     if config.resume and stored is None:
         notes.append(f"{name}: there is no study of that name to resume; it begins")
     if raced and standing.notes:
-        notes.append(f"the baseline is no point of the space: {'; '.join(standing.notes)}")
-    starts = dict[str, Point]()
-    for one in starting_points([*spec.start, *config.start], problem.space, standing, scenario.name):
+        notes.append(f"the baseline is no configuration of the space: {'; '.join(standing.notes)}")
+    starts = dict[str, Configuration]()
+    for one in starting_configurations([*spec.start, *config.start], problem.space, standing, scenario.name):
         if isinstance(one, str):
             notes.append(one)
         else:
             starts[key(one)] = one
     cases = len(problem.cases) or 1
     expected = budget.expected(each, cases)
-    kind = find(config.sampler, expected - (raced and not standing.point), problem.space)
+    kind = find(config.sampler, expected - (raced and not standing.configuration), problem.space)
     batch = config.batch
     if earlier is not None:
         kind = samplers().get(earlier.sampler, kind) if config.sampler == "auto" else kind
         batch = batch or earlier.batch
-        starts = starts or {key(point): point for point in earlier.starts}
+        starts = starts or {key(one): one for one in earlier.starts}
     settings = Settings(
         scenario, problem.space, problem.objectives, kind.name, batch or kind.batch_for(expected),
         config.seed, each, problem.cases, problem.robust, constraints,
@@ -203,9 +203,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     reserve = 2 * cases * (PAIR if config.validation_replications is None else config.validation_replications)
     least = 2 * cases * each + reserve
     if budget.runs is not None and budget.runs < least:
-        raise ScenarioError(
-            f"runs {budget.runs}: too few to search and to judge what is found; {least} at least"
-        )
+        raise ScenarioError(f"runs {budget.runs}: too few to search and to validate; {least} at least")
     return _Plan(settings, budget, name, where, kind, reserve, notes)
 
 
@@ -235,8 +233,8 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     refused: dict[int, tuple[str, ...]] = {}
 
     def archive() -> Archive:
-        points = plan.budget.points
-        return archive_of(plan.name, settings, running.entries, points, found, refused, len(running.table))
+        budget = plan.budget.configurations
+        return archive_of(plan.name, settings, running.entries, budget, found, refused, len(running.table))
 
     searched, fixed = running.spent, config.validation_replications
 
@@ -250,7 +248,7 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     Validation(running, archive, lambda: left(share, CHECKED), fixed).validate()
     if fixed != 0:
         told = front(archive())
-        recommender = Recommender(running, told, left, lambda point: _number(running, point))
+        recommender = Recommender(running, told, left, lambda configuration: _number(running, configuration))
         found, refused = recommender.recommend(), recommender.refused
     study.set_attribute(RECOMMENDATIONS, [one.as_json() for one in found])
     study.set_attribute(REFUSED, refused)
@@ -268,15 +266,15 @@ def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:
     if before != asked or budget.seconds is not None:
         count = len(study.rows)
     study.set_attribute(ASKED, [asked, count])
-    study.set_attribute(BUDGET, budget.points)
+    study.set_attribute(BUDGET, budget.configurations)
     return int(count)
 
 
-def _number(running: Evaluator, point: Point) -> int:
+def _number(running: Evaluator, configuration: Configuration) -> int:
     """The number of a configuration, which is evaluated if it was not."""
-    if key(point) not in running.known:
-        running.evaluate([point])
-    return running.known[key(point)].number
+    if key(configuration) not in running.known:
+        running.evaluate([configuration])
+    return running.known[key(configuration)].number
 
 
 def default_name(scenario: Scenario) -> str:

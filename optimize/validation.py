@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gridtune.optimize.front.front import ON_FRONT, comparable, keeps
-from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
-from gridtune.optimize.inference.noisy_surface import NoisySurface
-from gridtune.optimize.inference.response_surface import coordinates_of, distances
+from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
+from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
+from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.shortlist import promising, shortlist
@@ -76,9 +76,9 @@ class Validation:
             most = max(most, count)
             if evaluator.baseline in known:
                 more[evaluator.baseline] = max(most, self._validated(evaluator.baseline))
-            points = [known[one].values for one in more]
+            configurations = [known[one].values for one in more]
             numbers = [evaluator.validation(count) for count in more.values()]
-            if evaluator.cost(points, numbers) > self._left():
+            if evaluator.cost(configurations, numbers) > self._left():
                 break
             affordable = more
         evaluator.extend(affordable, PHASE)
@@ -86,7 +86,7 @@ class Validation:
 
     def _validated(self, name: str) -> int:
         entry = self._evaluator.known[name]
-        return entry.fresh_replications if isinstance(entry, Evaluation) else 0
+        return entry.validation_replications if isinstance(entry, Evaluation) else 0
 
     def _able(self) -> list[Evaluation]:
         """Configurations that keep the constraints in the search."""
@@ -98,25 +98,25 @@ class Validation:
         settings = self._evaluator.settings
         values = costs([one.objectives for one in able], settings.objectives)
         apart = distances(coordinates_of([one.values for one in able]))
-        surface = NoisySurface.of(apart, values, settings.seed)
+        surrogate = NoisySurrogate.of(apart, values, settings.seed)
         rng = np.random.default_rng([settings.seed, len(able), 7])
-        draws = surface.draws(apart, values, range(len(able)), DRAWS, rng)
+        draws = surrogate.draws(apart, values, range(len(able)), DRAWS, rng)
         return [able[at] for at in promising(draws, range(len(able)), BATCH)]
 
     def _uncertain(self) -> dict[str, int]:
         """Validation runs that uncertain configurations should have, the most uncertain first, by key."""
         able, settings = self._able(), self._evaluator.settings
         rivals = {one.number for one in able if keeps(one, settings.constraints)}
-        judged = judgement_of(able, settings.objectives, settings.seed, rivals=rivals)
-        if judged is None:
+        posterior = posterior_of(able, settings.objectives, settings.seed, rivals=rivals)
+        if posterior is None:
             return {}
         known = {one.number: one for one in able}
         open_ = [
             (abs(chance - (UNLIKELY + ON_FRONT) / 2), number)
-            for number, chance in judged.chances.items()
-            if UNLIKELY <= chance < ON_FRONT and known[number].fresh_replications < MOST
+            for number, chance in posterior.chances.items()
+            if UNLIKELY <= chance < ON_FRONT and known[number].validation_replications < MOST
         ]
         return {
-            key(known[number].values): known[number].fresh_replications + PAIR
+            key(known[number].values): known[number].validation_replications + PAIR
             for _, number in sorted(open_)[:BATCH]
         }

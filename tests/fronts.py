@@ -17,8 +17,8 @@ def estimate(*values):
     return Estimate(float(np.mean(values)), error, tuple(float(value) for value in values))
 
 
-def evaluation(number, objectives, outcomes, *, fresh=None, values=None):
-    """One point; `outcomes` and `fresh` hold for each objective a value or a tuple of replications."""
+def evaluation(number, objectives, outcomes, *, validation=None, values=None):
+    """One configuration; `outcomes` and `validation` have a value, or several, for each objective."""
 
     def estimates(given):
         given = [one if isinstance(one, tuple) else (one,) for one in given]
@@ -29,21 +29,21 @@ def evaluation(number, objectives, outcomes, *, fresh=None, values=None):
         {"client.n_submit": number} if values is None else values,
         estimates(outcomes),
         {"makespan": 100.0},
-        estimates(fresh) if fresh is not None else None,
+        estimates(validation) if validation is not None else None,
     )
 
 
-def archive(objectives, *outcomes, fresh=None, **facts):
-    fresh = fresh or [None] * len(outcomes)
-    points = [
-        evaluation(k, objectives, one, fresh=new)
-        for k, (one, new) in enumerate(zip(outcomes, fresh, strict=True))
+def archive(objectives, *outcomes, validation=None, **facts):
+    validation = validation or [None] * len(outcomes)
+    configurations = [
+        evaluation(k, objectives, one, validation=new)
+        for k, (one, new) in enumerate(zip(outcomes, validation, strict=True))
     ]
-    return Archive("study", "diet/day-regular", tuple(objectives), tuple(points), **facts)
+    return Archive("study", "diet/day-regular", tuple(objectives), tuple(configurations), **facts)
 
 
-def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
-    """A noisy search over mixed, conditional parameters, its apparent front validated on fresh seeds."""
+def search(configurations=60, *, objectives=3, replications=4, validation=8, seed=0):
+    """A noisy search over mixed, conditional parameters, its apparent front validated on validation seeds."""
     from gridtune.optimize.front.front import front
 
     draw = np.random.default_rng(seed)
@@ -58,8 +58,8 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
         )
         return [tuple(column) for column in (unhappy, unfair, completed)][:objectives]
 
-    facts, points_made = {}, []
-    for k in range(points):
+    facts, made = {}, []
+    for k in range(configurations):
         legacy, n_submit, window = (
             bool(draw.random() < 0.5),
             int(10 ** draw.uniform(1, 3)),
@@ -75,12 +75,15 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
         )
         values |= {"client.spacing": float(draw.uniform(1e-4, 1e-2)), "sed.strict": bool(draw.random() < 0.5)}
         facts[k] = (n_submit / 190 if legacy else 1.0, legacy, window)
-        points_made.append(evaluation(k, goals, observe(replications, *facts[k]), values=values))
-    failed = tuple(Failed(number, {"client.dispatch": "legacy"}, "broke") for number in (points, points + 1))
-    found = Archive(
-        "regular", "diet/day-regular", goals, tuple(points_made), failed, "tpe", 1, replications, points
+        made.append(evaluation(k, goals, observe(replications, *facts[k]), values=values))
+    failed = tuple(
+        Failed(number, {"client.dispatch": "legacy"}, "broke")
+        for number in (configurations, configurations + 1)
     )
-    if not fresh:
+    found = Archive(
+        "regular", "diet/day-regular", goals, tuple(made), failed, "tpe", 1, replications, configurations
+    )
+    if not validation:
         return found
     short = {member.evaluation.number for member in front(found).members}
     tested = tuple(
@@ -88,29 +91,31 @@ def search(points=60, *, objectives=3, replications=4, fresh=8, seed=0):
             e.number,
             goals,
             [e.objectives[o.name].values for o in goals],
-            fresh=observe(fresh, *facts[e.number]) if e.number in short else None,
+            validation=observe(validation, *facts[e.number]) if e.number in short else None,
             values=e.values,
         )
-        for e in points_made
+        for e in made
     )
-    return Archive("regular", "diet/day-regular", goals, tested, failed, "tpe", 1, replications, points)
+    return Archive(
+        "regular", "diet/day-regular", goals, tested, failed, "tpe", 1, replications, configurations
+    )
 
 
 def with_baseline(found):
     """A search whose first configuration is the baseline."""
-    return replace(found, today=0, present=found.evaluations[0].values)
+    return replace(found, baseline=0, present=found.evaluations[0].values)
 
 
 def advised(found, most=2):
     """A front with recommendations made by hand: the best of each objective, with its first changes."""
-    from gridtune.optimize.front.against_today import gains
+    from gridtune.optimize.front.against_baseline import gains
     from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
     from gridtune.optimize.report.recommended import changed_values
 
-    made, seen = [], {found.archive.today}
+    made, seen = [], {found.archive.baseline}
     for objective in found.objectives:
         sign = 1 if objective.direction == "minimize" else -1
-        left = [one for one in found.kept if one.evaluation.number not in seen]
+        left = [one for one in found.on_front if one.evaluation.number not in seen]
         best = min(left, key=lambda one: sign * found.value(one.evaluation.number, objective)).evaluation
         seen.add(best.number)
         known = {one.metric.name: one for one in gains(found, best)}

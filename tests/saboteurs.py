@@ -143,9 +143,9 @@ def verdict(twin: Metrics, honest: Metrics, objectives: list[str]) -> str:
     return "level" if twin["lost_work"].value <= honest["lost_work"].value else ""
 
 
-def worst_loss(point: Metrics, today: Metrics) -> float:
+def worst_loss(configuration: Metrics, baseline: Metrics) -> float:
     """What a run loses beyond another one, of all its work or of the class that loses most."""
-    return max(excess_losses(point, today).values())
+    return max(excess_losses(configuration, baseline).values())
 
 
 def changed(twin: Metrics, honest: Metrics) -> bool:

@@ -1,4 +1,4 @@
-"""A fast stand-in for the simulator, which trades three metrics off, with noise common to all points."""
+"""A fast stand-in for the simulator, trading three metrics off, with noise common to all configurations."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def toy(task):
 
 
 def noisy(task, scale=1.0):
-    """The toy with noise of each point's own beside the common one."""
+    """The toy with noise of each configuration's own beside the common one."""
     metrics = toy(task)
     own = zlib.crc32(key(task.values).encode())
     draw = np.random.default_rng([own, task.seed, task.replication])
@@ -74,10 +74,10 @@ def busy_toy(task):
     return metrics
 
 
-def toy_with_today(task, scale=1.0):
-    """The noisy toy, which knows what the scenario as it stands is: ethic clients, window 1, speed 1."""
-    today = {"client.dispatch": "ethic", "client.dispatch.window": 1, "sed.speed": 1.0}
-    return noisy(replace(task, values=task.values or today), scale)
+def toy_with_baseline(task, scale=1.0):
+    """The noisy toy, which knows the baseline: ethic clients, window 1, speed 1."""
+    baseline = {"client.dispatch": "ethic", "client.dispatch.window": 1, "sed.speed": 1.0}
+    return noisy(replace(task, values=task.values or baseline), scale)
 
 
 class Interrupting:
@@ -107,7 +107,7 @@ def slow_toy(task):
 
 
 def sometimes_failing(task):
-    """Raise for some points, give no number for others."""
+    """Raise for some configurations, give no number for others."""
     window = task.values.get("client.dispatch.window", 0)
     if window == 3:
         raise RuntimeError("no such\nwindow")

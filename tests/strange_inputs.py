@@ -1,8 +1,7 @@
 """Inputs that hardly fit, made at random: documents, paths, traces, manifests, options, runs, studies.
 
 Each is the words of a command, with the files that it meets written to a folder. `ingredients` makes what
-they
-start from, once.
+they start from, once.
 """
 
 from __future__ import annotations

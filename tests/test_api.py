@@ -170,11 +170,11 @@ def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):
     made = gt.sweep(NAME, {"workload.count": [1, 2], "client.dispatch": ["ethic", "legacy"]}, out=tmp_path)
     vary = ["--vary", "workload.count=1,2", "--vary", "client.dispatch=ethic,legacy"]
     assert made.to_dict() == printed("sweep", NAME, *vary)
-    points = made.points
-    assert len(points) == 4
-    assert points["client.dispatch"].dtype == "category"
-    assert points["workload.count"].dtype == "int64"
-    assert (made.runs.query("metric == 'completed'")["value"].to_numpy() == points["completed"]).all()
+    configurations = made.points
+    assert len(configurations) == 4
+    assert configurations["client.dispatch"].dtype == "category"
+    assert configurations["workload.count"].dtype == "int64"
+    assert (made.runs.query("metric == 'completed'")["value"].to_numpy() == configurations["completed"]).all()
     assert (tmp_path / "sweep.json").exists()
     assert len(made.plot(["completed"]).axes) == 1
 
@@ -200,7 +200,7 @@ def test_a_search_has_the_numbers_of_the_command_line(study):
     assert estimated == pytest.approx(front["unfairness"][front["on_front"]].tolist(), abs=1e-4)
     table = study.evaluations
     assert len(table) == made["evaluations"] == 8
-    kept = {n for one in study.details.kept for n in (one.evaluation.number, *one.equivalents)}
+    kept = {n for one in study.details.on_front for n in (one.evaluation.number, *one.equivalents)}
     assert set(table.index[table["on_front"]]) == kept
     assert table["client.dispatch"].dtype == "category"
     assert table["completed_search_se"].dtype == float
@@ -219,7 +219,7 @@ def test_a_search_is_read_as_a_study_of_optuna(study):
     assert study.hypervolume == study.details.hypervolume
 
 
-def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
+def test_failed_configurations_are_rows_that_say_why(scenario, tmp_path):
     kept = str(tmp_path / "kept.log")
     failing = gt.search(
         scenario, budget=6, sampler="random", jobs=1, objectives=["waiting_mean"], storage=kept,
@@ -234,8 +234,8 @@ def test_failed_points_are_rows_that_say_why(scenario, tmp_path):
     pd.testing.assert_frame_equal(gt.open_study(kept).evaluations, table)
 
 
-def test_a_point_of_a_search_can_be_run_and_explained(study):
-    number = study.details.kept[-1].evaluation.number
+def test_a_configuration_of_a_search_can_be_run_and_explained(study):
+    number = study.details.on_front[-1].evaluation.number
     chosen = study.at(str(number))
     assert chosen.document == study.at(number).document
     assert study.at("baseline").active == study.scenario.active
@@ -252,7 +252,7 @@ def test_a_point_of_a_search_can_be_run_and_explained(study):
 
 def test_what_is_shown_is_short(scenario, result, study):
     made = gt.sweep(scenario, {"workload.count": [1, 2]})
-    why = study.explain(study.details.kept[-1].evaluation.number, replications=1, ablate=False, jobs=1)
+    why = study.explain(study.details.on_front[-1].evaluation.number, replications=1, ablate=False, jobs=1)
     run = gt.Result(scenario, 1, result.runs, result.tables)
     for one in (scenario, result, run, made, study, why):
         assert len(repr(one)) < 200, one
@@ -280,7 +280,7 @@ def reachable(root, path, seen, depth=4):
 
 
 def test_what_a_notebook_meets_on_the_way_is_short_too(scenario, result, study):
-    why = study.explain(study.details.kept[-1].evaluation.number, replications=2, jobs=1)
+    why = study.explain(study.details.on_front[-1].evaluation.number, replications=2, jobs=1)
     model = gt.GridModel(scenario=scenario, seed=1)
     seen, met = {}, {}
     for name, root in {"study": study, "why": why, "result": result, "model": model}.items():

@@ -1,4 +1,4 @@
-"""A search ends after so many points, runs or seconds, or when nothing changes; whatever comes first."""
+"""A search ends after so many configurations, runs or seconds, or when nothing changes; the first counts."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from gridtune.optimize.convergence import LEAST
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
 from gridtune.scenarios.errors import ScenarioError
-from search_toys import VARY, noisy, toy_with_today
+from search_toys import VARY, noisy, toy_with_baseline
 
 OBJECTIVES = ["unfairness", "completed"]
 
@@ -45,22 +45,24 @@ def test_a_budget_of_runs_is_kept_to_and_used(runs):
     ("more", "unit"),
     [
         ({}, 1),
-        ({"today": True, "work": toy_with_today}, 1),
-        ({"today": True, "work": toy_with_today, "validation_replications": 4}, 1),
+        ({"baseline": True, "work": toy_with_baseline}, 1),
+        ({"baseline": True, "work": toy_with_baseline, "validation_replications": 4}, 1),
         ({"seeds": [1, 2]}, 2),
-        ({"seeds": [1, 2], "today": True, "work": toy_with_today, "validation_replications": 3}, 2),
-        ({"replications": 2, "today": True, "work": toy_with_today, "allow_loss": False}, 2),
+        ({"seeds": [1, 2], "baseline": True, "work": toy_with_baseline, "validation_replications": 3}, 2),
+        ({"replications": 2, "baseline": True, "work": toy_with_baseline, "allow_loss": False}, 2),
     ],
 )
 def test_few_runs_are_spent_and_something_is_run_again(more, unit):
     again = more.get("validation_replications", 2)
     for runs in range(2 * unit * (1 + again) + 2, 47, 5):
         found, count = done(runs=runs, **more)
-        fresh = {one.number: one.fresh_replications for one in found.archive.evaluations}
+        validation = {one.number: one.validation_replications for one in found.archive.evaluations}
         assert runs - 5 * unit <= count <= runs, runs
-        assert sorted(fresh.values())[-2] >= again, "two configurations can be compared, on two streams"
-        if found.archive.today is not None:
-            assert fresh[found.archive.today] == max(fresh.values()), runs
+        assert sorted(validation.values())[-2] >= again, (
+            "two configurations can be compared, on two replications"
+        )
+        if found.archive.baseline is not None:
+            assert validation[found.archive.baseline] == max(validation.values()), runs
 
 
 def test_where_nothing_is_validated_the_search_takes_all_runs():
@@ -70,10 +72,11 @@ def test_where_nothing_is_validated_the_search_takes_all_runs():
 
 
 def test_what_many_validation_replications_take_is_left_to_them():
-    fresh = [
-        one.fresh_replications for one in done(runs=200, validation_replications=25)[0].archive.evaluations
+    validation = [
+        one.validation_replications
+        for one in done(runs=200, validation_replications=25)[0].archive.evaluations
     ]
-    assert fresh.count(25) >= 2
+    assert validation.count(25) >= 2
 
 
 def test_runs_that_suffice_for_no_search_are_refused(tmp_path):
@@ -147,7 +150,8 @@ def test_what_is_no_duration_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"points": 0}, {"points": None, "runs": 0}, {"points": None, "seconds": 0.0}]
+    "wrong",
+    [{"configurations": 0}, {"configurations": None, "runs": 0}, {"configurations": None, "seconds": 0.0}],
 )
 def test_a_budget_of_nothing_is_refused(wrong):
     with pytest.raises(ScenarioError):

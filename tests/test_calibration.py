@@ -6,8 +6,8 @@ import random
 import numpy as np
 import pytest
 
+from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.space import Space
-from gridtune.optimize.search_space.today import today_of
 from gridtune.scenarios import ScenarioError, load, simulate
 from gridtune.scenarios.calibration import fit, logs
 from gridtune.scenarios.calibration.fit import calibrate
@@ -117,8 +117,8 @@ def test_a_smaller_site_and_a_quota_are_found(log_of, tmp_path):
     # What was found is where a search of what is written begins.
     made = load_text(scenario_text(limited), tmp_path)
     space = Space.of(made)
-    assert today_of(made, space).point["site.cluster.quota.user_running"] == 1
-    assert not today_of(made, space).notes
+    assert baseline_of(made, space).configuration["site.cluster.quota.user_running"] == 1
+    assert not baseline_of(made, space).notes
 
 
 def test_what_it_takes_to_start_is_no_quota(log_of):
@@ -172,10 +172,10 @@ def test_a_parameter_is_widened_to_hold_what_was_found(one, value, expected):
 
 
 @pytest.mark.parametrize("policy", FAMILIES)
-def test_whatever_policy_is_found_is_a_point_of_the_space_that_is_written(policy, tmp_path, log_of):
+def test_whatever_policy_is_found_is_a_configuration_of_the_space_that_is_written(policy, tmp_path, log_of):
     found = calibrated_as({"site.cluster.policy": policy, "site.cluster.quota.user_running": 32.0})
     made = load_text(scenario_text(found), tmp_path)
-    assert today_of(made, Space.of(made)).notes == ()
+    assert baseline_of(made, Space.of(made)).notes == ()
 
 
 def calibrated_as(values):

@@ -28,7 +28,7 @@ def test_cases_are_summed_up_towards_what_is_worse(text, least, most):
 
 
 def test_rounding_does_not_move_a_quantile_to_the_next_case():
-    assert 0.55 * 100 > 55  # in floating point
+    assert 0.55 * 100 > 55  # in floating configuration
     assert Robust.of("quantile:0.55").value(list(range(1, 101)), "minimize") == 55
 
 

@@ -1,10 +1,10 @@
-"""What changes from one configuration to another, and how surely."""
+"""Changes from one configuration to another, with their probabilities."""
 
 from dataclasses import replace
 
 import pytest
 
-from gridtune.optimize.front.against_today import (
+from gridtune.optimize.front.against_baseline import (
     between,
     gains,
     in_words,
@@ -33,7 +33,7 @@ def times(factor):
     return tuple(factor * value for value in BASE)
 
 
-def test_other_metrics_are_told_that_surely_change_the_relatively_largest_first():
+def test_other_metrics_that_change_significantly_are_told_the_relatively_largest_first():
     factors = {"a": 1.1, "c": 2.0, "b": 0.5, "d": 1.3, "e": 1.2, "f": 1.05, "events": 9.0, "unfairness": 5.0}
     start = dict.fromkeys((*factors, "gone", "noisy"), BASE)
     to = {name: times(factor) for name, factor in factors.items()} | {"noisy": BASE[::-1], "new": BASE}
@@ -46,8 +46,8 @@ def test_other_metrics_are_told_that_surely_change_the_relatively_largest_first(
 
 def test_the_more_metrics_are_looked_at_the_surer_each_must_be():
     zeros, risen = (0.0,) * 5, (1.0, 2.0, 1.5, 2.5, 0.9)
-    doubt = 1 - difference(risen, zeros).confidence
-    assert 0.01 / 2 < doubt <= 0.01
+    p = 1 - difference(risen, zeros).confidence
+    assert 0.01 / 2 < p <= 0.01
     assert len(other_changes((), {"a": zeros}, {"a": risen}, {})) == 1
     assert other_changes((), {"a": zeros, "b": zeros}, {"a": risen, "b": zeros}, {}) == ()
 
@@ -64,7 +64,7 @@ def test_means_are_over_the_replications_that_both_have():
     assert change(COMPLETED, (-4.0,), (-1.0,)).relative == 0.75
 
 
-def test_only_objectives_that_both_points_have_change():
+def test_only_objectives_that_both_configurations_have_change():
     both = {"unfairness": (1.0,), "completed": (5.0,)}
     assert [one.metric for one in changes((UNFAIR, COMPLETED), both, both)] == [UNFAIR, COMPLETED]
     assert [one.metric for one in changes((UNFAIR, COMPLETED), {"unfairness": (1.0,)}, both)] == [UNFAIR]
@@ -79,7 +79,7 @@ def test_only_objectives_that_both_points_have_change():
         (UNSURE, "unfairness lower by 2 (-2 to 6)"),
         (SAME, "unfairness the same"),
         (ALWAYS, "unfairness lower by 2 in every run"),
-        (ONCE, "unfairness lower by 2 (one run: how surely is unknown)"),
+        (ONCE, "unfairness lower by 2 (one run: noise is unknown)"),
     ],
 )
 def test_a_change_in_words(gap, said):
@@ -100,18 +100,18 @@ def test_gains_costs_what_cannot_be_told_and_what_stays_have_a_line_each():
     assert next(told_changes([of(replace(MORE, low=0.0))])).startswith("no significant difference")
 
 
-def test_what_a_point_sets_otherwise_is_listed_in_its_order():
-    study = archive((UNFAIR,), (1,), (2,), today=0, present={"a": 1, "b": 2, "gone": 3, "same": 4})
-    point = replace(study.evaluations[1], values={"new": 5, "b": 7, "a": True, "same": 4})
-    found = changed_values(front(study), point.values)
+def test_what_a_configuration_sets_otherwise_is_listed_in_its_order():
+    study = archive((UNFAIR,), (1,), (2,), baseline=0, present={"a": 1, "b": 2, "gone": 3, "same": 4})
+    configuration = replace(study.evaluations[1], values={"new": 5, "b": 7, "a": True, "same": 4})
+    found = changed_values(front(study), configuration.values)
     assert list(found.items()) == [("new", (None, 5)), ("b", (2, 7)), ("a", (1, True))]
     assert changed_values(front(study), study.present) == {}
     assert gains(front(study), study.evaluations[0]) == ()
     assert gains(front(archive((UNFAIR,), (1,), (2,))), study.evaluations[1]) == ()
 
 
-def test_points_are_compared_on_fresh_seeds_only_where_both_have_them():
-    study = archive((UNFAIR,), (1.0,), (3.0,), (4.0,), fresh=[((10.0, 11.0),), ((15.0, 16.0),), None])
+def test_configurations_are_compared_on_validation_seeds_only_where_both_have_them():
+    study = archive((UNFAIR,), (1.0,), (3.0,), (4.0,), validation=[((10.0, 11.0),), ((15.0, 16.0),), None])
     found, (a, b, c) = front(study), study.evaluations
     assert between(found, a, b)[0].difference.mean == 5.0
     assert between(found, a, c)[0].difference.mean == 3.0

@@ -1,4 +1,4 @@
-"""Two studies or runs side by side: paired where streams are common, volumes under one reference point."""
+"""Two studies or runs side by side: paired under common random numbers, volumes under one reference point."""
 
 import json
 
@@ -21,40 +21,40 @@ from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.report.comparison import compared, compared_fronts
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
-from search_toys import VARY, toy_with_today
+from search_toys import VARY, toy_with_baseline
 from tests.calls import call  # noqa: F401
 from tests.fronts import COMPLETED, UNFAIR, archive
 
 
 def kept(folder, **options):
     search(
-        load("diet/day-regular"), budget=16, vary=VARY, work=toy_with_today, today=True, sampler="random",
-        out=folder, **options,
+        load("diet/day-regular"), budget=16, vary=VARY, work=toy_with_baseline, baseline=True,
+        sampler="random", out=folder, **options,
     )  # fmt: skip
     return str(folder)
 
 
-def test_common_streams_are_compared_in_pairs():
-    streams = np.random.default_rng(1).normal(0, 5, 8)
-    a, b = streams.tolist(), (streams + 1 + 0.1 * np.arange(8)).tolist()
+def test_common_replications_are_compared_in_pairs():
+    effects = np.random.default_rng(1).normal(0, 5, 8)
+    a, b = effects.tolist(), (effects + 1 + 0.1 * np.arange(8)).tolist()
     paired, apart = (compared(UNFAIR, a, b, common=common) for common in (True, False))
     assert paired.low == difference(b, a).low > 0 > apart.low
     assert (paired.better, apart.better) == (False, False)
     assert paired.difference == pytest.approx(apart.difference)
 
 
-def test_the_reference_point_is_twice_as_bad_as_today_whatever_else_was_searched():
-    points = [((0.2, 0.4), (90, 110)), ((0.1, 0.1), (50, 50)), ((9.0, 9.0), (1, 1))]
-    assert reference_point(archive((UNFAIR, COMPLETED), *points, today=0)) == (0.4, 0.0)
-    assert reference_point(archive((UNFAIR, COMPLETED), *points[:2], today=0)) == (0.4, 0.0)
-    assert reference_point(archive((UNFAIR, COMPLETED), *points)) != (0.4, 0.0)
-    idle = archive((UNFAIR, COMPLETED), (0.0, 0.0), today=0)
+def test_the_reference_point_is_twice_as_bad_as_the_baseline_whatever_else_was_searched():
+    configurations = [((0.2, 0.4), (90, 110)), ((0.1, 0.1), (50, 50)), ((9.0, 9.0), (1, 1))]
+    assert reference_point(archive((UNFAIR, COMPLETED), *configurations, baseline=0)) == (0.4, 0.0)
+    assert reference_point(archive((UNFAIR, COMPLETED), *configurations[:2], baseline=0)) == (0.4, 0.0)
+    assert reference_point(archive((UNFAIR, COMPLETED), *configurations)) != (0.4, 0.0)
+    idle = archive((UNFAIR, COMPLETED), (0.0, 0.0), baseline=0)
     assert reference_point(idle) == (1.0, -1.0)
 
 
 def test_volumes_have_the_reference_of_the_first():
-    one = archive((UNFAIR, COMPLETED), (1.0, 10.0), (0.5, 8.0), today=0)
-    two = archive((UNFAIR, COMPLETED), (3.0, 10.0), (0.5, 9.0), today=0)
+    one = archive((UNFAIR, COMPLETED), (1.0, 10.0), (0.5, 8.0), baseline=0)
+    two = archive((UNFAIR, COMPLETED), (3.0, 10.0), (0.5, 9.0), baseline=0)
     volume, *_ = compared_fronts(front(one), front(two), common=True)
     assert (volume.first, volume.second) == (1 * 10 + 0.5 * 8, 1.5 * 9)
     assert (volume.low, volume.better) == (None, False)
@@ -69,8 +69,10 @@ def test_two_studies(tmp_path):
     made = run_compare(a, b)
     assert made["paired"]
     named = {row["name"]: row for row in made["rows"]}
-    assert named["hypervolume"]["difference"] == 0, "the same points, on the streams that both have"
-    assert named["baseline unfairness"]["difference"] == 0, "on the streams that both have"
+    assert named["hypervolume"]["difference"] == 0, (
+        "the same configurations, on the replications that both have"
+    )
+    assert named["baseline unfairness"]["difference"] == 0, "on the replications that both have"
     same = {row["name"]: row["difference"] for row in run_compare(a, a)["rows"]}
     assert set(same.values()) == {0.0}
     apart = run_compare(a, c)
@@ -114,7 +116,7 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
 
 
-def test_runs_are_paired_where_their_streams_are_common_whatever_their_files_are_called(tmp_path, call):  # noqa: F811
+def test_runs_are_paired_where_their_replications_are_common_whatever_their_files_are_called(tmp_path, call):  # noqa: F811
     _, document, _ = call("scenarios", "show", "diet/day-regular")
     (tmp_path / "mine.toml").write_text(document, encoding="utf-8")
     renamed = document.replace('name = "user"', 'name = "other"')
@@ -136,7 +138,7 @@ def test_runs_are_paired_where_their_streams_are_common_whatever_their_files_are
 
     same = compared_with("file")
     assert (same["paired"], same["unpaired_because"]) == (True, None)
-    assert {row["difference"] for row in same["rows"]} == {0}, "the same streams in truth, too"
+    assert {row["difference"] for row in same["rows"]} == {0}, "common random numbers in truth, too"
     for other, why in (
         ("seed", "The two share no random numbers (another seed)"),
         ("names", "The two share no random numbers (no workload in common)"),

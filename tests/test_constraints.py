@@ -92,7 +92,7 @@ def test_each_class_must_keep_the_limit_of_loss_and_no_other_limit():
     assert (
         tightest(share, cases).whose == tightest(constraints_of(["lost_fraction.a<=1"])[0], cases).whose == ""
     )
-    # A point of a space that switches class b off has nothing there to keep.
+    # A configuration of a space that switches class b off has nothing there to keep.
     fewer = {"calm": {name: one for name, one in cases["calm"].items() if name != "excess_loss.b"}}
     every = limits((guard, share), [fewer, cases])
     assert [limit.metric for limit in every] == [
@@ -101,18 +101,21 @@ def test_each_class_must_keep_the_limit_of_loss_and_no_other_limit():
     assert [limit.of(fewer).mean for limit in every] == [-0.1, 0.2, 0.05, -0.1]
 
 
-def test_penalties_put_feasible_points_first_and_then_the_least_violation():
+def test_penalties_put_feasible_configurations_first_and_then_the_least_violation():
     penalty = Penalty((Objective("cost", "minimize"), Objective("gain", "maximize")))
     results = [[1.0, 10.0], [3.0, 20.0], [0.0, 99.0], [0.0, 99.0], None]
-    told = penalty.told(results, [{}, {"x": -1.0}, {"x": 0.5}, {"x": 0.1, "y": -3.0}, {}])
+    told = penalty.penalised(results, [{}, {"x": -1.0}, {"x": 0.5}, {"x": 0.1, "y": -3.0}, {}])
     assert told == [[1.0, 10.0], [3.0, 20.0], [6.0, -5.0], pytest.approx([5.2, -1.0]), None]
     # What was feasible before still counts.
-    assert penalty.told([[2.0, 15.0], [0.0, 50.0]], [{"x": 0.5}, {"x": 1.0}]) == [[6.0, -5.0], [7.0, -10.0]]
-    alone = Penalty((Objective("cost", "minimize"),)).told([[5.0], [7.0]], [{"x": 2.0}, {"x": 1.0}])
+    assert penalty.penalised([[2.0, 15.0], [0.0, 50.0]], [{"x": 0.5}, {"x": 1.0}]) == [
+        [6.0, -5.0],
+        [7.0, -10.0],
+    ]
+    alone = Penalty((Objective("cost", "minimize"),)).penalised([[5.0], [7.0]], [{"x": 2.0}, {"x": 1.0}])
     assert alone == [[3.0], [2.0]]
 
 
-def test_what_only_some_runs_of_a_point_have_is_not_constrained():
+def test_what_only_some_runs_of_a_configuration_have_is_not_constrained():
     guard = constraints_of(["excess_loss<=0"])
     settings = SimpleNamespace(
         run_in=[SimpleNamespace(name="calm")], objectives=(), constraints=guard,

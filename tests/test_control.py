@@ -64,7 +64,7 @@ def test_identification_is_exact_without_noise():
 
 
 def test_identification_refuses_signals_that_tell_nothing():
-    with pytest.raises(ValueError, match="tell a and b apart"):
+    with pytest.raises(ValueError, match="identify a and b"):
         fit_first_order([3.0] * 10, [1.0] * 10)
     with pytest.raises(ValueError, match="3 cycles"):
         fit_first_order([0.0, 1.0], [1.0, 1.0])

@@ -99,7 +99,7 @@ def die_at_three(number):
 
 
 class Act(Progress):
-    """Does something once, when so many points are evaluated."""
+    """Does something once, when so many configurations are evaluated."""
 
     def __init__(self, after, action):
         self.after, self.action = after, action

@@ -1,4 +1,4 @@
-"""Explanations: paired differences, what a point gains and pays, its neighbours, its settings put back."""
+"""Explanations: paired differences, gains and costs, neighbours, settings put back."""
 
 from dataclasses import replace
 
@@ -8,9 +8,9 @@ from scipy import stats
 
 from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import explain
-from gridtune.optimize.explanation.fresh_runs import FRESH
 from gridtune.optimize.explanation.report import told
-from gridtune.optimize.front.against_today import gains, told_changes
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
+from gridtune.optimize.front.against_baseline import gains, told_changes
 from gridtune.optimize.front.changes import change as change_of
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import difference
@@ -20,7 +20,7 @@ from gridtune.scenarios import load
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.workers.pool import Pool
-from tests.search_toys import VARY, toy, toy_with_today
+from tests.search_toys import VARY, toy, toy_with_baseline
 
 STANDS = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1, "client.n_submit": 190}
 
@@ -62,7 +62,7 @@ def test_verdicts_say_how_sure_a_difference_is(to, start, verdict):
 
 def test_a_difference_that_is_one_of_many_must_be_surer():
     found = difference((2.0, 3.1, 3.9, 5.05), (1.0, 2.0, 3.0, 4.0))
-    assert [found.judged(tests) for tests in (1, 100, 10_000)] == ["clearly", "probably", "unsure"]
+    assert [found.corrected(tests) for tests in (1, 100, 10_000)] == ["clearly", "probably", "unsure"]
 
 
 def test_nothing_in_common_cannot_be_compared():
@@ -83,19 +83,19 @@ def kept(tmp_path_factory):
     return searched(tmp_path_factory.mktemp("study"))
 
 
-def explained(kept, point, work=at_defaults, **options):
+def explained(kept, configuration, work=at_defaults, **options):
     with Pool(1) as pool:
-        return explain(kept, str(point), pool=pool, work=work, **options)
+        return explain(kept, str(configuration), pool=pool, work=work, **options)
 
 
 def members(kept, dispatch):
     found = front(kept.archive)
-    return [m.evaluation for m in found.kept if m.evaluation.values["client.dispatch"] == dispatch]
+    return [m.evaluation for m in found.on_front if m.evaluation.values["client.dispatch"] == dispatch]
 
 
-def some_point(kept):
+def some_configuration(kept):
     """A configuration of the front."""
-    return front(kept.archive).kept[0].evaluation.number
+    return front(kept.archive).on_front[0].evaluation.number
 
 
 def run_for_neighbours(kept, found):
@@ -107,48 +107,48 @@ def run_for_neighbours(kept, found):
 
 def noiseless(values):
     """What the toy gives beside its noise."""
-    task = type("Task", (), {"values": {**STANDS, **values}, "seed": 1, "replication": FRESH})
+    task = type("Task", (), {"values": {**STANDS, **values}, "seed": 1, "replication": FIRST_VALIDATION})
     return {name: metric.value for name, metric in toy(task).items()}
 
 
-def test_a_point_is_compared_with_the_scenario_as_it_stands(kept):
-    point = members(kept, "legacy")[-1]
-    found = explained(kept, point.number)
-    base, here = noiseless({}), noiseless(point.values)
+def test_a_configuration_is_compared_with_the_scenario_itself(kept):
+    configuration = members(kept, "legacy")[-1]
+    found = explained(kept, configuration.number)
+    base, here = noiseless({}), noiseless(configuration.values)
     assert [change.metric.name for change in found.changes] == ["unhappy_users", "unfairness", "completed"]
     for change in found.changes:
         name = change.metric.name
-        # The noise is common to all points, so it cancels (where the toy does not cut off below 0).
+        # The noise is common to all configurations, so it cancels (where the toy does not cut off below 0).
         assert change.difference.mean == pytest.approx(here[name] - base[name], abs=0.05)
     assert found.changes[2].better == (here["completed"] > base["completed"])
     settings = {one.path: (one.value, one.before) for one in found.settings}
     assert settings["client.dispatch"] == ("legacy", "ethic")
-    assert settings["sed.speed"] == (point.values["sed.speed"], 1.0)
+    assert settings["sed.speed"] == (configuration.values["sed.speed"], 1.0)
 
 
 def test_runs_again_what_the_front_was_validated_by(kept):
     validated = [m.evaluation for m in front(kept.archive).members if m.evaluation.validated]
-    point = max(validated, key=lambda one: len(one.validated["unfairness"].values))
-    found = explained(kept, point.number, ablate=False)
-    most = len(point.validated["unfairness"].values)
+    configuration = max(validated, key=lambda one: len(one.validated["unfairness"].values))
+    found = explained(kept, configuration.number, ablate=False)
+    most = len(configuration.validated["unfairness"].values)
     assert found.replications == max(5, most)
-    again = explained(kept, point.number, ablate=False, replications=most)
+    again = explained(kept, configuration.number, ablate=False, replications=most)
     for change in again.changes:
-        assert change.to == pytest.approx(point.validated[change.metric.name].mean)
+        assert change.to == pytest.approx(configuration.validated[change.metric.name].mean)
     assert again.runs == most * (2 + run_for_neighbours(kept, again))
     assert again.ablations is None
 
 
 def test_each_setting_is_put_back_alone_with_those_that_hang_on_it(kept):
-    point = members(kept, "legacy")[-1]
-    found = explained(kept, point.number)
+    configuration = members(kept, "legacy")[-1]
+    found = explained(kept, configuration.number)
     assert found.runs == found.replications * (2 + 3 + run_for_neighbours(kept, found))
     removed = {one.removal.path: one for one in found.ablations}
     assert removed["client.dispatch"].removal.along == ("client.n_submit",)
-    assert removed["client.dispatch"].removal.left == {"sed.speed": point.values["sed.speed"]}
+    assert removed["client.dispatch"].removal.left == {"sed.speed": configuration.values["sed.speed"]}
     assert removed["client.n_submit"].removal.along == ()
     for one in found.ablations:
-        left = noiseless(one.removal.left)["completed"] - noiseless(point.values)["completed"]
+        left = noiseless(one.removal.left)["completed"] - noiseless(configuration.values)["completed"]
         assert one.changes[2].difference.mean == pytest.approx(left)
     spans = {
         name: np.ptp([e.objectives[name].mean for e in kept.archive.evaluations])
@@ -162,11 +162,11 @@ def test_each_setting_is_put_back_alone_with_those_that_hang_on_it(kept):
 
 
 def test_neighbours_lie_on_either_side_in_every_objective(kept):
-    point = members(kept, "ethic")[0]
-    found = explained(kept, point.number, ablate=False)
+    configuration = members(kept, "ethic")[0]
+    found = explained(kept, configuration.number, ablate=False)
     around = found.neighbourhood
     assert found.on_front
-    assert around.beaten_by == around.dominators == ()
+    assert around.dominated_by == around.dominators == ()
     known = front(kept.archive)
     for one in around.neighbours:
         for change in one.changes:
@@ -179,57 +179,59 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
             assert name not in one.worse_in or better < 0
         other = next(e for e in kept.archive.evaluations if e.number == one.number)
         assert all(
-            (point.values.get(path), other.values.get(path)) == (here, there) and here != there
+            (configuration.values.get(path), other.values.get(path)) == (here, there) and here != there
             for path, here, there in one.differs
         )
     for at, objective in enumerate(known.objectives):
-        here = known.worth[point.number][at]
-        better = [m for m in known.kept if known.worth[m.evaluation.number][at] < here - 1e-9]
+        here = known.means[configuration.number][at]
+        better = [m for m in known.on_front if known.means[m.evaluation.number][at] < here - 1e-9]
         assert bool(better) == any(objective.name in one.better_in for one in around.neighbours)
 
 
-def test_a_point_off_the_front_is_told_what_beats_it(kept, monkeypatch):
+def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
     on_front = {m.evaluation.number for m in front(kept.archive).members}
-    beaten = [
+    dominated = [
         explained(kept, e.number, ablate=False)
         for e in kept.archive.evaluations[:12]
         if e.number not in on_front
     ]
-    assert any(found.neighbourhood.beaten_by for found in beaten)
-    for found in beaten:
+    assert any(found.neighbourhood.dominated_by for found in dominated)
+    for found in dominated:
         assert not found.on_front
         for one in found.neighbourhood.dominators:
             assert all(change.better or change.difference.mean == 0 for change in one.changes)
             assert any(change.better for change in one.changes)
         text = told(found)
-        for number in found.neighbourhood.beaten_by or found.neighbourhood.beaten_in_search:
+        for number in found.neighbourhood.dominated_by or found.neighbourhood.dominated_in_search:
             assert str(number) in text.splitlines()[1]
 
 
-def test_a_recommendation_can_be_asked_for_by_letter_or_title(with_today):
-    for one in with_today.archive.recommendations:
+def test_a_recommendation_can_be_asked_for_by_letter_or_title(with_baseline):
+    for one in with_baseline.archive.recommendations:
         for name in (one.letter, one.letter.lower(), one.title.split(", ")[0]):
-            found = explained(with_today, name, work=toy_with_today, ablate=False)
+            found = explained(with_baseline, name, work=toy_with_baseline, ablate=False)
             assert found.evaluation.number == one.number
             assert one in found.advice
-    baseline = explained(with_today, "baseline", work=toy_with_today, ablate=False)
-    assert baseline.evaluation.number == with_today.archive.today
+    baseline = explained(with_baseline, "baseline", work=toy_with_baseline, ablate=False)
+    assert baseline.evaluation.number == with_baseline.archive.baseline
 
 
-@pytest.mark.parametrize("point", ["400", "-1", "best", "1.5"])
-def test_an_unknown_point_is_refused_with_the_front_that_there_is(kept, point):
+@pytest.mark.parametrize("configuration", ["400", "-1", "best", "1.5"])
+def test_an_unknown_configuration_is_refused_with_the_front_that_there_is(kept, configuration):
     with pytest.raises(ScenarioError) as refused:
-        explained(kept, point)
+        explained(kept, configuration)
     assert len(refused.value.faults) == 1
-    assert f"no configuration {point}; the front has {some_point(kept)}, " in str(refused.value)
+    assert f"no configuration {configuration}; the front has {some_configuration(kept)}, " in str(
+        refused.value
+    )
 
 
 def test_words_name_gains_prices_and_doubts(kept):
-    point = members(kept, "legacy")[-1]
-    text = told(explained(kept, point.number))
+    configuration = members(kept, "legacy")[-1]
+    text = told(explained(kept, configuration.number))
     for part in (
-        f"Configuration {point.number}", "It sets",
+        f"Configuration {configuration.number}", "It sets",
         "client.dispatch = legacy (scenario: ethic): legacy: Submit",
         "Against the baseline", "gains: ", "costs: ", "in every run", "put back alone",
         "client.dispatch back to ethic, which takes client.n_submit with it", "simulations",
@@ -251,7 +253,7 @@ def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
     metric = found.changes[0].metric
     pairs = (0.0, 0.0, 0.0, 0.0), (1.0, 1.4, 2.6, 0.2)
     doubtful = change_of(replace(metric, name="waiting_mean", unit="s"), *pairs)
-    assert (doubtful.difference.verdict, doubtful.told) == ("probably", False)
+    assert (doubtful.difference.verdict, doubtful.significant) == ("probably", False)
     words = " ".join(told(replace(found, changes=(doubtful,))).split())
     assert "no significant difference: waiting mean higher by 1.3 s (-0.291 s to 2.89 s)" in words
     assert "no objective differs significantly from the baseline" in words
@@ -259,8 +261,8 @@ def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
 
 
 def test_one_replication_says_nothing_of_confidence(kept):
-    point = members(kept, "legacy")[-1]
-    found = explained(kept, point.number, replications=1)
+    configuration = members(kept, "legacy")[-1]
+    found = explained(kept, configuration.number, replications=1)
     assert {change.difference.verdict for change in found.changes} <= {"unknown", "equal"}
     text = told(found)
     assert "--replications asks for more" in text
@@ -273,8 +275,8 @@ def base_fails(task):
     return at_defaults(task)
 
 
-def test_a_scenario_that_fails_as_it_stands_is_no_obstacle(kept):
-    found = explained(kept, some_point(kept), work=base_fails, ablate=False)
+def test_a_scenario_that_fails_itself_is_no_obstacle(kept):
+    found = explained(kept, some_configuration(kept), work=base_fails, ablate=False)
     assert found.changes == ()
     assert "nothing stands" in told(found)
 
@@ -283,14 +285,14 @@ def all_fail(task):
     raise RuntimeError("no\nway")
 
 
-def test_a_point_that_fails_is_an_error(kept):
+def test_a_configuration_that_fails_is_an_error(kept):
     with pytest.raises(ScenarioError, match="fails on validation seeds: RuntimeError: no way"):
-        explained(kept, some_point(kept), work=all_fail)
+        explained(kept, some_configuration(kept), work=all_fail)
 
 
 def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
     kept = searched(tmp_path, seeds=[1, 2], require=["unfairness<=2"])
-    found = explained(kept, some_point(kept))
+    found = explained(kept, some_configuration(kept))
     around = run_for_neighbours(kept, found)
     assert found.runs == 2 * found.replications * (2 + len(found.ablations) + around)
     assert [(str(bound.constraint), bound.holds) for bound in found.bounds] == [("unfairness<=2", True)]
@@ -298,32 +300,32 @@ def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
     assert found.to_dict()["constraints"][0]["holds"] is True
 
 
-def test_an_unvalidated_front_is_run_on_fresh_seeds_now(tmp_path):
+def test_an_unvalidated_front_is_run_on_validation_seeds_now(tmp_path):
     kept = searched(tmp_path, validation_replications=0)
-    found = explained(kept, some_point(kept), ablate=False)
+    found = explained(kept, some_configuration(kept), ablate=False)
     assert found.neighbourhood.neighbours
     assert found.runs == 5 * (2 + len(found.neighbourhood.neighbours))
     few = searched(tmp_path / "few", budget=12, validation_replications=0)
-    found = explained(few, some_point(few), ablate=False)
-    assert front(few.archive).judgement is None
+    found = explained(few, some_configuration(few), ablate=False)
+    assert front(few.archive).posterior is None
     assert all(
         change.difference.pairs == 5 for one in found.neighbourhood.neighbours for change in one.changes
     )
 
 
 @pytest.fixture(scope="module")
-def with_today(tmp_path_factory):
-    return searched(tmp_path_factory.mktemp("today"), work=toy_with_today, today=True)
+def with_baseline(tmp_path_factory):
+    return searched(tmp_path_factory.mktemp("baseline"), work=toy_with_baseline, baseline=True)
 
 
-def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_today):
-    known, denied, compared = front(with_today.archive), 0, 0
-    for member in known.kept[:3]:
+def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_baseline):
+    known, denied, compared = front(with_baseline.archive), 0, 0
+    for member in known.on_front[:3]:
         evaluation = member.evaluation
-        if evaluation.number == known.archive.today:
+        if evaluation.number == known.archive.baseline:
             continue
-        found = explained(with_today, evaluation.number, work=toy_with_today, ablate=False)
-        assert found.judged
+        found = explained(with_baseline, evaluation.number, work=toy_with_baseline, ablate=False)
+        assert found.modelled
         said = gains(known, evaluation)
         assert [c.difference for c in found.changes] == [c.difference for c in said]
         assert [c.to for c in found.changes] == [known.value(evaluation.number, o) for o in known.objectives]
@@ -335,7 +337,7 @@ def test_what_the_front_has_judged_is_said_with_the_numbers_of_the_front(with_to
 
 
 def far_from_what_was_searched(task):
-    made = toy_with_today(task)
+    made = toy_with_baseline(task)
     if task.values:
         made["completed"] = made["completed"]._replace(
             value=made["completed"].value + 5000 + task.replication % 7
@@ -343,15 +345,15 @@ def far_from_what_was_searched(task):
     return made
 
 
-def test_fresh_runs_that_deny_the_model_are_told(with_today):
-    point = next(
+def test_validation_runs_that_deny_the_model_are_told(with_baseline):
+    configuration = next(
         m.evaluation.number
-        for m in front(with_today.archive).kept
-        if m.evaluation.values and m.evaluation.number != with_today.archive.today
+        for m in front(with_baseline.archive).on_front
+        if m.evaluation.values and m.evaluation.number != with_baseline.archive.baseline
     )
-    found = explained(with_today, point, work=far_from_what_was_searched, ablate=False)
+    found = explained(with_baseline, configuration, work=far_from_what_was_searched, ablate=False)
     note = next(note for note in found.notes if "against the baseline" in note)
-    assert "validation runs say otherwise than the model of all runs: completed higher by" in note
+    assert "validation runs say otherwise than the posterior: completed higher by" in note
     assert note in " ".join(told(found).split())
 
 

@@ -31,7 +31,7 @@ def kept(tmp_path_factory):
     return open_study(folder)
 
 
-def test_a_run_of_an_exported_point_gives_the_values_of_the_search_to_the_last_bit(kept, tmp_path):
+def test_a_run_of_an_exported_configuration_gives_the_values_of_the_search_to_the_last_bit(kept, tmp_path):
     for evaluation in kept.archive.evaluations[:3]:
         text = exported(kept, str(evaluation.number))
         file = tmp_path / "chosen.toml"
@@ -44,7 +44,7 @@ def test_a_run_of_an_exported_point_gives_the_values_of_the_search_to_the_last_b
 
 
 def test_the_comments_say_where_it_is_from(kept):
-    text = exported(kept, "today")
+    text = exported(kept, "baseline")
     head = text.partition("\n\n")[0]
     assert all(line.startswith("# ") for line in head.splitlines())
     assert "# Configuration 0 of the study diet/day-regular" in head
@@ -96,7 +96,7 @@ def load_text(text):
     return tomllib.loads(text)
 
 
-def test_a_point_that_is_not_there_is_one_line(kept):
+def test_a_configuration_that_is_not_there_is_one_line(kept):
     with pytest.raises(ScenarioError, match="999"):
         exported(kept, "999")
     with pytest.raises(ScenarioError, match="standard output takes one of them"):

@@ -55,11 +55,11 @@ def test_what_moves_together_or_not_at_all_opposes_nothing(work):
     assert opposed(VALUES, runs_of((1.0, 2.0, 3.0, 4.0), FLAT, work)) == []
 
 
-def test_only_points_that_none_dominates_are_on_the_front():
-    points = [
+def test_only_configurations_that_none_dominates_are_on_the_front():
+    configurations = [
         {k: {"unhappy_users": u, "completed_work": w} for k in range(3)} for u, w in ((1, 1), (2, 2), (2, 1))
     ]
-    assert non_dominated(points, ["unhappy_users", "completed_work"]) == points[:2]
+    assert non_dominated(configurations, ["unhappy_users", "completed_work"]) == configurations[:2]
 
 
 def test_each_parameter_has_a_trade_off_in_the_federation():

@@ -1,4 +1,4 @@
-"""The front says which points no other beats, how surely, and what volume they cover."""
+"""The front: the non-dominated configurations, their probabilities, and the volume that they cover."""
 
 from dataclasses import replace
 from functools import reduce
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridtune.optimize.front.against_today import gains
+from gridtune.optimize.front.against_baseline import gains
 from gridtune.optimize.front.front import front, history, probability_non_dominated, reference_point
 from gridtune.optimize.front.number_format import measured, plain
 from gridtune.optimize.replication.paired import difference
@@ -23,44 +23,44 @@ def numbers(members):
     return [member.evaluation.number for member in members]
 
 
-def test_the_front_holds_what_no_other_point_beats_with_maximised_objectives_turned():
+def test_the_front_holds_what_no_other_configuration_dominates_with_maximised_objectives_turned():
     found = front(archive(TWO, (0.5, 100), (0.2, 90), (0.6, 90), (0.1, 10), (0.2, 80)))
     assert numbers(found.members) == [3, 1, 0]
-    assert found.kept == found.members
+    assert found.on_front == found.members
     assert not found.validated
 
 
-def test_with_one_objective_the_front_is_the_best_point():
+def test_with_one_objective_the_front_is_the_best_configuration():
     assert numbers(front(archive((COMPLETED,), (5,), (9,), (7,))).members) == [1]
 
 
-def test_a_point_evaluated_twice_counts_once_and_its_validated_evaluation_counts():
+def test_a_configuration_evaluated_twice_counts_once_and_its_validated_evaluation_counts():
     first = evaluation(0, TWO, (0.1, 5), values={"n": 1})
-    again = evaluation(1, TWO, (0.1, 5), fresh=((0.2, 0.4), (5, 5)), values={"n": 1})
+    again = evaluation(1, TWO, (0.1, 5), validation=((0.2, 0.4), (5, 5)), values={"n": 1})
     study = archive(TWO)
     found = front(type(study)("s", "x", TWO, (first, again)))
     assert numbers(found.members) == [1]
     assert found.members[0].estimates["unfairness"].mean == pytest.approx(0.3)
 
 
-def test_points_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():
+def test_configurations_that_differ_in_nothing_that_matters_are_one_member_that_names_the_others():
     found = front(archive(TWO, ((1, 2), (3, 4)), ((1, 2), (3, 4)), ((2, 1), (3, 4))))
     assert numbers(found.members) == [0, 2]
     assert [member.equivalents for member in found.members] == [(1,), ()]
 
 
-def test_points_without_a_finite_value_are_not_ranked():
+def test_configurations_without_a_finite_value_are_not_ranked():
     assert numbers(front(archive(TWO, (float("nan"), 900), (0.1, 5))).members) == [1]
     nothing = front(archive(TWO, (float("nan"), 900)))
     assert nothing.members == ()
     assert nothing.hypervolume == 0
 
 
-def test_fresh_seeds_overrule_the_search_and_the_beaten_point_stays_listed_last():
+def test_validation_seeds_overrule_the_search_and_the_dominated_configuration_stays_listed_last():
     study = archive(
         TWO,
         (0.1, 100), (0.2, 110), (0.9, 10), (0.15, 105),
-        fresh=[((0.3,) * 5, (100,) * 5), ((0.2,) * 5, (110,) * 5), None, None],
+        validation=[((0.3,) * 5, (100,) * 5), ((0.2,) * 5, (110,) * 5), None, None],
     )  # fmt: skip
     found = front(study)
     assert found.validated
@@ -76,13 +76,13 @@ def test_sums_in_another_order_are_a_tie():
     assert numbers(found.members) == [1]
 
 
-def test_a_point_that_no_replication_beats_is_surely_non_dominated():
+def test_a_configuration_that_no_replication_dominates_is_non_dominated_with_certainty():
     study = archive(TWO, ((0.1, 0.2), (9, 8)), ((0.3, 0.4), (5, 6)), ((0.1, 0.1), (1, 1)))
     estimates = [e.objectives for e in study.evaluations]
     assert probability_non_dominated(estimates, TWO) == [1.0, 0.0, pytest.approx(0.75, abs=0.03)]
 
 
-def test_of_two_points_that_differ_by_noise_alone_each_wins_half_the_time():
+def test_of_two_configurations_that_differ_by_noise_alone_each_wins_half_the_time():
     noise = np.random.default_rng(3).normal(size=40)
     noise -= noise.mean()
     study = archive((UNFAIR,), (tuple(1 + noise),), (tuple(1 - noise),))
@@ -91,9 +91,9 @@ def test_of_two_points_that_differ_by_noise_alone_each_wins_half_the_time():
     assert sum(chances) == pytest.approx(1, abs=0.001)
 
 
-def test_what_points_have_in_common_cancels():
-    luck = np.random.default_rng(4).normal(size=20) * 100
-    study = archive((UNFAIR,), (tuple(luck),), (tuple(luck + 0.01),))
+def test_what_configurations_have_in_common_cancels():
+    noise = np.random.default_rng(4).normal(size=20) * 100
+    study = archive((UNFAIR,), (tuple(noise),), (tuple(noise + 0.01),))
     assert probability_non_dominated([e.objectives for e in study.evaluations], (UNFAIR,)) == [1.0, 0.0]
 
 
@@ -118,14 +118,14 @@ def test_an_objective_that_never_varies_does_not_empty_the_volume():
     assert front(archive(THREE, (0, 1, 1900), (0, 2, 1900))).hypervolume > 0
 
 
-def test_the_reference_lies_beyond_values_on_fresh_seeds_too():
-    study = archive((UNFAIR,), (1,), (3,), fresh=[((8, 10),), None])
+def test_the_reference_lies_beyond_values_on_validation_seeds_too():
+    study = archive((UNFAIR,), (1,), (3,), validation=[((8, 10),), None])
     assert reference_point(study) == pytest.approx((9 + 0.2,))
     assert front(study).hypervolume == pytest.approx(0.2)
 
 
-def test_the_excess_of_the_searched_volume_is_luck():
-    study = archive((UNFAIR,), (1,), (3,), fresh=[((2, 2),), None])
+def test_the_excess_of_the_searched_volume_is_noise():
+    study = archive((UNFAIR,), (1,), (3,), validation=[((2, 2),), None])
     found = front(study)
     assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
 
@@ -165,8 +165,8 @@ def test_plain_numbers():
     assert [plain(x) for x in (3.0, 12345.6, 0.12345, 1e-7)] == ["3", "12346", "0.1235", "1e-07"]
 
 
-def test_points_with_different_numbers_of_replications_are_compared_on_the_streams_they_share():
-    # The third stream is bad for everybody; who was not run under it is no better for that.
+def test_configurations_with_different_numbers_of_replications_are_compared_on_the_replications_they_share():
+    # The third replication is bad for all; a configuration without it is no better for that.
     study = archive((UNFAIR,), ((1.0, 1.2),), ((0.9, 1.1, 7.0),), ((2.0, 2.2, 8.0),))
     found = front(study)
     assert numbers(found.members) == [1]
@@ -201,25 +201,25 @@ def test_a_heading_names_the_study_where_that_says_more(scenario, study, heading
     assert replace(archive(TWO), scenario=scenario, study=study).heading == heading
 
 
-def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
+def test_values_and_differences_agree_where_configurations_have_other_numbers_of_runs():
     draw = np.random.default_rng(3)
     shared = 10 + draw.normal(size=20) * 5
-    outcomes, fresh = [], []
+    outcomes, validation = [], []
     for k in range(30):
-        worth = (k, 30 - k)
+        means = (k, 30 - k)
         runs = 5 if k % 2 else 15
-        fresh.append([tuple(w + shared[j] + draw.normal() * 0.3 for j in range(runs)) for w in worth])
-        outcomes.append([(w + shared[19] + draw.normal() * 0.3,) for w in worth])
-    found = front(archive((UNHAPPY, UNFAIR), *outcomes, fresh=fresh, today=0))
-    (today,) = (e for e in found.archive.evaluations if e.number == 0)
+        validation.append([tuple(w + shared[j] + draw.normal() * 0.3 for j in range(runs)) for w in means])
+        outcomes.append([(w + shared[19] + draw.normal() * 0.3,) for w in means])
+    found = front(archive((UNHAPPY, UNFAIR), *outcomes, validation=validation, baseline=0))
+    (baseline,) = (e for e in found.archive.evaluations if e.number == 0)
     for member in found.members:
-        if member.evaluation.number == today.number:
+        if member.evaluation.number == baseline.number:
             continue
-        ends = member.evaluation.number, today.number
+        ends = member.evaluation.number, baseline.number
         values = [found.value(ends[0], o) - found.value(ends[1], o) for o in (UNHAPPY, UNFAIR)]
         for value, one in zip(values, gains(found, member.evaluation), strict=True):
             if one.difference.mean != pytest.approx(value, abs=1e-9):  # paired runs know better
-                after, before = (e.validated[one.metric.name].values for e in (member.evaluation, today))
+                after, before = (e.validated[one.metric.name].values for e in (member.evaluation, baseline))
                 assert one.difference == difference(after, before)
         number = member.evaluation.number
         assert values == pytest.approx([number, -number], abs=1.0)
@@ -227,10 +227,10 @@ def test_values_and_differences_agree_where_points_have_other_numbers_of_runs():
         assert found.value(number, UNHAPPY) == pytest.approx(number + level, abs=0.5)
 
 
-def test_what_is_kept_is_likely_on_the_front_and_no_mean_is_below_0_where_no_run_is():
+def test_the_front_has_likely_configurations_and_no_mean_is_below_0_where_no_run_is():
     found = front(search())
-    assert found.judgement is not None
-    best = {min(found.worth, key=lambda number: found.worth[number][at]) for at in range(3)}
+    assert found.posterior is not None
+    best = {min(found.means, key=lambda number: found.means[number][at]) for at in range(3)}
     runs = [x for e in found.archive.evaluations for x in e.objectives["unhappy_users"].values]
     assert min(runs) == 0
     for member in found.members:
@@ -242,7 +242,7 @@ def test_what_is_kept_is_likely_on_the_front_and_no_mean_is_below_0_where_no_run
 
 
 def test_chances_are_drawn_with_the_seed_of_the_search():
-    study = search(15, fresh=0, replications=5)  # too few points for a model of all runs
+    study = search(15, validation=0, replications=5)  # too few configurations for a posterior
     found = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=5)).members}
     other = {m.evaluation.number: m.probability_non_dominated for m in front(replace(study, seed=6)).members}
     assert found != other

@@ -1,4 +1,4 @@
-"""Confidence intervals hold the mean as often as they say, and pairing takes out what points share."""
+"""Confidence intervals hold the mean as often as they say, and pairing removes common noise."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def test_intervals_hold_the_mean_in_95_percent_of_experiments():
     assert 0.935 < np.mean(held) < 0.965
 
 
-def test_what_all_points_share_widens_nothing():
+def test_what_all_configurations_share_widens_nothing():
     rng = np.random.default_rng(2)
     own = rng.normal(0.0, 1.0, (4, 30))
     shared = rng.normal(0.0, 50.0, 30)
@@ -30,6 +30,6 @@ def test_without_anything_shared_paired_intervals_are_about_the_plain_ones():
     assert paired_half_widths(rows) == pytest.approx([half_width(row) for row in rows], rel=0.05)
 
 
-def test_one_point_or_one_replication_cannot_be_paired():
+def test_one_configuration_or_one_replication_cannot_be_paired():
     assert np.isnan(paired_half_widths([[1.0, 2.0]])).all()
     assert np.isnan(paired_half_widths([[1.0], [2.0]])).all()

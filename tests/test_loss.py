@@ -28,7 +28,7 @@ LARGE = {"federation/lcg-week", "grid/lcg"}  # whose log takes seconds to be rea
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(SIZES.keys() - LARGE))
-def test_every_twin_that_loses_work_is_beaten_by_its_original(name):
+def test_every_twin_that_loses_work_is_dominated_by_its_original(name):
     try:
         scenario = load(name).override(SIZES[name])
         verdicts = [verdicts_on(scenario, seed) for seed in range(2, 2 + SEEDS.get(name, 1))]
@@ -52,7 +52,7 @@ def test_the_suite_covers_every_scenario_with_a_search():
     assert searched == SIZES.keys()
 
 
-def test_an_honest_run_is_not_beaten_by_its_twin():
+def test_an_honest_run_is_not_dominated_by_its_twin():
     made = honest_and_twins(load("diet/day-regular").override({"workload.count": 4}), seed=2)
     objectives = ["unhappy_users", "unfairness", "completed"]
     assert {verdict(made["honest"], twin, objectives) for twin in made.values()} <= {"", "level", "harmless"}
@@ -125,11 +125,11 @@ def run_that(**metrics):
 
 
 def test_what_the_end_of_a_run_cuts_off_is_tolerated_and_nothing_else():
-    today = run_that(lost_fraction=0.05, cut_off_fraction=0.02, never_submitted=0)
+    baseline = run_that(lost_fraction=0.05, cut_off_fraction=0.02, never_submitted=0)
 
     def excess(more, cut_off, **others):
         return worst_loss(
-            run_that(lost_fraction=0.05 + more, cut_off_fraction=0.02 + cut_off, **others), today
+            run_that(lost_fraction=0.05 + more, cut_off_fraction=0.02 + cut_off, **others), baseline
         )
 
     assert excess(0.0, 0.0) == 0
@@ -148,14 +148,14 @@ def test_no_class_may_be_given_up_for_others():
     def of_class(lost, jobs):
         return run_that(**{"owed_lost_fraction.short": lost, "lost_jobs.short": jobs})
 
-    today = of_class(0.1, 3)
-    assert worst_loss(of_class(0.1 + 0.9 * OF_CLASS, 9), today) <= 0
-    assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 9), today) > 0
+    baseline = of_class(0.1, 3)
+    assert worst_loss(of_class(0.1 + 0.9 * OF_CLASS, 9), baseline) <= 0
+    assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 9), baseline) > 0
     # In a small class a single job is more than that.
-    assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 4), today) <= 0
+    assert worst_loss(of_class(0.1 + 1.1 * OF_CLASS, 4), baseline) <= 0
 
 
-def test_bad_luck_of_a_class_in_one_run_of_ten_is_no_reason_to_refuse_a_point():
+def test_one_bad_run_of_a_class_in_ten_is_no_reason_to_refuse_a_configuration():
     def of_class(lost, jobs):
         return run_that(**{"owed_lost_fraction.short": lost, "lost_jobs.short": jobs, "lost_fraction": 0.0})
 
@@ -203,7 +203,7 @@ def test_only_a_job_that_runs_is_cut_off_by_the_end(state):
 
 
 def refusing(task):
-    """The more a point refuses, the better it looks otherwise."""
+    """The more a configuration refuses, the better it looks otherwise."""
     refused = task.values.get("sed.count", 8)
     return {
         "lost_fraction": Metric(abs(refused - 8) / 8, ""),
@@ -213,7 +213,7 @@ def refusing(task):
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-def test_a_search_recommends_no_point_that_loses_more_than_the_scenario_as_it_stands(allowed):
+def test_a_search_recommends_no_configuration_that_loses_more_than_the_scenario_itself(allowed):
     result = search(
         load("diet/day-regular"), vary=["sed.count=4,8"], sampler="exhaustive", budget=200, work=refusing,
         objectives=["unhappy_users"], validation_replications=0, allow_loss=allowed,
@@ -224,7 +224,7 @@ def test_a_search_recommends_no_point_that_loses_more_than_the_scenario_as_it_st
     assert (NO_MORE_LOSS.metric in str(archive.constraints)) is not allowed
 
 
-def test_a_point_that_leaves_work_undone_has_no_makespan_even_where_loss_is_allowed():
+def test_a_configuration_that_leaves_work_undone_has_no_makespan_even_where_loss_is_allowed():
     control = {"kind": "p", "reference": 9.0, "kp": 0.1}
     shy = load("cigri/batcigri").override({"harvester.controller": control})
     result = search(

@@ -1,4 +1,4 @@
-"""Differences of two points or samples, against the textbook and at the bounds of their words."""
+"""Differences of two configurations or samples, against the textbook and at the bounds of their words."""
 
 import numpy as np
 import pytest
@@ -50,11 +50,11 @@ def test_gaps_below_the_resolution_or_rounding_are_none():
     assert difference((1.0, 2.0 + 1e-9), (0.0, 1.0)).standard_error > 0
 
 
-def test_how_surely_something_differs_has_a_word():
+def test_verdicts_have_words():
     def word(confidence, tests=1):
         found = Difference(-0.5, 0.1, -1.0, 0.0, confidence, 4)
-        assert tests != 1 or found.verdict == found.judged()
-        return found.judged(tests)
+        assert tests != 1 or found.verdict == found.corrected()
+        return found.corrected(tests)
 
     assert [word(x) for x in (1.0, 0.991, 0.99, 0.989, 0.91, 0.9, 0.899, 0.5, 0.0)] == [
         "clearly", "clearly", "clearly", "probably", "probably", "probably", "unsure", "unsure", "unsure",

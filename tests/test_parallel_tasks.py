@@ -159,7 +159,7 @@ def test_every_way_completes_all_jobs_of_a_log_that_fit(beginning, name, kind, e
 
 
 @pytest.mark.long
-def test_no_point_of_the_front_over_push_pull_and_pilots_leaves_jobs_undone(beginning):
+def test_no_configuration_of_the_front_over_push_pull_and_pilots_leaves_jobs_undone(beginning):
     found = search(beginning["grid/kth"], budget=12, seed=1, validation_replications=1)
     kinds = {evaluation.values["middleware.kind"] for evaluation in found.archive.evaluations}
     assert kinds == {"push", "pull", "pilot"}

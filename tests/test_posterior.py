@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.stats import f
 
-from gridtune.optimize.inference import model_of_runs, posterior
-from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
-from gridtune.optimize.inference.model_of_runs import fit
-from gridtune.optimize.inference.response_surface import coordinates_of
+from gridtune.optimize.inference import gaussian_process, posterior
+from gridtune.optimize.inference.gaussian_process import fit
+from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
+from gridtune.optimize.inference.surrogate_model import coordinates_of
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication.compare import estimate_of
 from gridtune.optimize.replication.reliability import reliability
@@ -13,37 +13,37 @@ from gridtune.optimize.replication.reliability import reliability
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
 
-def points(count, rng):
+def configurations(count, rng):
     return [{"x": float(x), "kind": str(rng.choice(["a", "b"]))} for x in rng.uniform(0, 1, count)]
 
 
-def worth(point):
+def truth_of(configuration):
     """A trade-off along x, on which kind b is worse in both."""
-    lost = 0.2 if point["kind"] == "b" else 0.0
-    return np.array([2 * point["x"] + lost, -np.sqrt(point["x"]) + lost])
+    lost = 0.2 if configuration["kind"] == "b" else 0.0
+    return np.array([2 * configuration["x"] + lost, -np.sqrt(configuration["x"]) + lost])
 
 
-def runs(known, counts, rng, luck=0.1, shared=1.0):
-    streams = rng.normal(0, shared, (2, max(counts)))
+def runs(known, counts, rng, noise=0.1, shared=1.0):
+    effects = rng.normal(0, shared, (2, max(counts)))
     values = np.full((len(known), 2, max(counts)), np.nan)
-    for at, (point, count) in enumerate(zip(known, counts, strict=True)):
-        own = rng.normal(0, luck, (2, count))
-        values[at, :, :count] = worth(point)[:, None] + streams[:, :count] + own
+    for at, (configuration, count) in enumerate(zip(known, counts, strict=True)):
+        own = rng.normal(0, noise, (2, count))
+        values[at, :, :count] = truth_of(configuration)[:, None] + effects[:, :count] + own
     return values
 
 
 def evaluations(values, known):
     made = []
-    for number, (row, point) in enumerate(zip(values, known, strict=True)):
+    for number, (row, configuration) in enumerate(zip(values, known, strict=True)):
         seen = [column[np.isfinite(column)] for column in row]
         objectives = {"cost": estimate_of(seen[0].tolist()), "gain": estimate_of((-seen[1]).tolist())}
-        made.append(Evaluation(number, point, objectives, {}))
+        made.append(Evaluation(number, configuration, objectives, {}))
     return made
 
 
-def test_what_streams_do_to_all_points_drops_out():
+def test_what_replications_do_to_all_configurations_drops_out():
     rng = np.random.default_rng(1)
-    known = points(40, rng)
+    known = configurations(40, rng)
     values = runs(known, [3] * 40, rng)
     moved = values + rng.normal(0, 50, (1, 2, 3))
     one, other = fit(values, known), fit(moved, known)
@@ -52,12 +52,12 @@ def test_what_streams_do_to_all_points_drops_out():
     assert gaps == pytest.approx(other.means - other.means[0], abs=0.02)
 
 
-def test_the_worth_of_points_is_known_better_than_from_their_own_runs():
+def test_means_of_configurations_are_estimated_better_than_from_their_own_runs():
     rng = np.random.default_rng(2)
-    known = points(80, rng)
+    known = configurations(80, rng)
     counts = [1 + (at % 3 == 0) for at in range(80)]
     values = runs(known, counts, rng)
-    truth = np.array([worth(point) for point in known])
+    truth = np.array([truth_of(one) for one in known])
     found = fit(values, known)
 
     def wrong(means):
@@ -70,59 +70,61 @@ def test_intervals_of_differences_cover_the_truth():
     covered = []
     for seed in range(4):
         rng = np.random.default_rng([3, seed])
-        known = points(50, rng)
+        known = configurations(50, rng)
         found = fit(runs(known, [1] * 25 + [4] * 25, rng), known)
         for to, start in rng.integers(0, 50, (90, 2)):
             gaps = found.draws[:, to] - found.draws[:, start]
             low, high = np.quantile(gaps, (0.025, 0.975), axis=0)
-            true = worth(known[to]) - worth(known[start])
+            true = truth_of(known[to]) - truth_of(known[start])
             covered.append((low - 1e-9 <= true) & (true <= high + 1e-9))
     assert 0.88 <= np.mean(covered) <= 0.995
 
 
-def test_points_that_are_beaten_for_sure_have_no_chance_and_chances_add_up_to_the_front():
+def test_configurations_that_are_dominated_for_sure_have_no_chance_and_chances_add_up_to_the_front():
     rng = np.random.default_rng(4)
-    known = points(60, rng)
-    truth = np.array([worth(point) for point in known])
-    beaten = np.array([((truth <= row).all(1) & (truth < row).any(1)).any() for row in truth])
-    chances = fit(runs(known, [8] * 60, rng, luck=0.02), known).non_dominated()
-    assert chances[~beaten].mean() > 0.8
-    assert chances[beaten].mean() < 0.1
-    assert chances.sum() == pytest.approx((~beaten).sum(), rel=0.2)
+    known = configurations(60, rng)
+    truth = np.array([truth_of(one) for one in known])
+    dominated = np.array([((truth <= row).all(1) & (truth < row).any(1)).any() for row in truth])
+    chances = fit(runs(known, [8] * 60, rng, noise=0.02), known).non_dominated()
+    assert chances[~dominated].mean() > 0.8
+    assert chances[dominated].mean() < 0.1
+    assert chances.sum() == pytest.approx((~dominated).sum(), rel=0.2)
 
 
-def test_one_run_each_tells_nothing_of_luck():
+def test_one_run_each_tells_nothing_of_noise():
     rng = np.random.default_rng(5)
-    known = points(30, rng)
+    known = configurations(30, rng)
     assert fit(runs(known, [1] * 30, rng), known) is None
 
 
-def test_directions_are_heeded_and_few_points_say_nothing():
+def test_directions_are_heeded_and_few_configurations_say_nothing():
     rng = np.random.default_rng(6)
-    known = points(ENOUGH, rng)
-    values = runs(known, [5] * ENOUGH, rng, luck=0.02)
-    found = judgement_of(evaluations(values, known), OBJECTIVES).chances
-    cheapest = min(range(ENOUGH), key=lambda at: worth(known[at])[0])
+    known = configurations(ENOUGH, rng)
+    values = runs(known, [5] * ENOUGH, rng, noise=0.02)
+    found = posterior_of(evaluations(values, known), OBJECTIVES).chances
+    cheapest = min(range(ENOUGH), key=lambda at: truth_of(known[at])[0])
     assert found[cheapest] > 0.8
     assert max(found[at] for at in range(ENOUGH) if known[at]["kind"] == "b" and at != cheapest) < 0.7
-    assert judgement_of(evaluations(values, known)[1:], OBJECTIVES) is None
+    assert posterior_of(evaluations(values, known)[1:], OBJECTIVES) is None
 
 
-def test_an_objective_without_luck_ties():
+def test_an_objective_without_noise_ties():
     rng = np.random.default_rng(7)
-    known = points(30, rng)
+    known = configurations(30, rng)
     values = runs(known, [3] * 30, rng)
-    values[:, 1] = 4.0  # the same in every run of every point
+    values[:, 1] = 4.0  # the same in every run of every configuration
     chances = fit(values, known).non_dominated()
-    assert chances.sum() == pytest.approx(1.0, abs=0.35)  # one objective is left: one point is the best
+    assert chances.sum() == pytest.approx(
+        1.0, abs=0.35
+    )  # one objective is left: one configuration is the best
 
 
-def test_an_objective_without_luck_says_nothing_of_how_unsure_the_others_are():
-    # Its worth is a million times its luck: what keeps the arithmetic going there would drown the others.
+def test_an_objective_without_noise_says_nothing_of_how_unsure_the_others_are():
+    # Its means are a million times its noise: the least variance there would drown the others.
     rng = np.random.default_rng(43)
-    known = points(60, rng)
-    values = runs(known, [3] * 60, rng, luck=0.05)
-    exact = np.array([[1e5 * point["x"] ** 2] * 3 for point in known])
+    known = configurations(60, rng)
+    values = runs(known, [3] * 60, rng, noise=0.05)
+    exact = np.array([[1e5 * one["x"] ** 2] * 3 for one in known])
     alone, beside = fit(values, known), fit(np.concatenate([values, exact[:, None]], axis=1), known)
     gaps = [(found.draws - found.draws[:, :1])[:, 1:] for found in (alone, beside)]
     wider = gaps[1][..., :2].std(axis=0) / gaps[0].std(axis=0)
@@ -141,26 +143,26 @@ def test_settings_become_places():
 
 def test_equal_seeds_give_equal_chances():
     rng = np.random.default_rng(8)
-    known = points(25, rng)
+    known = configurations(25, rng)
     values = runs(known, [2] * 25, rng)
-    one, other = (judgement_of(evaluations(values, known), OBJECTIVES, seed=3).chances for _ in range(2))
+    one, other = (posterior_of(evaluations(values, known), OBJECTIVES, seed=3).chances for _ in range(2))
     assert one == other
 
 
-def judged(seed, luck=0.1, counts=4):
+def judged(seed, noise=0.1, counts=4):
     rng = np.random.default_rng([11, seed])
-    known = points(50, rng)
-    values = runs(known, [counts] * 50, rng, luck=luck)
-    return known, judgement_of(evaluations(values, known), OBJECTIVES)
+    known = configurations(50, rng)
+    values = runs(known, [counts] * 50, rng, noise=noise)
+    return known, posterior_of(evaluations(values, known), OBJECTIVES)
 
 
-def test_an_objective_that_is_all_luck_tells_nothing():
+def test_an_objective_that_is_all_noise_tells_nothing():
     rng = np.random.default_rng(12)
-    streams = rng.normal(0, 5, 6)
-    said = [reliability(streams + rng.normal(0, 1, (8, 6))).tells for _ in range(200)]
+    effects = rng.normal(0, 5, 6)
+    said = [reliability(effects + rng.normal(0, 1, (8, 6))).significant for _ in range(200)]
     assert 0.01 <= np.mean(said) <= 0.1
-    clear = reliability(streams + np.arange(8)[:, None] + rng.normal(0, 1, (8, 6)))
-    assert clear.tells
+    clear = reliability(effects + np.arange(8)[:, None] + rng.normal(0, 1, (8, 6)))
+    assert clear.significant
     assert clear.share == pytest.approx(1 - (1 / 6) / (6 + 1 / 6), abs=0.05)
     assert reliability([[1.0, 2.0]]) is None
     assert reliability([[1.0, 2.0], [3.0, 4.0]]) is None, "no chance at work"
@@ -175,7 +177,7 @@ def test_a_difference_is_better_known_from_all_runs_than_from_those_of_the_pair(
                 continue
             for column, (objective, sign) in enumerate(zip(OBJECTIVES, (1, -1), strict=True)):
                 gap = found.difference(int(to), int(start), objective)
-                true = sign * (worth(known[to]) - worth(known[start]))[column]
+                true = sign * (truth_of(known[to]) - truth_of(known[start]))[column]
                 covered.append(gap.low - 1e-9 <= true <= gap.high + 1e-9)
                 widths.append(gap.high - gap.low)
     assert 0.9 <= np.mean(covered) <= 0.995
@@ -198,20 +200,20 @@ def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():
 
 
 def test_an_objective_that_is_nothing_everywhere_ties():
-    unit = model_of_runs._unit(np.array([[0.0, 1.0], [0.0, 3.0]]))
-    assert unit == pytest.approx([np.inf, 2 * model_of_runs.ALIKE])
+    unit = gaussian_process._unit(np.array([[0.0, 1.0], [0.0, 3.0]]))
+    assert unit == pytest.approx([np.inf, 2 * gaussian_process.ALIKE])
 
 
-def test_what_points_explain_is_judged_by_the_f_test():
+def test_what_configurations_explain_is_judged_by_the_f_test():
     table = [[1.0, 2.0, 4.0], [2.0, 2.5, 4.5], [1.5, 3.5, 4.0], [3.0, 3.0, 6.0]]
-    points, streams = np.mean(table, axis=1), np.mean(table, axis=0)
-    rest = np.array(table) - points[:, None] - streams + np.mean(table)
-    ratio = 3 * points.var(ddof=1) / ((rest**2).sum() / 6)
+    configurations, effects = np.mean(table, axis=1), np.mean(table, axis=0)
+    rest = np.array(table) - configurations[:, None] - effects + np.mean(table)
+    ratio = 3 * configurations.var(ddof=1) / ((rest**2).sum() / 6)
     found = reliability(table)
     assert found.share == pytest.approx(1 - 1 / ratio)
-    assert found.doubt == pytest.approx(f.sf(ratio, 3, 6))
+    assert found.p == pytest.approx(f.sf(ratio, 3, 6))
     same = reliability([[1.0, 2.0], [2.0, 1.0]])
-    assert (same.share, same.doubt) == (0.0, 1.0)
+    assert (same.share, same.p) == (0.0, 1.0)
     worse = reliability([[1.0, 2.0], [2.0, 1.5]])  # they differ by less than chance would have it
     assert worse.share == 0.0
 

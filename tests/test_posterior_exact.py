@@ -1,9 +1,9 @@
-"""The model of all runs by its numbers: what a small study gives, and its parts at their bounds."""
+"""The posterior by its numbers: what a small study gives, and its parts at their bounds."""
 
 import numpy as np
 import pytest
 
-from gridtune.optimize.inference import model_of_runs, posterior
+from gridtune.optimize.inference import gaussian_process, posterior
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import estimate_of
 from tests.test_posterior import OBJECTIVES
@@ -57,14 +57,16 @@ KNOWN = {
 }  # fmt: skip
 
 
-def evaluated(number, cost, gain, fresh=None):
+def evaluated(number, cost, gain, validation=None):
     def estimates(values):
         return {"cost": estimate_of(values[0]), "gain": estimate_of(values[1])}
 
-    return Evaluation(number, {"x": number}, estimates((cost, gain)), {}, fresh and estimates(fresh))
+    return Evaluation(
+        number, {"x": number}, estimates((cost, gain)), {}, validation and estimates(validation)
+    )
 
 
-def test_runs_of_the_search_come_before_those_on_fresh_seeds():
+def test_runs_of_the_search_come_before_those_on_validation_seeds():
     study = [evaluated(0, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0), ((7.0,), (8.0,))), evaluated(1, (9.0,), (1.0,)),
              evaluated(2, (3.0,), (2.0,), ((5.0, 6.0), (7.0, 8.0)))]  # fmt: skip
     none = np.nan
@@ -73,11 +75,13 @@ def test_runs_of_the_search_come_before_those_on_fresh_seeds():
         [[9, none, none, none, none], [-1, none, none, none, none]],
         [[3, none, none, 5, 6], [-2, none, none, -7, -8]],
     ]
-    np.testing.assert_array_equal(model_of_runs.runs_of(study, OBJECTIVES), np.array(expected, dtype=float))
+    np.testing.assert_array_equal(
+        gaussian_process.runs_of(study, OBJECTIVES), np.array(expected, dtype=float)
+    )
 
 
 def layered():
-    """Runs of points in three layers of two, and one further."""
+    """Runs of configurations in three layers of two, and one further."""
     rows = [(5.0, 5.0), (0.0, 1.0), (1.0, 0.0), (2.0, 3.0), (3.0, 2.0), (4.0, 4.5), (4.5, 4.0)]
     return np.array(rows)[:, :, None] + np.array([0.0, 10.0])
 
@@ -88,42 +92,47 @@ def layered():
      (4, (0, 5), [0, 1, 2, 5]), (1, (), [1])],
 )  # fmt: skip
 def test_the_model_is_about_the_best_layers_and_who_is_in_it_anyway(monkeypatch, most, always, chosen):
-    monkeypatch.setattr(model_of_runs, "JOINT", most)
-    assert model_of_runs.best_layers(layered(), always) == list(chosen)
+    monkeypatch.setattr(gaussian_process, "JOINT", most)
+    assert gaussian_process.best_layers(layered(), always) == list(chosen)
 
 
-def test_worth_is_what_the_model_expects_and_beyond_it_what_points_look_like_on_its_level(monkeypatch):
+def test_posterior_means_and_beyond_the_model_plain_ones_on_its_level(
+    monkeypatch,
+):
     rng = np.random.default_rng(5)
     values = layered() + rng.normal(0, 0.3, (7, 2, 2))
     study = [evaluated(k, tuple(row[0]), tuple(-row[1])) for k, row in enumerate(values)]
-    monkeypatch.setattr(model_of_runs, "JOINT", 5)
-    chosen = model_of_runs.best_layers(values)
-    model = model_of_runs.fit(values[chosen], [study[k].values for k in chosen], draws=1).means
-    found, plain = model_of_runs.worth_of(study, OBJECTIVES), model_of_runs._levelled(values)
+    monkeypatch.setattr(gaussian_process, "JOINT", 5)
+    chosen = gaussian_process.best_layers(values)
+    model = gaussian_process.fit(values[chosen], [study[k].values for k in chosen], draws=1).means
+    found, plain = (
+        gaussian_process.posterior_means(study, OBJECTIVES),
+        gaussian_process._adjusted_means(values),
+    )
     assert found[chosen] == pytest.approx(model)
     left = [k for k in range(7) if k not in chosen]
     assert found[left] - model[0] == pytest.approx(plain[left] - plain[chosen[0]])
     once = [evaluated(k, row[0][:1], -row[1][:1]) for k, row in enumerate(values)]
-    assert model_of_runs.worth_of(once, OBJECTIVES) == pytest.approx(
-        model_of_runs._levelled(values[:, :, :1])
+    assert gaussian_process.posterior_means(once, OBJECTIVES) == pytest.approx(
+        gaussian_process._adjusted_means(values[:, :, :1])
     )
 
 
-def test_nothing_is_fitted_to_points_without_a_run_or_without_two():
+def test_nothing_is_fitted_to_configurations_without_a_run_or_without_two():
     values = layered()
-    assert model_of_runs.fit(values[:0], []) is None
+    assert gaussian_process.fit(values[:0], []) is None
     empty = values.copy()
     empty[3] = np.nan
-    assert model_of_runs.fit(empty, [{"x": k} for k in range(7)]) is None
+    assert gaussian_process.fit(empty, [{"x": k} for k in range(7)]) is None
     once = values.copy()
     once[:, 0, 1] = np.nan  # a run with one objective alone is none
-    assert model_of_runs.fit(once, [{"x": k} for k in range(7)]) is None
-    assert model_of_runs.fit(values, [{"x": k} for k in range(7)], draws=3).draws.shape == (3, 7, 2)
+    assert gaussian_process.fit(once, [{"x": k} for k in range(7)]) is None
+    assert gaussian_process.fit(values, [{"x": k} for k in range(7)], draws=3).draws.shape == (3, 7, 2)
 
 
 def test_objectives_that_do_not_vary_tie_and_shares_at_their_ends_stay():
     means = np.array([[1.0, 1.0, 0.0], [1.0 + 2e-9, 1.0 + 0.5e-9, 0.0]])
-    assert model_of_runs._unit(means)[1:].tolist() == [np.inf, np.inf]
-    assert model_of_runs._unit(means)[0] == pytest.approx(2e-14)
+    assert gaussian_process._unit(means)[1:].tolist() == [np.inf, np.inf]
+    assert gaussian_process._unit(means)[0] == pytest.approx(2e-14)
     shares = np.array([0.0, 0.001, 0.5, 1.0])
-    assert posterior._odds(shares, 100) == pytest.approx([-np.log(199), -np.log(199), 0.0, np.log(199)])
+    assert posterior._log_odds(shares, 100) == pytest.approx([-np.log(199), -np.log(199), 0.0, np.log(199)])

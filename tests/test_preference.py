@@ -8,15 +8,15 @@ from gridtune.scenarios import ScenarioError
 from tests.fronts import COMPLETED, UNFAIR, UNHAPPY, archive
 
 TWO = (UNFAIR, COMPLETED)
-POINTS = ((0.0, 0.0), (0.1, 90.0), (0.5, 95.0), (1.0, 100.0))
+CONFIGURATIONS = ((0.0, 0.0), (0.1, 90.0), (0.5, 95.0), (1.0, 100.0))
 
 
-def ranked(text, points=POINTS, objectives=TWO):
-    found = front(archive(objectives, *points))
+def ranked(text, configurations=CONFIGURATIONS, objectives=TWO):
+    found = front(archive(objectives, *configurations))
     return [m.evaluation.number for m in Preference.of(text, found.objectives).ranked(found)]
 
 
-def test_weights_count_losses_as_shares_of_the_span():
+def test_weights_count_losses_as_shares_of_the_range():
     assert ranked("unfairness=1,completed=1")[0] == 1
     assert ranked("completed=1")[0] == 3
     assert ranked("unfairness=3,completed=1") == [1, 0, 2, 3]
@@ -29,7 +29,7 @@ def test_only_ratios_of_weights_count_however_large(recwarn):
     assert not recwarn.list
 
 
-def test_limits_leave_points_out():
+def test_limits_leave_configurations_out():
     assert ranked("unfairness<=0.5,completed=1") == [2, 1, 0]
     assert ranked("unfairness<=0.5,completed>=95") == [2]
     assert ranked("completed>=101") == []
@@ -42,10 +42,10 @@ def test_an_order_decides_among_those_within_the_tolerance():
 
 
 def test_maximised_objectives_are_better_the_larger():
-    points = ((0, 0.2, 5.0), (0, 0.1, 4.0), (1, 0.0, 9.0))
+    configurations = ((0, 0.2, 5.0), (0, 0.1, 4.0), (1, 0.0, 9.0))
     three = (UNHAPPY, UNFAIR, COMPLETED)
-    assert ranked("unhappy_users,completed", points, three)[0] == 0
-    assert ranked("unhappy_users,unfairness", points, three)[0] == 1
+    assert ranked("unhappy_users,completed", configurations, three)[0] == 0
+    assert ranked("unhappy_users,unfairness", configurations, three)[0] == 1
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def test_a_job_beyond_the_share_runs_alone_and_is_not_passed_by_its_user():
 
 @pytest.mark.parametrize("share", [0.29, 0.5])
 def test_a_share_is_of_whole_processors(share):
-    """0.29 of 100 is a little less than 29 in floating point."""
+    """0.29 of 100 is a little less than 29 in floating configuration."""
     works = [Work(3, 0, 10, 1, 10) for _ in range(round(100 * share))]
     works = [Work(3 * number, 0, 10, 1, 10) for number, _ in enumerate(works, 1)]
     made = play(works, 100, "easy", quota=Quota(user_share=share)).record.jobs
@@ -252,13 +252,13 @@ def test_a_scenario_has_quotas():
 
 
 def test_no_limit_is_a_word_and_infinity_is_the_same():
-    today = load("batch/replay").spec.site[0].quota
+    shipped = load("batch/replay").spec.site[0].quota
     for value in ("none", float("inf")):
         assert (
             load("batch/replay").override({"site.cluster.quota.user_running": value}).spec.site[0].quota
-            == today
+            == shipped
         )
-    assert today.limits == Quota()
+    assert shipped.limits == Quota()
 
 
 SEARCHED = {
@@ -283,7 +283,7 @@ def test_every_value_that_is_searched_matters_on_the_embedded_log_and_loses_no_j
 
 
 def test_a_quota_that_refuses_jobs_is_no_free_win():
-    """A search takes no point that loses more than today; a share of as many processors loses nothing."""
+    """A search takes no configuration that loses more than the baseline; all processors lose nothing."""
     plain = simulate(load("batch/replay"), seed=3).metrics
     refusing = simulate(load("batch/replay").override({"site.cluster.quota.user_slots": 8}), seed=3).metrics
     assert refusing["refused"].value > 0

@@ -1,4 +1,4 @@
-"""Replications share their random numbers across points; their summaries are honest about what they lack."""
+"""Replications share random numbers across configurations; their summaries say what they lack."""
 
 import pickle
 from math import isnan, nan, sqrt
@@ -52,10 +52,10 @@ def test_a_task_survives_pickling(scenario):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_every_point_sees_the_same_replications(scenario, jobs):
-    points = [{"client.dispatch.window": window} for window in (1, 2, 4, 5)]
+def test_every_configuration_sees_the_same_replications(scenario, jobs):
+    configurations = [{"client.dispatch.window": window} for window in (1, 2, 4, 5)]
     with Pool(jobs) as pool:
-        outcomes = {o.index: o for o in evaluate(scenario, points, 3, [0, 1, 9], pool, draw)}
+        outcomes = {o.index: o for o in evaluate(scenario, configurations, 3, [0, 1, 9], pool, draw)}
     assert [run["x"].value for run in outcomes[1].value] == [230, 231, 239]
     assert [run["x"].value for run in outcomes[3].value] == [530, 531, 539]
     assert str(outcomes[2].failure) == "RuntimeError: replication 1 broke"
@@ -139,8 +139,8 @@ def test_a_grid_is_every_combination_in_order():
 
 
 def test_a_sweep_reports_every_point_and_its_failures(scenario):
-    points = grid([("client.dispatch.window", [3, 4])])
-    found = dict(sweep(scenario, points, 1, 2, Pool(1), draw))
+    configurations = grid([("client.dispatch.window", [3, 4])])
+    found = dict(sweep(scenario, configurations, 1, 2, Pool(1), draw))
     assert found[0].metrics["x"].values == (310, 311)
     assert found[0].metrics["x"].unit == "s"
     assert found[1].metrics == {}

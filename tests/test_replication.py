@@ -19,7 +19,7 @@ ABOUT = 0.05  # more than four standard errors of a share of 2,000 samples
 
 
 def feasibility(relation, bound, cases, metric="wait"):
-    """How surely one point keeps a constraint, from its replications in each case."""
+    """The probability that one configuration keeps a constraint, from its replications in each case."""
     known = {case: {metric: estimate(*values)} for case, values in cases.items()}
     (found,) = chances([{"cost": estimate(1.0, 1.0)}], [COST], [Constraint(metric, relation, bound)], [known])
     return found.feasible
@@ -57,7 +57,7 @@ def test_several_constraints_are_all_to_be_kept():
     assert found.feasible == pytest.approx(0.75, abs=ABOUT)
 
 
-def test_who_breaks_a_constraint_beats_nobody():
+def test_who_breaks_a_constraint_dominates_nobody():
     rows = [{"cost": estimate(1.0, 1.0)}, {"cost": estimate(2.0, 2.0)}]
     cases = [{"a": {"wait": estimate(0.0, 4.0)}}, {"a": {"wait": estimate(0.0, 0.0)}}]
     cheap, dear = chances(rows, [COST], [Constraint("wait", "<=", 1.0)], cases)
@@ -67,7 +67,7 @@ def test_who_breaks_a_constraint_beats_nobody():
     assert dear.non_dominated == pytest.approx(1 - cheap.feasible)
 
 
-def test_what_points_have_in_common_cancels():
+def test_what_configurations_have_in_common_cancels():
     rows = [{"cost": estimate(0.0, 4.0)}, {"cost": estimate(1.0, 5.0)}, {"cost": estimate(2.0, 1.0)}]
     best, worse, other = probability_non_dominated(rows, [COST])
     assert worse == 0.0, "worse by 1 in every replication"
@@ -76,7 +76,7 @@ def test_what_points_have_in_common_cancels():
     assert other == pytest.approx(0.75, abs=ABOUT)
 
 
-def test_directions_count_and_equals_do_not_beat_each_other():
+def test_directions_count_and_equals_do_not_dominate_each_other():
     rows = [{"cost": estimate(1.0, 1.0), "gain": estimate(gain, gain)} for gain in (3.0, 3.0, 2.0)]
     assert probability_non_dominated(rows, [COST, GAIN]) == [1.0, 1.0, 0.0]
     rows[2] = {"gain": estimate(2.6, 2.6)}
@@ -84,7 +84,7 @@ def test_directions_count_and_equals_do_not_beat_each_other():
     assert probability_non_dominated(rows, apart) == [1.0, 1.0, 1.0], "no difference that means anything"
 
 
-def test_points_are_compared_on_the_replications_that_they_share():
+def test_configurations_are_compared_on_the_replications_that_they_share():
     rows = [{"cost": estimate(1.0, 3.0)}, {"cost": estimate(2.0, 4.0, 0.0, 0.0)}]
     first, second = probability_non_dominated(rows, [COST])
     assert (first, second) == (1.0, 0.0), "later replications of one alone say nothing of the other"
@@ -110,13 +110,13 @@ def test_the_same_samples_are_drawn_whether_or_not_anything_is_constrained():
     assert probability_non_dominated(rows, [COST], seed=2) != free
 
 
-def test_means_of_fewer_replications_are_moved_by_what_the_further_streams_did_to_each_objective():
+def test_means_of_fewer_replications_are_moved_by_what_the_further_replications_did_to_each_objective():
     values = np.array([[[1.0, 2.0, 6.0], [0.0, 0.0, 0.0]], [[3.0, 4.0, 80.0], [5.0, 7.0, 90.0]]])
-    # The third stream moved the first point's mean from 1.5 to 3, and its other objective not at all.
+    # The third replication moved the first one's mean from 1.5 to 3, and its other objective not at all.
     assert common_scale(values, np.array([3, 2])) == pytest.approx(np.array([[3.0, 0.0], [3.5 + 1.5, 6.0]]))
 
 
-def test_without_a_point_there_is_no_value():
+def test_without_a_configuration_there_is_no_value():
     assert padded([], 2).shape == (0, 2, 0)
     assert padded([[(1.0,), (2.0, 3.0)]], 2).tolist() == [[[1.0, 0.0], [2.0, 3.0]]]
 

@@ -1,4 +1,4 @@
-"""From runs to what is known of a point: cases summed up, losses against today, runs done once."""
+"""From runs to what is known of a configuration: cases summed up, losses against baseline, runs done once."""
 
 from collections import Counter
 from math import inf, nan
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.explanation.fresh_runs import FRESH, FreshRuns
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION, ValidationRuns
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
@@ -55,7 +55,7 @@ def test_an_objective_sums_up_the_cases_replication_by_replication_and_other_met
     assert bound.cases == {"calm": {"cost": estimate(1.0, 2.0), "wait": estimate(4.0, 6.0)}}
 
 
-def test_a_point_fails_by_the_first_run_without_a_value_and_names_the_case_where_there_are_several():
+def test_a_configuration_fails_by_the_first_run_without_a_value_and_names_the_case_where_there_are_several():
     good, bad, endless = measured(cost=1), measured(cost=nan), measured(cost=-inf)
     assert evaluated(0, {}, [[good, good], [good, bad]], settings()) == Failed(
         0, {}, "busy: cost is nan in replication 1"
@@ -77,7 +77,7 @@ SMALL = {"owed_lost_fraction.a": 0.0, "lost_jobs.a": 2}
 
 
 @pytest.mark.parametrize(
-    ("point", "today", "excess"),
+    ("configuration", "baseline", "excess"),
     [
         (LATE | {"cut_off_fraction": 0.023}, EARLY, 0.004),
         (LATE | {"cut_off_fraction": 0.04}, EARLY, 0.002),
@@ -97,15 +97,15 @@ SMALL = {"owed_lost_fraction.a": 0.0, "lost_jobs.a": 2}
         ({"dropped": 0}, {"dropped": 4, "lost_fraction": 0.3}, -0.3),
     ],
 )  # fmt: skip
-def test_what_is_lost_beyond_today(point, today, excess):
-    assert worst_loss(measured(**point), measured(**today)) == pytest.approx(excess, abs=1e-15)
+def test_what_is_lost_beyond_baseline(configuration, baseline, excess):
+    assert worst_loss(measured(**configuration), measured(**baseline)) == pytest.approx(excess, abs=1e-15)
 
 
 def test_the_class_that_is_given_up_most_counts():
-    today = measured(**{f"owed_lost_fraction.{kind}": 0.0 for kind in "abc"})
+    baseline = measured(**{f"owed_lost_fraction.{kind}": 0.0 for kind in "abc"})
     lost = {f"owed_lost_fraction.{kind}": x for kind, x in zip("abc", (0.1, 0.3, 0.2), strict=True)}
     jobs = dict.fromkeys(("lost_jobs.a", "lost_jobs.b", "lost_jobs.c"), 5)
-    assert worst_loss(measured(**lost, **jobs), today) == pytest.approx(0.25)
+    assert worst_loss(measured(**lost, **jobs), baseline) == pytest.approx(0.25)
 
 
 class Counting:
@@ -128,7 +128,7 @@ class Counting:
         return found
 
 
-# Fresh seeds
+# Validated seeds
 
 
 class Heard(Progress):
@@ -142,24 +142,24 @@ class Heard(Progress):
         self.said.append(done)
 
 
-def test_points_are_run_once_on_fresh_seeds_in_every_case():
+def test_configurations_are_run_once_on_validation_seeds_in_every_case():
     work, heard = Counting(failing={("busy", 2)}), Heard()
     with Pool() as pool:
-        fresh = FreshRuns(settings(), 2, pool, heard, work, first=0)
-        one, other, again = fresh.run([{"a": 1}, {"a": 2}, {"a": 1}])
+        validation = ValidationRuns(settings(), 2, pool, heard, work, first=0)
+        one, other, again = validation.run([{"a": 1}, {"a": 2}, {"a": 1}])
         assert heard.said == [("configurations on validation seeds, 4 runs each", 2), 1, 2]
-        assert (fresh.count, one, len(work.seen)) == (8, again, 8)
+        assert (validation.count, one, len(work.seen)) == (8, again, 8)
         assert one.values == {"cost": (26.5, 27.5), "lost_fraction": (0.25, 0.25)}
         assert other.values == one.values, "a metric that is not finite in a run, or of one case, is left out"
         assert one.cases == {"calm": {"cost": estimate(3.0, 4.0)}, "busy": {"cost": estimate(50.0, 51.0)}}
-        assert fresh.units == {"cost": "s", "lost_fraction": "", "odd": ""}
-        assert fresh.run([{"a": 2}]) == [other]
-        assert (fresh.count, len(heard.said)) == (8, 3)
-        late = FreshRuns(settings(), 1, pool, None, work, first=2)
+        assert validation.units == {"cost": "s", "lost_fraction": "", "odd": ""}
+        assert validation.run([{"a": 2}]) == [other]
+        assert (validation.count, len(heard.said)) == (8, 3)
+        late = ValidationRuns(settings(), 1, pool, None, work, first=2)
         assert late.run([{"a": 1}]) == ["ValueError: busy: no busy 2"]
-        guarded = FreshRuns(settings(cases=(), constraints=(NO_MORE_LOSS,)), 1, pool, None, Counting())
+        guarded = ValidationRuns(settings(cases=(), constraints=(NO_MORE_LOSS,)), 1, pool, None, Counting())
         (found,) = guarded.run([{"a": 1}])
-        assert (found.values["cost"], found.values[EXCESS_LOSS]) == ((3.0 + FRESH,), (0.0,))
+        assert (found.values["cost"], found.values[EXCESS_LOSS]) == ((3.0 + FIRST_VALIDATION,), (0.0,))
         assert guarded.count == 1
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import (
     EXCESS_LOSS,
@@ -178,8 +178,8 @@ def test_the_frame_has_every_configuration_once_and_knows_its_state(found):
     archive_of = found.archive
     assert sorted(table.index) == [*range(40), 40, 41]
     assert table["state"].value_counts()[["baseline", "failed"]].tolist() == [1, 2]
-    assert set(table.index[table["on_front"]]) >= {one.evaluation.number for one in found.kept}
-    assert table.index[0] == archive_of.today
+    assert set(table.index[table["on_front"]]) >= {one.evaluation.number for one in found.on_front}
+    assert table.index[0] == archive_of.baseline
     assert table["name"].tolist()[1:4] == ["A", "B", "C"]
     assert table.loc[40, "failure"] == "broke"
     assert table["completed"].dtype == float
@@ -190,7 +190,7 @@ def test_the_front_has_a_row_for_each_configuration_and_more_on_request(found):
     said = front_text(found, some, 80)
     assert max(map(len, said.splitlines())) <= 80
     numbers = {row.number for row in some}
-    assert numbers >= {one.evaluation.number for one in found.kept} | {found.archive.today}
+    assert numbers >= {one.evaluation.number for one in found.on_front} | {found.archive.baseline}
     assert len(listed(found, every=True)) == 42 > len(some)
     assert to_csv(found).count("\n") == len(some) + 1
 
@@ -206,8 +206,10 @@ def test_friedmans_test_says_whether_an_objective_differs():
     same = archive((UNFAIR, COMPLETED), *[((0.1, 0.2, 0.3), (k, k, k + 1)) for k in (1, 2, 3)])
     assert differs(replace(front(same, resamples=0)), UNFAIR) is None
     assert differs(front(archive((UNFAIR,), ((0.1, 0.2),)), resamples=0), UNFAIR) is None
-    points = [((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)]
-    assert differs(front(archive((UNFAIR, COMPLETED), *points), resamples=0), UNFAIR) < 0.05
+    configurations = [
+        ((0.1 * k, 0.1 * k + 0.01, 0.1 * k + 0.02), (k, k + 0.1, k + 0.2)) for k in (1, 2, 3, 4)
+    ]
+    assert differs(front(archive((UNFAIR, COMPLETED), *configurations), resamples=0), UNFAIR) < 0.05
 
 
 def test_latex_escapes_and_stands_in_a_tabular(found):
@@ -230,23 +232,23 @@ def test_json_keeps_its_shape(found):
     assert first["changes"][0].keys() >= {"path", "before", "after"}
 
 
-def plain(*points, **facts):
-    return front(archive((UNFAIR, COMPLETED), *points, **facts), resamples=0)
+def plain(*configurations, **facts):
+    return front(archive((UNFAIR, COMPLETED), *configurations, **facts), resamples=0)
 
 
 def test_the_reason_is_told_where_nothing_is_recommended():
-    once = plain((0.5, 10.0), (0.4, 12.0), today=0)
+    once = plain((0.5, 10.0), (0.4, 12.0), baseline=0)
     assert "--replications 2" in why_none(once)
-    same = plain(((0.5, 0.5), (10.0, 10.0)), ((0.6, 0.6), (9.0, 9.0)), today=0)
+    same = plain(((0.5, 0.5), (10.0, 10.0)), ((0.6, 0.6), (9.0, 9.0)), baseline=0)
     assert why_none(same).startswith("No configuration is significantly better")
-    better = plain(((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0)), today=0)
+    better = plain(((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.2), (20.0, 21.0)), baseline=0)
     assert "--resume" in why_none(better)
     assert "significantly better than the baseline, but" in why_none(better)
     assert "no baseline" in why_none(plain((0.5, 10.0)))
     none = front(Archive("s", "s", THREE, (), (Failed(0, {}, "broke"),)))
     assert "gridtune validate" in why_none(none)
     bound = (Constraint("completed", ">=", 50.0, "jobs"),)
-    broken = archive((UNFAIR, COMPLETED), (0.5, 10.0), today=0)
+    broken = archive((UNFAIR, COMPLETED), (0.5, 10.0), baseline=0)
     cases = tuple(replace(one, cases={"": one.objectives}) for one in broken.evaluations)
     assert "completed>=50" in why_none(front(replace(broken, evaluations=cases, constraints=bound)))
     for one in (once, same, better, none):
@@ -265,14 +267,14 @@ def test_the_reason_is_told_where_nothing_is_recommended():
 )
 def test_a_guard_is_introduced_only_where_it_excludes_something(metric, said):
     guard = (Constraint(metric, "<=", 0.0),)
-    base = archive((UNFAIR, COMPLETED), ((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.1), (30.0, 30.0)), today=0)
+    base = archive((UNFAIR, COMPLETED), ((0.5, 0.6), (10.0, 11.0)), ((0.1, 0.1), (30.0, 30.0)), baseline=0)
 
     def lost(*amounts):
-        points = [
+        configurations = [
             replace(one, cases={"": {**one.objectives, metric: Estimate(x, 0.0, (x, x))}})
             for one, x in zip(base.evaluations, amounts, strict=True)
         ]  # fmt: skip
-        return front(replace(base, evaluations=tuple(points), constraints=guard), resamples=0)
+        return front(replace(base, evaluations=tuple(configurations), constraints=guard), resamples=0)
 
     assert said in answer(lost(0.0, 1.0), 80)
     kept = lost(0.0, 0.0)

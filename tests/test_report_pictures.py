@@ -67,14 +67,14 @@ def test_recommendations_are_lettered_and_legends_have_four_words_at_most(found,
 
 
 def test_parameters_has_the_six_that_matter(found):
-    points = []
+    made = []
     draw_ = np.random.default_rng(1)
     for k in range(40):
         values = {f"sed.parameter_{name}": float(draw_.random()) for name in range(9)}
         unfair = 10 * values["sed.parameter_7"] + 5 * values["sed.parameter_3"] + 0.01 * draw_.random()
-        points.append(evaluation(k, (UNFAIR, UNHAPPY), (unfair, 1.0), values=values))
+        made.append(evaluation(k, (UNFAIR, UNHAPPY), (unfair, 1.0), values=values))
     many = front(archive((UNFAIR, UNHAPPY), (1.0, 1.0)).__class__(
-        "s", "s", (UNFAIR, UNHAPPY), tuple(points)), resamples=0)  # fmt: skip
+        "s", "s", (UNFAIR, UNHAPPY), tuple(made)), resamples=0)  # fmt: skip
     assert varied(configurations(many), many)[:2] == ["sed.parameter_7", "sed.parameter_3"]
     drawing = draw(many, "parameters")
     assert len(drawing.axes) == 6 * 2
@@ -181,7 +181,7 @@ def test_the_script_draws_in_a_browser_without_an_error(found, tmp_path, options
 def test_a_page_of_thousands_is_small_and_quick(tmp_path):
     import time
 
-    many = front(with_baseline(search(1500, replications=2, fresh=0)), resamples=0)
+    many = front(with_baseline(search(1500, replications=2, validation=0)), resamples=0)
     page(many)
     began = time.process_time()
     text = page(many)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gridtune.model.streams import HELD_OUT, Streams
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.execution.log_luck import with_luck
+from gridtune.scenarios.execution.log_noise import with_noise
 from gridtune.scenarios.traces.resampling import WEEK, Drawn, shaken, users, weeks, whole_weeks
 
 DAY = 86400.0
@@ -168,7 +168,7 @@ def test_replications_differ_and_seeds_repeat(log, kind):
 
 
 def test_a_log_is_drawn_alike_wherever_it_lies(log):
-    # An exported point names a log in full that its scenario names from beside it.
+    # An exported configuration names a log in full that its scenario names from beside it.
     elsewhere = log.parent / "further" / log.name
     elsewhere.parent.mkdir()
     elsewhere.write_bytes(log.read_bytes())
@@ -192,14 +192,14 @@ def test_two_workloads_of_a_log_stay_in_step(log):
 
 def test_a_search_fits_on_even_weeks_and_validates_on_odd_ones(log):
     scenario = replay(log)
-    lucky, notes = with_luck(scenario)
-    workload = lucky.active.workload[0]
+    resampled, notes = with_noise(scenario)
+    workload = resampled.active.workload[0]
     assert (workload.resample, workload.resample_from) == ("weeks", "split")
-    assert "the even ones, on fresh seeds the odd ones" in notes[0]
-    chosen = with_luck(replay(log, **{"workload.log.resample": "none"}))
+    assert "the even ones, on validation seeds the odd ones" in notes[0]
+    chosen = with_noise(replay(log, **{"workload.log.resample": "none"}))
     assert chosen[1] == []
     assert chosen[0].active.workload[0].resample == "none"
-    short, said = with_luck(replay(log, **{"workload.log.end": 3 * WEEK}))
+    short, said = with_noise(replay(log, **{"workload.log.end": 3 * WEEK}))
     assert short.active.workload[0].resample == "shake"
     assert "fewer than 8" in said[0]
 
@@ -213,7 +213,7 @@ def test_a_search_fits_on_even_weeks_and_validates_on_odd_ones(log):
     assert not fitted & validated
 
 
-def test_a_search_over_a_log_has_luck_and_says_so(log):
+def test_a_search_over_a_log_has_noise_and_says_so(log):
     made = search(replay(log), budget=4, replications=3, seed=1, vary=["site.cluster.policy=fcfs,easy"])
     assert any("resample: weeks" in note for note in made.notes)
     spread = [estimate.values for entry in made.archive.evaluations for estimate in entry.objectives.values()]
@@ -244,7 +244,7 @@ def test_a_log_of_one_week_has_no_weeks_to_draw(log):
         simulate(scenario)
 
 
-def test_a_log_that_is_only_repeated_has_no_luck_to_speak_of(log):
+def test_a_log_that_is_only_repeated_has_no_noise_to_speak_of(log):
     """Equal replications are no sample: no error is printed, and no chance."""
     from gridtune.optimize.front.front import front
 
@@ -253,5 +253,5 @@ def test_a_log_that_is_only_repeated_has_no_luck_to_speak_of(log):
     found = front(search(same, budget=3, replications=2, seed=1, vary=vary).archive)
     assert found.members
     assert all(member.probability_non_dominated is None for member in found.members)
-    lucky = front(search(replay(log), budget=3, replications=2, seed=1, vary=vary).archive)
-    assert all(member.probability_non_dominated is not None for member in lucky.members)
+    resampled = front(search(replay(log), budget=3, replications=2, seed=1, vary=vary).archive)
+    assert all(member.probability_non_dominated is not None for member in resampled.members)

@@ -8,9 +8,9 @@ from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.optimize.studies.reading import read_study
 from gridtune.scenarios import load
-from search_toys import VARY, toy_with_today
+from search_toys import VARY, toy_with_baseline
 
-QUIET = partial(toy_with_today, scale=0.1)
+QUIET = partial(toy_with_baseline, scale=0.1)
 
 
 def done(out, runs, work=QUIET, **more):
@@ -21,7 +21,7 @@ def done(out, runs, work=QUIET, **more):
         count.append(task)
         return work(task)
 
-    given = {"vary": VARY, "today": True, "replications": 2, "sampler": "random", **more}
+    given = {"vary": VARY, "baseline": True, "replications": 2, "sampler": "random", **more}
     found = search(load("diet/day-regular"), runs=runs, out=out, work=counted, **given)
     assert found.simulated == len(count)
     return found, len(count), len(read_study(out).runs)

@@ -1,4 +1,4 @@
-"""Samplers propose valid points, repeat themselves exactly, learn, and bear failures."""
+"""Samplers propose valid configurations, repeat themselves exactly, learn, and bear failures."""
 
 from importlib.util import find_spec
 from math import sqrt
@@ -34,11 +34,11 @@ LEARNING = ["tpe", "surrogate", *GENETIC]
 ALL = ["random", "qmc", *LEARNING]
 
 
-def value(point):
+def value(configuration):
     """A trade-off along x, spoilt by everything else."""
-    spoilt = abs(np.log10(point["scale"])) + (point["n"] - 7) ** 2 / 40
-    spoilt += point["u"] if point["kind"] == "a" else 0.3 + point["m"] / 64
-    return [point["x"] + spoilt, sqrt(point["x"]) - spoilt]
+    spoilt = abs(np.log10(configuration["scale"])) + (configuration["n"] - 7) ** 2 / 40
+    spoilt += configuration["u"] if configuration["kind"] == "a" else 0.3 + configuration["m"] / 64
+    return [configuration["x"] + spoilt, sqrt(configuration["x"]) - spoilt]
 
 
 def need(name):
@@ -51,14 +51,17 @@ def play(name, batches, *, seed=3, failing=(), space=SPACE):
     """All proposals of some batches, and the objectives of those that did not fail."""
     need(name)
     sampler = samplers()[name](space, OBJECTIVES, seed, 8)
-    points, values = [], []
+    configurations, values = [], []
     for _ in range(batches):
         asked = sampler.ask()
-        results = [None if len(points) + k in failing else value(point) for k, point in enumerate(asked)]
+        results = [
+            None if len(configurations) + k in failing else value(configuration)
+            for k, configuration in enumerate(asked)
+        ]
         sampler.tell(results)
-        points += asked
+        configurations += asked
         values += [result for result in results if result is not None]
-    return points, values
+    return configurations, values
 
 
 def hypervolume(values):
@@ -67,24 +70,24 @@ def hypervolume(values):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ALL)
-def test_proposals_are_points_of_the_space_and_repeat_with_the_seed(name):
-    points, _ = play(name, 4)
-    assert len(points) == 32
-    for point in points:
-        branch = {"u"} if point["kind"] == "a" else {"m", "flag"}
-        assert set(point) == {"kind", "x", "scale", "n"} | branch
-        assert 0.01 <= point["scale"] <= 100
-        assert point["n"] in range(1, 21)
-        assert isinstance(point["n"], int)
-        assert type(point.get("flag", True)) is bool
-    assert len({key(point) for point in points}) > 16
-    assert list(map(key, play(name, 4)[0])) == list(map(key, points))
-    assert list(map(key, play(name, 4, seed=4)[0])) != list(map(key, points))
+def test_proposals_are_configurations_of_the_space_and_repeat_with_the_seed(name):
+    configurations, _ = play(name, 4)
+    assert len(configurations) == 32
+    for configuration in configurations:
+        branch = {"u"} if configuration["kind"] == "a" else {"m", "flag"}
+        assert set(configuration) == {"kind", "x", "scale", "n"} | branch
+        assert 0.01 <= configuration["scale"] <= 100
+        assert configuration["n"] in range(1, 21)
+        assert isinstance(configuration["n"], int)
+        assert type(configuration.get("flag", True)) is bool
+    assert len({key(one) for one in configurations}) > 16
+    assert list(map(key, play(name, 4)[0])) == list(map(key, configurations))
+    assert list(map(key, play(name, 4, seed=4)[0])) != list(map(key, configurations))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
-def test_a_sampler_that_learns_beats_random_points(name):
+def test_a_sampler_that_learns_beats_random_configurations(name):
     found = np.mean([hypervolume(play(name, 20, seed=seed)[1]) for seed in (1, 2, 3)])
     random = np.mean([hypervolume(play("random", 20, seed=seed)[1]) for seed in (1, 2, 3)])
     assert found > random
@@ -94,18 +97,18 @@ def test_a_sampler_that_learns_beats_random_points(name):
 @pytest.mark.parametrize("name", ALL)
 def test_failures_do_not_stop_a_sampler(name):
     everything_at_first = {*range(8), 11, 13}
-    points, _ = play(name, 4, failing=everything_at_first)
-    assert len(points) == 32
+    configurations, _ = play(name, 4, failing=everything_at_first)
+    assert len(configurations) == 32
 
 
-def test_every_point_of_a_finite_space_is_listed_once():
+def test_every_configuration_of_a_finite_space_is_listed_once():
     sampler = samplers()["exhaustive"](FINITE, OBJECTIVES, 1, 3)
-    points = []
+    configurations = []
     while batch := sampler.ask():
         assert len(batch) <= 3
-        points += batch
+        configurations += batch
         sampler.tell([[0.0, 0.0]] * len(batch))
-    assert sorted(map(key, points)) == sorted(map(key, FINITE.points()))
+    assert sorted(map(key, configurations)) == sorted(map(key, FINITE.configurations()))
     with pytest.raises(ScenarioError, match="choices and whole numbers only"):
         samplers()["exhaustive"](SPACE, OBJECTIVES, 1, 3)
 
@@ -150,37 +153,40 @@ def test_generations_grow_with_the_budget():
 def test_ties_in_every_objective_are_borne(name):
     sampler = samplers()[name](SPACE, OBJECTIVES, 1, 8)
     for _ in range(6):
-        points = sampler.ask()
-        assert len(points) == 8
+        configurations = sampler.ask()
+        assert len(configurations) == 8
         sampler.tell([[1.0, 0.0]] * 8)
 
 
 def play_constrained(name, batches, seed=3):
-    """As `play`, where half of all points break a constraint, most of them equally; failures in between."""
+    """As `play`, but half of all configurations break a constraint, most of them equally; some fail."""
     need(name)
     sampler = samplers()[name](SPACE, OBJECTIVES, seed, 8)
-    points = []
+    configurations = []
     for _ in range(batches):
         asked = sampler.ask()
-        results = [None if len(points) + k in {2, 19} else value(point) for k, point in enumerate(asked)]
-        broken = [1.0 if point["x"] < 0.5 else point["x"] - 0.9 for point in asked]
+        results = [
+            None if len(configurations) + k in {2, 19} else value(configuration)
+            for k, configuration in enumerate(asked)
+        ]
+        broken = [1.0 if one["x"] < 0.5 else one["x"] - 0.9 for one in asked]
         excesses = [
             {} if result is None else {"a": excess, "b": -1.0}
             for result, excess in zip(results, broken, strict=True)
         ]
         sampler.learn(results, excesses)
-        points += asked
-    return points
+        configurations += asked
+    return configurations
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
 def test_constraints_leave_proposals_repeatable_and_draw_them_to_what_is_feasible(name):
-    points = play_constrained(name, 12)
-    assert list(map(key, play_constrained(name, 12))) == list(map(key, points))
+    configurations = play_constrained(name, 12)
+    assert list(map(key, play_constrained(name, 12))) == list(map(key, configurations))
 
     def feasible(proposed):
-        return sum(0.5 <= point["x"] <= 0.9 for point in proposed)
+        return sum(0.5 <= one["x"] <= 0.9 for one in proposed)
 
     late = sum(feasible(play_constrained(name, 12, seed)[48:]) for seed in (3, 4))
     free = sum(feasible(play(name, 12, seed=seed)[0][48:]) for seed in (3, 4))
@@ -191,18 +197,18 @@ def test_constraints_leave_proposals_repeatable_and_draw_them_to_what_is_feasibl
 def test_a_search_where_nothing_is_feasible_is_borne(name):
     sampler = samplers()[name](SPACE, OBJECTIVES, 3, 8)
     for _ in range(6):
-        points = sampler.ask()
-        assert len(points) == 8
-        sampler.learn([value(point) for point in points], [{"a": 1.0}] * 8)
+        configurations = sampler.ask()
+        assert len(configurations) == 8
+        sampler.learn([value(one) for one in configurations], [{"a": 1.0}] * 8)
 
 
 @pytest.mark.parametrize("objectives", [1, 2, 3])
 @pytest.mark.parametrize("base", [0, 1, 6])
-def test_what_points_promise_is_the_mean_volume_that_each_adds_in_turn(objectives, base):
+def test_what_configurations_promise_is_the_mean_volume_that_each_adds_in_turn(objectives, base):
     rng = np.random.default_rng(objectives)
-    worth = rng.normal(size=(base + 12, objectives))
-    worth[base + 1] = worth[base] + 5.0  # worse than the corner
-    draws = worth + 0.5 * rng.normal(size=(9, *worth.shape))
+    means = rng.normal(size=(base + 12, objectives))
+    means[base + 1] = means[base] + 5.0  # worse than the corner
+    draws = means + 0.5 * rng.normal(size=(9, *means.shape))
     means = draws[:, list(range(base)) if base > 1 else list(range(base, base + 12))].mean(axis=0)
     corner = means.max(axis=0) + 0.1 * np.ptp(means, axis=0)
     taken = list(range(base))
@@ -216,9 +222,9 @@ def test_what_points_promise_is_the_mean_volume_that_each_adds_in_turn(objective
     assert promising(draws, range(base, base + 12), 4, range(base)) == taken[base:]
 
 
-def test_the_most_promising_points_are_those_that_add_most():
-    worth = np.array([[0.0, 4.0], [1.0, 1.0], [4.0, 0.0], [1.1, 1.1], [5.0, 5.0]])
-    draws = worth + np.random.default_rng(1).normal(0, 0.01, (20, 5, 2))
+def test_the_most_promising_configurations_are_those_that_add_most():
+    means = np.array([[0.0, 4.0], [1.0, 1.0], [4.0, 0.0], [1.1, 1.1], [5.0, 5.0]])
+    draws = means + np.random.default_rng(1).normal(0, 0.01, (20, 5, 2))
     assert promising(draws, range(5), 1) == [1]
     assert set(promising(draws, range(5), 3)) == {0, 1, 2}
     assert set(promising(draws, [0, 2, 3], 2, base=[1, 4])) == {0, 2}

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from gridtune.optimize.explanation.fresh_runs import FRESH
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.search import search
@@ -77,7 +77,7 @@ def test_the_front_is_validated_on_seeds_that_the_search_never_used(scenario):
         return toy(task)
 
     archive = run(scenario, work=watching, validation_replications=4).archive
-    assert set(seen) == {0, 1, *range(FRESH, FRESH + 4)}
+    assert set(seen) == {0, 1, *range(FIRST_VALIDATION, FIRST_VALIDATION + 4)}
     front = shortlist(archive.evaluations, archive.objectives)
     assert len(front) > 2
     for evaluation in archive.evaluations:
@@ -87,7 +87,7 @@ def test_the_front_is_validated_on_seeds_that_the_search_never_used(scenario):
     assert run(scenario, validation_replications=0).archive.evaluations[0].validated is None
 
 
-def test_no_point_is_evaluated_twice_and_repetitions_cost_no_budget(scenario):
+def test_no_configuration_is_evaluated_twice_and_repetitions_cost_no_budget(scenario):
     calls = Counter()
 
     def counting(task):
@@ -186,21 +186,21 @@ def test_bad_requests_are_refused_before_anything_is_evaluated(scenario, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-def test_the_shortlist_keeps_the_extremes_and_drops_crowded_points():
+def test_the_shortlist_keeps_the_extremes_and_drops_crowded_configurations():
     objectives = objectives_of(["unfairness", "completed"])
     template = run(load("diet/day-regular"), budget=1, objectives=["unfairness", "completed"])
     model = template.archive.evaluations[0]
 
-    def point(number, unfairness, completed):
+    def configuration(number, unfairness, completed):
         estimates = {
             "unfairness": replace(model.objectives["unfairness"], mean=unfairness),
             "completed": replace(model.objectives["completed"], mean=completed),
         }
         return Evaluation(number, {}, estimates, {})
 
-    line = [point(k, k / 10, 100.0 + k) for k in range(11)]
-    dominated = point(99, 2.0, 50.0)
-    close = point(50, 0.501, 105.01)
+    line = [configuration(k, k / 10, 100.0 + k) for k in range(11)]
+    dominated = configuration(99, 2.0, 50.0)
+    close = configuration(50, 0.501, 105.01)
     assert shortlist([*line, dominated], objectives) == line
     few = shortlist([*line, close, dominated], objectives, limit=11)
     assert len(few) == 11

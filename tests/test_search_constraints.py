@@ -5,7 +5,7 @@ from html import escape
 import optuna
 import pytest
 
-from gridtune.optimize.explanation.fresh_runs import FRESH
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
@@ -18,7 +18,7 @@ from gridtune.optimize.samplers.base import _registry
 from gridtune.optimize.search import search
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.scenarios import ScenarioError, load
-from search_toys import VARY, toy, toy_with_today
+from search_toys import VARY, toy, toy_with_baseline
 
 FAIR = ["unfairness<=0.6"]
 LEARNING = ["tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
@@ -34,9 +34,9 @@ def run(scenario, **options):
 
 
 def drifting(task):
-    """The toy, but on fresh seeds more is unfair the more is completed."""
+    """The toy, but on validation seeds more is unfair the more is completed."""
     metrics = toy(task)
-    if task.replication >= FRESH:
+    if task.replication >= FIRST_VALIDATION:
         late = metrics["unfairness"]._replace(value=metrics["completed"].value / 1000 - 0.35)
         metrics["unfairness"] = late
     return metrics
@@ -64,9 +64,13 @@ def test_what_breaks_a_constraint_is_kept_but_never_on_the_front(scenario):
 
 def test_a_metric_that_is_no_objective_can_be_constrained(scenario):
     archive = run(scenario, objectives=["completed"], require=FAIR).archive
-    best = front(archive).kept[0].evaluation
+    best = front(archive).on_front[0].evaluation
     assert best.cases["diet/day-regular"]["unfairness"].mean <= 0.6
-    assert len(best.validated_cases["diet/day-regular"]["unfairness"].values) == best.fresh_replications >= 2
+    assert (
+        len(best.validated_cases["diet/day-regular"]["unfairness"].values)
+        == best.validation_replications
+        >= 2
+    )
     assert "unfairness" not in best.objectives
     allowed = [e for e in archive.evaluations if e.metrics["unfairness"] <= 0.6]
     assert best.objectives["completed"].mean == max(e.objectives["completed"].mean for e in allowed)
@@ -117,26 +121,28 @@ def test_a_sampler_that_knows_no_constraints_hears_of_penalties(scenario, monkey
 
 
 @pytest.mark.long
-def test_a_member_that_breaks_a_constraint_on_fresh_seeds_leaves_the_front(scenario):
+def test_a_member_that_breaks_a_constraint_on_validation_seeds_leaves_the_front(scenario):
     found = front(run(scenario, work=drifting, require=FAIR, budget=60).archive)
     gone = [member for member in found.members if not member.feasible]
     assert gone
     assert len(gone) < len(found.members)
     assert not any(member.non_dominated for member in gone)
-    assert [member for member in found.members if member.non_dominated] == list(found.kept)
+    assert [member for member in found.members if member.non_dominated] == list(found.on_front)
     assert all(member.estimates["unfairness"].mean > 0.6 for member in gone)
-    assert all(member.estimates["unfairness"].mean <= 0.6 for member in found.kept)
+    assert all(member.estimates["unfairness"].mean <= 0.6 for member in found.on_front)
     assert {member.probability_feasible for member in gone} == {0.0}
     assert {member.probability_non_dominated for member in gone} == {0.0}
-    assert any(member.validated for member in found.kept)
-    assert all(member.probability_non_dominated > 0.05 for member in found.kept), "what is gone beats nobody"
+    assert any(member.validated for member in found.on_front)
+    assert all(member.probability_non_dominated > 0.05 for member in found.on_front), (
+        "what is gone dominates nobody"
+    )
     assert "validated on 0 seeds" not in front_text(found, listed(found), 80)
     text = front_text(found, listed(found, every=True), 200).splitlines()
     cells = {line.split()[0]: line for line in text if line.strip()}
     assert all("broken" in cells[str(member.evaluation.number)] for member in gone)
     entry = next(e for e in to_dict(found, rows(found))["front"] if e.get("feasible") is False)
     constraint = entry["constraints"]["unfairness<=0.6"]
-    assert constraint["kept"] is False
+    assert constraint["holds"] is False
     assert constraint["mean"] > 0.6
     assert entry["validated"]["unfairness"]["mean"] == pytest.approx(constraint["mean"], abs=5e-5)  # rounded
     assert {"unfairness<=0.6", "feasible"} <= set(to_csv(found).split("\n")[0].split(","))
@@ -156,7 +162,7 @@ def test_a_search_that_finds_nothing_feasible_names_what_came_nearest(scenario):
     assert made["front"] == []
     assert made["infeasible"] == 40
     assert made["least_violating"][0]["number"] == least.number
-    assert made["least_violating"][0]["constraints"]["completed>=1"]["kept"] is True
+    assert made["least_violating"][0]["constraints"]["completed>=1"]["holds"] is True
 
 
 def test_optuna_sees_the_constraints(scenario, tmp_path):
@@ -177,14 +183,14 @@ def test_every_configuration_is_listed_whether_it_failed_or_breaks_a_constraint(
     def work(task):
         if task.values.get("client.dispatch.window") == 7:
             raise ScenarioError("no luck")
-        return toy_with_today(task)
+        return toy_with_baseline(task)
 
-    archive = run(scenario, work=work, today=True, require=[f"unfairness<={bound}"]).archive
+    archive = run(scenario, work=work, baseline=True, require=[f"unfairness<={bound}"]).archive
     found = front(archive)
     failed = {one.number for one in archive.failed}
     worse = {e.number for e in archive.evaluations if e.objectives["unfairness"].mean > bound}
     assert failed
-    assert (archive.today in worse) is (bound < 0)
+    assert (archive.baseline in worse) is (bound < 0)
     some = listed(found, every=True)
     assert {row.number for row in some} == {e.number for e in archive.evaluations} | failed
     cells = {line.split()[0]: line for line in front_text(found, some, 200).splitlines() if line.strip()}

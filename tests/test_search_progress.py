@@ -14,7 +14,7 @@ from gridtune.optimize.runs import evaluator
 from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
-from search_toys import VARY, Interrupting, toy, toy_with_today
+from search_toys import VARY, Interrupting, toy, toy_with_baseline
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
@@ -164,8 +164,8 @@ def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch)
     monkeypatch.setattr(evaluator, "VOLUME_PERIOD", -1.0)
     heard = Heard()
     found = search(
-        load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_today, sampler="random", today=True,
-        progress=heard, validation_replications=0,
+        load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_baseline, sampler="random",
+        baseline=True, progress=heard, validation_replications=0,
     )  # fmt: skip
     seen = [one for one in heard.volumes if one is not None]
     assert seen == sorted(seen)
@@ -174,13 +174,11 @@ def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch)
     monkeypatch.setattr(evaluator, "VOLUME_PERIOD", 1e6)
     seldom = Heard()
     search(
-        load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_today, sampler="random", today=True,
-        progress=seldom, validation_replications=0,
+        load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_baseline, sampler="random",
+        baseline=True, progress=seldom, validation_replications=0,
     )  # fmt: skip
-    assert seldom.volumes[-1] == seen[-1], "of all points, however seldom it is computed"
+    assert seldom.volumes[-1] == seen[-1], "of all configurations, however seldom it is computed"
 
     heard = Heard()
     search(load("diet/day-regular"), budget=12, vary=VARY, work=toy, sampler="random", progress=heard)
-    assert set(heard.volumes) == {None}, (
-        "without today's setting the reference point is known in the end only"
-    )
+    assert set(heard.volumes) == {None}, "without the baseline the reference point is known in the end only"

@@ -14,7 +14,7 @@ from gridtune.optimize.studies import tables
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import read_study
 from gridtune.scenarios import ScenarioError, load
-from search_toys import SAMPLERS, VARY, Interrupting, toy, toy_with_today
+from search_toys import SAMPLERS, VARY, Interrupting, toy, toy_with_baseline
 from tests.contents import content
 from tests.processes import PATIENCE, TESTS, environment, heed_interrupts, until
 
@@ -47,7 +47,7 @@ def test_a_resumed_search_equals_an_uninterrupted_one(scenario, tmp_path, sample
     whole = run(scenario, sampler=sampler)
     assert content(resumed.archive) == content(whole.archive) == content(load_archive(tmp_path))
     assert resumed.simulated == len(calls) == whole.simulated - 51
-    assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th point was done"
+    assert sum(replication < 2 for replication in calls) == 29, "a run of the 26th configuration was done"
 
 
 @pytest.mark.long
@@ -234,7 +234,7 @@ def _lines(path):
 )
 def test_what_a_search_with_more_budget_says_is_what_the_study_says(scenario, tmp_path, first, then):
     """Also of configurations and validation runs that only the earlier search came to."""
-    options = {"work": toy_with_today, "today": True, "sampler": "random", "out": tmp_path}
+    options = {"work": toy_with_baseline, "baseline": True, "sampler": "random", "out": tmp_path}
     before = run(scenario, **options | {"budget": None} | first).archive
     after = run(scenario, **options | {"budget": None} | then, resume=True).archive
     assert content(after) == content(load_archive(tmp_path))

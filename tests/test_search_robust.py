@@ -1,11 +1,11 @@
-"""Searches over several cases: every point in all of them, summed up, shown apart, repeatable."""
+"""Searches over several cases: every configuration in all of them, summed up, shown apart, repeatable."""
 
 from math import sqrt
 
 import pytest
 
 from gridtune.model.metrics.registry import ALWAYS, METRICS
-from gridtune.optimize.explanation.fresh_runs import FRESH
+from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.front.front import front
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.tables import front_text, listed, statistics_text
@@ -42,7 +42,7 @@ def run(scenario, busy, **options):
     return search(scenario, **{**defaults, "robust": "worst", **options})
 
 
-def test_every_point_is_run_in_all_cases_under_the_same_replications(scenario, busy):
+def test_every_configuration_is_run_in_all_cases_under_the_same_replications(scenario, busy):
     seen = []
 
     def watching(task):
@@ -51,9 +51,11 @@ def test_every_point_is_run_in_all_cases_under_the_same_replications(scenario, b
 
     archive = run(scenario, busy, budget=1, work=watching, seeds=[5, 6], validation_replications=3).archive
     searched = {(name, seed, k) for name in (DAY, BUSY) for seed in (5, 6) for k in (0, 1)}
-    fresh = {(name, seed, FRESH + k) for name in (DAY, BUSY) for seed in (5, 6) for k in range(3)}
+    validation = {
+        (name, seed, FIRST_VALIDATION + k) for name in (DAY, BUSY) for seed in (5, 6) for k in range(3)
+    }
     assert len(seen) == len(set(seen))
-    assert set(seen) == searched | fresh
+    assert set(seen) == searched | validation
     assert archive.cases == tuple(f"{name}, seed {seed}" for name in (DAY, BUSY) for seed in (5, 6))
 
 
@@ -68,7 +70,7 @@ def test_every_point_is_run_in_all_cases_under_the_same_replications(scenario, b
 )
 def test_an_objective_sums_up_the_cases_replication_by_replication(scenario, busy, robust, summed):
     archive = run(scenario, busy, robust=robust).archive
-    assert any(evaluation.fresh_replications > 1 for evaluation in archive.evaluations)
+    assert any(evaluation.validation_replications > 1 for evaluation in archive.evaluations)
     for evaluation in archive.evaluations:
         assert list(evaluation.cases) == [DAY, BUSY]
         for name, worst in (("unhappy_users", max), ("unfairness", max), ("completed", min)):
@@ -79,16 +81,19 @@ def test_an_objective_sums_up_the_cases_replication_by_replication(scenario, bus
             assert known.mean == pytest.approx(sum(values) / 2)
             assert known.standard_error == pytest.approx(abs(values[0] - values[1]) / sqrt(4))
         if evaluation.validated is not None:
-            assert len(evaluation.validated_cases[BUSY]["completed"].values) == evaluation.fresh_replications
+            assert (
+                len(evaluation.validated_cases[BUSY]["completed"].values)
+                == evaluation.validation_replications
+            )
             assert evaluation.validated_cases != evaluation.cases
 
 
-def test_the_worst_case_leads_to_other_points_than_one_scenario(scenario, busy):
+def test_the_worst_case_leads_to_other_configurations_than_one_scenario(scenario, busy):
     vary = ["client.dispatch=ethic", "sed.speed=1.0,1.1"]
     alone = front(run(scenario, busy, vary=vary, others=[], robust=None, objectives=["unfairness"]).archive)
     both = front(run(scenario, busy, vary=vary, objectives=["unfairness"]).archive)
-    assert alone.kept[0].evaluation.values["client.dispatch.window"] == 4
-    assert both.kept[0].evaluation.values["client.dispatch.window"] == 5
+    assert alone.on_front[0].evaluation.values["client.dispatch.window"] == 4
+    assert both.on_front[0].evaluation.values["client.dispatch.window"] == 5
 
 
 @pytest.mark.long
@@ -212,7 +217,7 @@ def test_the_front_is_shown_scenario_by_scenario(scenario, busy):
             )
             assert entry[kind][BUSY]["unfairness"].keys() == {"mean", "standard_error"}
     said = statistics_text(found, 200)
-    assert said.count(BUSY) >= len(found.kept)
+    assert said.count(BUSY) >= len(found.on_front)
     assert "an objective is the worst of them" in said
     assert f"completed_validated@{BUSY}" in to_csv(found).splitlines()[0]
 

@@ -149,9 +149,9 @@ def test_a_constant_objective_has_no_indices_but_a_reason():
     for method in ("morris", "sobol"):
         found = analysed(LINEAR, linear, method=method, samples=4, names=("completed", "unfairness"))
         assert found.rankings[0].effects == ()
-        assert "7 at every point" in found.rankings[0].reason
+        assert "7 at every configuration" in found.rankings[0].reason
         assert found.rankings[1].effects
-        assert any("7 at every point" in line for line in found.summary())
+        assert any("7 at every configuration" in line for line in found.summary())
 
 
 class Counting:
@@ -165,7 +165,7 @@ class Counting:
         return conditional(task)
 
 
-def test_a_point_is_simulated_once_however_often_the_design_visits_it():
+def test_a_configuration_is_simulated_once_however_often_the_design_visits_it():
     work = Counting()
     found = analysed(CONDITIONAL, work, method="morris", samples=20, replications=2, seed=5)
     assert len(work.seen) == len(set(work.seen)) == 2 * found.evaluations
@@ -200,7 +200,9 @@ def always_failing(task):
 
 
 def test_nothing_left_is_an_error():
-    with pytest.raises(ScenarioError, match=r"points failed, which leaves 0 trajectories.*RuntimeError: no"):
+    with pytest.raises(
+        ScenarioError, match=r"configurations failed, which leaves 0 trajectories.*RuntimeError: no"
+    ):
         analysed(LINEAR, always_failing, method="morris", samples=4)
 
 
@@ -268,7 +270,7 @@ def test_pictures_show_every_parameter_of_every_objective(method):
     paths = [effect.path for effect in found.rankings[0].effects]
     assert shown == [path_label(path, paths) for path in paths]
     assert len(shown) == 4
-    assert "7 at every point" in drawing.axes[1].texts[0].get_text().replace("\n", " ")
+    assert "7 at every configuration" in drawing.axes[1].texts[0].get_text().replace("\n", " ")
     widths = [bar.get_width() for bar in drawing.axes[0].patches]
     assert widths == [effect.numbers[METHODS[method].main] for effect in found.rankings[0].effects]
 

@@ -107,7 +107,7 @@ def test_what_has_no_counterpart_is_named(files):
         "OverTimeLimit=5",
         "SchedulerParameters bf_continue",
         "PriorityFlags ACCRUE_ALWAYS",
-        "PriorityWeightQOS: jobs of a log are not told apart by QOS",
+        "PriorityWeightQOS: a log does not say the QOS of its jobs",
         "PartitionName=debug MaxNodes=1",
         "QOS long maxjobspu: limits of one QOS hold for all jobs",
         "QOS long maxwall=7-00:00:00",

@@ -1,4 +1,4 @@
-"""A search space gives valid points, knows which parameters exist where, and refuses nonsense early."""
+"""A search space gives valid configurations, knows which parameters exist, and refuses nonsense early."""
 
 from collections import Counter
 
@@ -47,9 +47,9 @@ def test_only_active_parameters_count():
     assert NESTED.active({**flat, "a": "y"}) == {"a": "y"}
 
 
-def test_the_points_of_a_finite_space_are_listed_once():
-    points = list(Space(NESTED.parameters[:3]).points())
-    assert [tuple(point.values()) for point in points] == [
+def test_the_configurations_of_a_finite_space_are_listed_once():
+    configurations = list(Space(NESTED.parameters[:3]).configurations())
+    assert [tuple(one.values()) for one in configurations] == [
         ("x", 1),
         ("x", 2, True),
         ("x", 2, False),
@@ -62,13 +62,13 @@ def test_the_points_of_a_finite_space_are_listed_once():
 
 
 @given(st.lists(st.floats(0, 1), min_size=4, max_size=4))
-def test_every_place_of_the_unit_cube_is_a_point_within_bounds(shares):
-    point = NESTED.at(shares)
-    assert list(point) == [p.path for p in NESTED if p.path in point]
+def test_every_place_of_the_unit_cube_is_a_configuration_within_bounds(shares):
+    configuration = NESTED.at(shares)
+    assert list(configuration) == [p.path for p in NESTED if p.path in configuration]
     for parameter in NESTED:
-        if parameter.path not in point:
+        if parameter.path not in configuration:
             continue
-        value = point[parameter.path]
+        value = configuration[parameter.path]
         if parameter.choices:
             assert value in parameter.choices
         else:
@@ -85,7 +85,7 @@ def test_scales():
     assert max(counts.values()) - min(counts.values()) <= 2
 
 
-def test_keys_tell_points_apart_and_ignore_order():
+def test_keys_tell_configurations_apart_and_ignore_order():
     assert key({"a": 1, "b": 2}) == key({"b": 2, "a": 1})
     assert len({key({"a": value}) for value in (1, True, "1", 1.5)}) == 4
 
@@ -176,11 +176,11 @@ SWITCHED = {
 }
 
 
-def test_points_that_set_the_same_scenario_are_the_same_point():
+def test_configurations_that_set_the_same_scenario_are_the_same_configuration():
     scenario = with_space(load("federation/small"), SWITCHED)
     space = Space.of(scenario)
     assert space.size() == (3 * 2 + 1) * (2 + 1) * 2
-    resolved = [scenario.override(point).active.model_dump_json() for point in space.points()]
+    resolved = [scenario.override(one).active.model_dump_json() for one in space.configurations()]
     assert len(set(resolved)) == len(resolved)
     assert Space.of(scenario, ["parts.harvest=false"]).size() == (2 + 1) * 2
 

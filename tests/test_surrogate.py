@@ -23,60 +23,60 @@ KINDS = Space(
 def play(value, batches, space=KINDS, seed=1):
     """All proposals of some batches of eight."""
     sampler = samplers()["surrogate"](space, OBJECTIVES, seed, 8)
-    points = []
+    configurations = []
     for _ in range(batches):
         asked = sampler.ask()
-        sampler.tell([value(point) for point in asked])
-        points += asked
-    return points
+        sampler.tell([value(one) for one in asked])
+        configurations += asked
+    return configurations
 
 
-def far_worse_unless_right(point):
-    """Kind d is far worse than all others, but in a corner that few points find."""
-    if point["kind"] != "d":
-        return [1.0 + point["x"], point["x"]]
-    right = abs(point["x"] - 0.5) + point["u"] + (point["mode"] == 1)
+def far_worse_unless_right(configuration):
+    """Kind d is far worse than all others, but in a corner that few configurations find."""
+    if configuration["kind"] != "d":
+        return [1.0 + configuration["x"], configuration["x"]]
+    right = abs(configuration["x"] - 0.5) + configuration["u"] + (configuration["mode"] == 1)
     return [10.0 * right, 1.0 - 10.0 * right]
 
 
 @pytest.mark.long
-def test_the_surrogate_learns_of_an_objective_that_is_equal_at_most_points():
+def test_the_surrogate_learns_of_an_objective_that_is_equal_at_most_configurations():
     space = Space((Parameter("x", low=0.0, high=1.0), Parameter("y", low=0.0, high=1.0)))
     sampler = samplers()["surrogate"](space, OBJECTIVES, 1, 8)
     asked = []
     for _ in range(8):
         batch = sampler.ask()
-        sampler.tell([[point["y"], max(0.0, point["x"] - 0.85)] for point in batch])
+        sampler.tell([[one["y"], max(0.0, one["x"] - 0.85)] for one in batch])
         asked += batch
-    found = [point["x"] > 0.85 for point in asked[24:]]
+    found = [one["x"] > 0.85 for one in asked[24:]]
     assert sum(found) / len(found) > 0.5  # at random 0.15
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_first_points_show_each_kind_and_each_part_of_a_range_equally_often(seed):
-    points = play(lambda point: [point["x"], point["x"]], 2, seed=seed)
-    assert Counter(point["kind"] for point in points) == dict.fromkeys("abcd", 4)
-    assert sorted(int(16 * point["x"]) for point in points) == list(range(16))
+def test_the_first_configurations_show_each_kind_and_each_part_of_a_range_equally_often(seed):
+    configurations = play(lambda configuration: [configuration["x"], configuration["x"]], 2, seed=seed)
+    assert Counter(one["kind"] for one in configurations) == dict.fromkeys("abcd", 4)
+    assert sorted(int(16 * one["x"]) for one in configurations) == list(range(16))
 
 
-def test_where_first_points_fail_others_are_tried():
-    points = play(lambda point: None, 4)
-    assert len(points) == 32
-    assert len({point["x"] for point in points}) == 32
+def test_where_first_configurations_fail_others_are_tried():
+    configurations = play(lambda configuration: None, 4)
+    assert len(configurations) == 32
+    assert len({one["x"] for one in configurations}) == 32
 
 
 @pytest.mark.long
-def test_no_kind_is_neglected_however_bad_it_looks(monkeypatch):
+def test_no_category_stays_rare_however_bad_it_looks(monkeypatch):
     def share(kind, value, batches=20):
-        points = play(value, batches)[16:]
-        return sum(point["kind"] == kind for point in points) / len(points)
+        configurations = play(value, batches)[16:]
+        return sum(one["kind"] == kind for one in configurations) / len(configurations)
 
-    def bad(point):
-        return [9.0, -9.0] if point["kind"] == "b" else [1.0 + point["x"], point["x"]]
+    def bad(configuration):
+        return [9.0, -9.0] if configuration["kind"] == "b" else [1.0 + configuration["x"], configuration["x"]]
 
-    least = surrogate.NEGLECTED / 4  # of its even share
+    least = surrogate.RARE / 4  # of its even share
     assert 0.6 * least < share("b", bad) < 2 * least
-    monkeypatch.setattr(surrogate, "NEGLECTED", 0.0)
+    monkeypatch.setattr(surrogate, "RARE", 0.0)
     assert share("b", bad) < 0.5 * least
 
 
@@ -84,28 +84,28 @@ def test_no_kind_is_neglected_however_bad_it_looks(monkeypatch):
 @pytest.mark.parametrize("seed", [2])
 def test_a_kind_that_is_good_in_one_corner_alone_is_looked_at_until_that_is_near(monkeypatch, seed):
     def best():
-        points = play(far_worse_unless_right, 20, seed=seed)
-        return max(far_worse_unless_right(point)[1] for point in points if point["kind"] == "d")
+        configurations = play(far_worse_unless_right, 20, seed=seed)
+        return max(far_worse_unless_right(one)[1] for one in configurations if one["kind"] == "d")
 
     assert best() > -1.0
-    monkeypatch.setattr(surrogate, "NEGLECTED", 0.0)
+    monkeypatch.setattr(surrogate, "RARE", 0.0)
     assert best() < -2.0
 
 
 def test_what_fails_was_looked_at():
     sampler = samplers()["surrogate"](KINDS, OBJECTIVES, 1, 8)
     for _ in range(2):
-        sampler.tell([None if point["kind"] == "b" else [1.0, 1.0] for point in sampler.ask()])
-    assert sampler._neglected() is None
+        sampler.tell([None if one["kind"] == "b" else [1.0, 1.0] for one in sampler.ask()])
+    assert sampler._rarest() is None
     for _ in range(8):
         sampler.inform([{"kind": "a", "x": 0.5}], [[1.0, 1.0]], [{}])
-    assert sampler._neglected() is None
+    assert sampler._rarest() is None
     for _ in range(40):
         sampler.inform([{"kind": "a", "x": 0.5}], [[1.0, 1.0]], [{}])
-    assert sampler._neglected() == ("kind", "b")
+    assert sampler._rarest() == ("kind", "b")
 
 
-def test_what_is_tried_of_a_neglected_kind_is_of_it_in_all_its_parts():
+def test_what_is_tried_of_a_rare_category_has_it_in_all_its_parts():
     sampler = samplers()["surrogate"](KINDS, OBJECTIVES, 1, 8)
     moved = sampler._with("kind", "d", {"kind": "a", "x": 0.25})
     assert set(moved) == {"kind", "x", "u", "mode"}

@@ -17,7 +17,7 @@ import pytest
 from gridtune.model.job import RUNNING
 from gridtune.optimize.commands import watch as command
 from gridtune.optimize.watch import pictures
-from gridtune.optimize.watch.controls import AS_IT_STANDS, controls_of
+from gridtune.optimize.watch.controls import AS_IN_SCENARIO, controls_of
 from gridtune.optimize.watch.occupancy import occupancy
 from gridtune.scenarios import load, simulate
 from gridtune.scenarios.errors import ScenarioError
@@ -55,9 +55,8 @@ def test_policies_that_the_search_does_not_vary_have_controls_too():
     assert {"easy", "conservative", "fcfs"} <= set(widgets["platform.policy"]["values"])
     harvest = controls_of(load("cigri/file-system").override({"harvester.controller": "p"}))
     assert harvest.widgets()["harvester.controller"]["value"] == "p"
-    assert (
-        controls_of(load("cigri/search")).widgets()["harvester.controller.settling"]["value"] == AS_IT_STANDS
-    )
+    searched = controls_of(load("cigri/search")).widgets()
+    assert searched["harvester.controller.settling"]["value"] == AS_IN_SCENARIO
 
 
 def test_every_value_of_a_control_is_one_that_the_scenario_takes():

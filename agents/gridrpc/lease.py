@@ -209,7 +209,7 @@ class Lease(mesa.Agent):
         if self.up:
             self.up = False
             self.server.fall()
-        # Leases keep no run from ending: without requests only what else happens is worth waiting for.
+        # Leases keep no run from ending: without requests only other events are waited for.
         if job.start != job.start:
             return
         self.pool.review()

@@ -37,9 +37,9 @@ def calibration_table(rows: list[dict[str, Any]]) -> str:
 def _calibrated(rows: list[dict[str, Any]]) -> str:
     first = rows[0]
     lines = [
-        f"**{first['arena']}**, {len(rows)} searches of {first['budget']} points:",
+        f"**{first['arena']}**, {len(rows)} searches of {first['budget']} configurations:",
         "",
-        "| P said | points | on average | came true | by bootstrap: points | on average | came true |",
+        "| P stated | configurations | mean | true | by bootstrap: configurations | mean | true |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for low, high in pairwise(BINS):
@@ -59,24 +59,24 @@ def _calibrated(rows: list[dict[str, Any]]) -> str:
     bad = sum(max(row["beaten"], default=0.0) > MATTERS for row in rows)
     kept = [row["kept"] for row in rows if "kept" in row]
     wider = 1 / median(row["narrower"] for row in rows)
-    likely, members = "points that may be on the front", "members and today's setting"
+    likely, members = "configurations that may be on the front", "members and the baseline"
     lines += [
         "",
         "| statement | came out |",
         "|---|---|",
         f"| 95 % intervals of differences between {likely} | {_shares(rows, 'covered')} |",
-        f"| those of differences between {members} | {_shares(rows, 'today', 0)} |",
-        f"| the same by paired t-tests, {wider:.1f} times as wide | {_shares(rows, 'today', 1)} |",
-        f"| hypervolume claimed by points with P of .5 and more, over their true one "
+        f"| those of differences between {members} | {_shares(rows, 'baseline', 0)} |",
+        f"| the same by paired t-tests, {wider:.1f} times as wide | {_shares(rows, 'baseline', 1)} |",
+        f"| hypervolume claimed by configurations with P of .5 and more, over their true one "
         f"| {fmean(row['claimed'] for row in rows):.3f} |",
-        f"| a recommended point is beaten by more than {MATTERS:.0%} of the front's span "
+        f"| a recommended configuration is beaten by more than {MATTERS:.0%} of the front's span "
         f"| {bad} of {len(rows)} searches; {fmean(beaten):.2%} on average |",
     ]
     if kept:
         shown, right, all_ = (sum(column) for column in zip(*kept, strict=True))
         lines += [
-            f"| points kept, of these on the true front | {shown}, {right} ({right / shown:.0%}) |",
-            f"| validated points on the true front, of these kept | {all_}, {right} ({right / all_:.0%}) |",
+            f"| configurations kept, of these on the true front | {shown}, {right} ({right / shown:.0%}) |",
+            f"| validated on the true front, of these on the front | {all_}, {right} ({right / all_:.0%}) |",
         ]
     return "\n".join(lines)
 
@@ -86,7 +86,7 @@ def _within(p: float, low: float, high: float) -> bool:
 
 
 def _share(inside: list[list[tuple[float, int]]]) -> str:
-    """What share came true, with its standard error: points of one search come true, or not, together."""
+    """The true share with its standard error: configurations of one search are not independent."""
     every = sum(map(len, inside))
     share = sum(true for pairs in inside for _, true in pairs) / every
     off = [sum(true - share for _, true in pairs) for pairs in inside]
@@ -178,21 +178,21 @@ def fronts_table(data: dict[str, Any]) -> str:
     baseline = _means([papers["baseline"]], names)[0]
     fronts = [(row, _means(row["objectives"], names)) for row in data["fronts"]]
     settings = _means([runs for name, runs in papers.items() if name != "baseline"], names)
-    volume = _volume([point for _, points in fronts for point in points] + settings)
+    volume = _volume([one for _, configurations in fronts for one in configurations] + settings)
     ranges = " | ".join(f"range of `{name}`" for name in names)
     lines = [
         f"| seed | sampler | runs | configurations | distinct | middleware | {ranges} | hypervolume |",
         f"|---|---|---:|---:|---:|---|{'---:|' * len(names)}---:|",
     ]
-    for row, points in fronts:
+    for row, configurations in fronts:
         wide = [
             f"{(max(column) - min(column)) / abs(base):.0%}"
-            for column, base in zip(zip(*points, strict=True), baseline, strict=True)
+            for column, base in zip(zip(*configurations, strict=True), baseline, strict=True)
         ]
         cells = (
-            str(row["seed"]), row["sampler"], f"{row['runs']:,}", str(len(points)),
+            str(row["seed"]), row["sampler"], f"{row['runs']:,}", str(len(configurations)),
             str(_distinct(row["objectives"], names)), ", ".join(_kinds(row["front"])), *wide,
-            f"{volume(points):.3f}",
+            f"{volume(configurations):.3f}",
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     empty = " | ".join([""] * (4 + len(names)))
@@ -226,13 +226,14 @@ def _means(configurations: Iterable[dict[str, list[float]]], names: list[str]) -
 
 
 def _volume(every: list[list[float]]) -> Callable[[list[list[float]]], float]:
-    """The hypervolume of points in the box of all, as a share of that box."""
+    """The hypervolume of configurations in the box of all, as a share of that box."""
     columns = list(zip(*every, strict=True))
     worst, width = [max(column) for column in columns], [max(column) - min(column) for column in columns]
 
-    def volume(points: list[list[float]]) -> float:
+    def volume(configurations: list[list[float]]) -> float:
         scaled = [
-            [(x - far) / wide for x, far, wide in zip(point, worst, width, strict=True)] for point in points
+            [(x - far) / wide for x, far, wide in zip(one, worst, width, strict=True)]
+            for one in configurations
         ]
         return float(moocore.hypervolume(scaled, ref=[0.0] * len(worst)))
 

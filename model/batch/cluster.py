@@ -56,7 +56,7 @@ class Lane(NamedTuple):
     Attributes:
         rank: minus the priority of the queue.
         queue: index of the queue.
-        owner: whose jobs; "" where the policy does not tell owners apart.
+        owner: whose jobs; "" where the policy does not distinguish owners.
     """
 
     rank: float

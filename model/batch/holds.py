@@ -27,7 +27,7 @@ class Hold:
     """Processors that are kept from the scheduler now.
 
     Attributes:
-        key: number below `KEYS` that tells holds of a cluster apart.
+        key: number below `KEYS` that distinguishes holds of a cluster.
         until: s at which they are expected to come back, infinite if that is not known.
         lends: whether waiting jobs may start on them (those of a reservation's members).
         idle: processors kept that run nothing.

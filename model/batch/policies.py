@@ -26,7 +26,7 @@ class BatchPolicy(Policy):
     """
 
     def owner(self, job: Job) -> str:
-        """Whose job it is, if the policy tells owners apart: each has a lane of its own."""
+        """Whose job it is, if the policy distinguishes owners: each has a lane of its own."""
         return ""
 
     def ledger(self) -> Ledger | None:

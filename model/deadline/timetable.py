@@ -136,7 +136,7 @@ class Timetable:
         return float(self._ends[server, place + 1] + self._delay(now)[server])
 
     def late_behind(self, server: int, place: int, now: float) -> list[Job]:
-        """Tasks behind a place of a queue that would miss their deadlines as it stands."""
+        """Tasks behind a place of a queue that would miss their deadlines by the present plan."""
         length = len(self.waiting[server])
         late = self._slack[server, place + 1 : length] <= self._delay(now)[server]
         return [self.waiting[server][place + 1 + int(k)] for k in np.flatnonzero(late)]

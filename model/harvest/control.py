@@ -38,7 +38,7 @@ class Reading(NamedTuple):
         load: load average of the shared file system; 0 where there is none.
         left: jobs that are still in the bags.
         slots: of the site.
-        campaigns: of each, in the order of their bags, for controllers that tell them apart.
+        campaigns: of each, in the order of their bags, for controllers that distinguish them.
     """
 
     time: float
@@ -60,7 +60,7 @@ class Decision(NamedTuple):
         memory: handed back to the controller in the next cycle.
         reference: value that is aimed at; nan for rules that have none.
         measured: value that was compared with it.
-        of: jobs of each campaign, by name, where the rule tells them apart.
+        of: jobs of each campaign, by name, where the rule distinguishes them.
     """
 
     jobs: float
@@ -81,7 +81,7 @@ class Control(Policy):
     A controller keeps nothing itself: what it must remember it hands out and is given back.
 
     Attributes:
-        by_campaign: whether it tells campaigns apart, and so has to be told of each.
+        by_campaign: whether it distinguishes campaigns, and so has to be told of each.
     """
 
     by_campaign: ClassVar[bool] = False

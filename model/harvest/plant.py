@@ -68,7 +68,7 @@ def fit_first_order(measured: Sequence[float], inputs: Sequence[float]) -> First
         inputs: u(0) … u(n-1) or longer, jobs submitted in each cycle after measuring.
 
     Raises:
-        ValueError: fewer than three cycles, or signals that do not tell a and b apart (constant ones).
+        ValueError: fewer than three cycles, or signals that do not identify a and b (constant ones).
 
     Source: the normal equations of y(k+1) = a y(k) + b u(k), as in the authors' identification of CiGri.
     """
@@ -80,7 +80,7 @@ def fit_first_order(measured: Sequence[float], inputs: Sequence[float]) -> First
     yy, uy, uu = float(y @ y), float(u @ y), float(u @ u)
     determinant = yy * uu - uy * uy
     if not determinant > 1e-9 * max(yy * uu, 1e-300):
-        raise ValueError("the signals do not tell a and b apart; let the input step further or run longer")
+        raise ValueError("the signals do not identify a and b; let the input step further or run longer")
     y_after, u_after = float(y @ after), float(u @ after)
     return FirstOrder(
         (uu * y_after - uy * u_after) / determinant, (yy * u_after - uy * y_after) / determinant

@@ -91,7 +91,7 @@ class Tap(Control):
     by_campaign: ClassVar[bool] = True
 
     def decide(self, reading: Reading, memory: Memory) -> Decision:
-        """What all taps give; where campaigns are not told apart there is one tap."""
+        """What all taps give; without distinct campaigns there is one tap."""
         if not reading.campaigns:
             return self._flow(reading, memory)
         memories: dict[str, Flow] = dict(memory or ())

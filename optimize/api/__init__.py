@@ -1,4 +1,4 @@
-"""The way in from Python, on which the command line stands: search, open a study, explain a point.
+"""The way in from Python, on which the command line stands: search, open a study, explain a configuration.
 
 `gridtune` offers its public names.
 """

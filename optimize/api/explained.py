@@ -1,4 +1,4 @@
-"""Why a point of a search: the explanation in words and as tables."""
+"""Why a configuration of a search: the explanation in words and as tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Explained:
-    """Why a point, in words and as tables; `print` shows the words.
+    """Why a configuration, in words and as tables; `print` shows the words.
 
     Attributes:
         details: the explanation with all that stands behind it.
@@ -26,7 +26,7 @@ class Explained:
         >>> study = gt.search("diet/day-regular", budget=4, sampler="random", jobs=1)
         >>> why = study.explain("baseline", replications=2, jobs=1)
         >>> why
-        Explained(point ... of 'diet/day-regular')
+        Explained(configuration ... of 'diet/day-regular')
         >>> words = why.text.split()
         >>> words[0], "diet/day-regular" in words
         ('Configuration', True)
@@ -42,12 +42,12 @@ class Explained:
 
     @cached_property
     def changes(self) -> pd.DataFrame:
-        """What the point changes against the baseline, a row for each objective.
+        """What the configuration changes against the baseline, a row for each objective.
 
-        `start` and `to` are what the model of all runs expects, as the front shows them, where it knows the
-        point and the baseline, else means over paired fresh replications. `difference` is `to` minus
-        `start`, `low` and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether
-        that is good, and `verdict` how sure it is. Where the interval holds 0, nothing is told apart.
+        `start` and `to` are posterior means, as on the front, if the posterior has the configuration and the
+        baseline, else means over paired validation replications. `difference` is `to` minus `start`, `low`
+        and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether that is good,
+        and `verdict` how certain it is. Where the interval holds 0, the difference is not significant.
         """
         import pandas as pd
 
@@ -70,7 +70,8 @@ class Explained:
         return self.text
 
     def __repr__(self) -> str:
-        return f"Explained(point {self.details.evaluation.number} of {self.details.front.archive.study!r})"
+        number, study = self.details.evaluation.number, self.details.front.archive.study
+        return f"Explained(configuration {number} of {study!r})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.text)}</pre>"

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from gridtune.optimize.api.explained import Explained
 from gridtune.optimize.api.trials import optuna_study
-from gridtune.optimize.explanation.explain import explain, find_point
+from gridtune.optimize.explanation.explain import explain, find_configuration
 from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.records.evaluations import Archive, Failed, Value
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
 from gridtune.optimize.report.progress import progress_of
-from gridtune.optimize.report.recommended import BASELINE_NAMES, recommended
+from gridtune.optimize.report.recommended import recommended
 from gridtune.optimize.report.tables import listed
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.settings import Settings
@@ -61,7 +61,7 @@ class Study:
 
     @property
     def failures(self) -> tuple[Failed, ...]:
-        """Points that could not be evaluated, and why."""
+        """Configurations that could not be evaluated, and why."""
         return self.archive.failed
 
     @property
@@ -71,7 +71,7 @@ class Study:
 
     @property
     def scenario(self) -> Scenario:
-        """What was searched, with the values of today."""
+        """The scenario that was searched, with the values of the baseline."""
         return Scenario.of(self.settings.scenario)
 
     @cached_property
@@ -144,11 +144,11 @@ class Study:
         """What to change, what that gains and costs, as `gridtune search` prints it."""
         return answer(self.details, WIDTH)
 
-    def at(self, point: int | str) -> Scenario:
-        """The scenario as a point of the search sets it, to be run or changed further.
+    def at(self, configuration: int | str) -> Scenario:
+        """The scenario as a configuration of the search sets it, to be run or changed further.
 
         Args:
-            point: number of a configuration, letter of a recommendation, or `baseline`.
+            configuration: number of a configuration, letter of a recommendation, or `baseline`.
 
         Raises:
             ScenarioError: there is none.
@@ -157,7 +157,7 @@ class Study:
             >>> study.at("baseline").run(seed=2)["completed"] > 0
             True
         """
-        return self.scenario.override(chosen(self.details, str(point))[1])
+        return self.scenario.override(chosen(self.details, str(configuration))[1])
 
     def plot(self, kind: str = "pairs", *, out: Path | str | None = None) -> Figure:
         """Draw the front.
@@ -200,7 +200,7 @@ class Study:
                     save(found, folder / name)
                 except ScenarioError:
                     raise
-                except Exception as error:  # a picture is not worth the results of a search
+                except Exception as error:  # a search survives a failed picture
                     why = " ".join(f"{type(error).__name__}: {error}".split())
                     log.warning(
                         f"note: {folder / name} was not drawn ({why}); the search with --resume tries again"
@@ -209,7 +209,7 @@ class Study:
 
     def explain(
         self,
-        point: int | str,
+        configuration: int | str,
         *,
         replications: int | None = None,
         ablate: bool = True,
@@ -217,25 +217,25 @@ class Study:
         dask: str | None = None,
         progress: bool | None = None,
     ) -> Explained:
-        """Why a point: what it gains and pays, and which of its settings do it, on fresh seeds.
+        """Why a configuration: its gains and costs on validation seeds, and which settings cause them.
 
         Args:
-            point: number of a configuration, `baseline`, or letter of a recommendation, e.g. `A`.
-            replications: fresh runs per point; as many as the front has if left out.
+            configuration: number of a configuration, `baseline`, or letter of a recommendation, e.g. `A`.
+            replications: validation runs per configuration; as many as the front has if left out.
             ablate: whether to put its settings back one by one.
             jobs: worker processes; all cores if left out.
             dask: address of the scheduler of a Dask cluster to run on instead.
             progress: whether to say on standard error how far it is; on a terminal only if left out.
 
         Raises:
-            ScenarioError: there is no such point, or it cannot be run.
+            ScenarioError: there is no such configuration, or it cannot be run.
 
         Example:
             >>> why = study.explain("baseline", replications=2, ablate=False, jobs=1)
             >>> why.changes.index.name
             'metric'
         """
-        find_point(self.details, str(point))  # before traces are read
+        find_configuration(self.details, str(configuration))  # before traces are read
         cases = [case.scenario for case in self.settings.run_in]
         for case in cases:
             prepare(case)
@@ -245,7 +245,7 @@ class Study:
                 return Explained(
                     explain(
                         StoredStudy(self.settings, self.archive),
-                        str(point),
+                        str(configuration),
                         replications=replications,
                         ablate=ablate,
                         pool=pool,
@@ -258,7 +258,7 @@ class Study:
     def __repr__(self) -> str:
         count = len(self.archive.evaluations)
         names = ", ".join(one.name for one in self.archive.objectives)
-        return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.kept)} for {names})"
+        return f"Study({self.name!r}, {count} evaluations, front of {len(self.details.on_front)} for {names})"
 
     def _repr_html_(self) -> str:
         some = frame(self.details, listed(self.details))
@@ -282,5 +282,5 @@ def chosen(front: Front, name: str, *, full: bool = False) -> tuple[Row, dict[st
         return known[advice.number], dict(advice.values)
     if advice is not None:
         return known[advice.origin], known[advice.origin].values
-    found, _ = find_point(front, "today" if name.strip().lower() in BASELINE_NAMES else name)
+    found, _ = find_configuration(front, name)
     return known[found.number], dict(found.values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gridtune.optimize.records.evaluations import Archive
+from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed
 from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.settings import Settings
 
@@ -21,6 +21,7 @@ def optuna_study(settings: Settings, archive: Archive) -> optuna.Study:
     directions = {one.name: one.direction for one in settings.objectives}
     known = {parameter.path: distribution(parameter) for parameter in settings.space}
     with open_study(None, archive.study, settings.as_json(), directions, known) as made:
-        for entry in sorted((*archive.evaluations, *archive.failed), key=lambda one: one.number):
+        entries: list[Evaluation | Failed] = [*archive.evaluations, *archive.failed]
+        for entry in sorted(entries, key=lambda one: one.number):
             keep_trial(made, settings, entry, datetime.now())
     return made.study

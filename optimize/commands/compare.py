@@ -16,7 +16,7 @@ from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.comparison import Row, compared, compared_fronts
 from gridtune.optimize.report.numbers import amount, metric_label
@@ -32,12 +32,12 @@ LINES = 24  # unless all changes are asked for
 SPARE = 3  # of them for the head of the table
 MOST = 3  # settings of workloads that are named
 NAME = 20  # columns that names have at least
-KINDS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
+SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What decides the random streams of runs.
+    """What decides the random numbers of runs.
 
     Attributes:
         scenario: name of it.
@@ -57,7 +57,7 @@ class KeptRun:
     """Runs that were kept.
 
     Attributes:
-        origin: of their random streams.
+        origin: of their random numbers.
         values: of each metric, one per replication.
         units: of the metrics.
     """
@@ -147,7 +147,7 @@ def _folded(titles: Sequence[str], cells: list[list[str]], width: int) -> list[l
 
 
 def _names(a: str, b: str) -> tuple[str, str]:
-    """The ends of two paths, as long as it takes to tell them apart."""
+    """The ends of two paths, as long as it takes to distinguish them."""
     parts = [one.rstrip("/").split("/") for one in (a, b)]
     for count in range(1, max(map(len, parts)) + 1):
         first, second = ("/".join(one[-count:]) for one in parts)
@@ -194,7 +194,7 @@ def _difference(row: Mapping[str, Any]) -> str:
         return "-"
     name = _metric(row).name
     percent = label(name).percent
-    size, unit = (100, " points") if percent else (1, "")
+    size, unit = (100, " configurations") if percent else (1, "")
     half = (high - low) / 2 * size if low is not None and high is not None else None
     return human_difference(gap * size, half, row["unit"], name) + (unit if gap else "")
 
@@ -213,7 +213,7 @@ def _found(subject: str) -> Study | KeptRun:
     if path.is_file() and path.suffix == ".json":
         return _kept(path, path)
     if path.suffix == ".toml" or not (path.exists() or is_study(subject)):
-        raise ScenarioError(f"{subject}: expected {KINDS}")
+        raise ScenarioError(f"{subject}: expected {SUBJECTS}")
     return api.open_study(subject)
 
 
@@ -231,10 +231,10 @@ def _kept(metrics: Path, about: Path) -> KeptRun:
         known = (_drawing(facts["resolved"]), _workloads(facts["resolved"])) if "resolved" in facts else ()
         return KeptRun(Origin(name, seed, *known), values, dict(zip(values, units, strict=True)))
     except OSError as error:
-        raise ScenarioError(f"{error.filename}: {error.strerror}; expected {KINDS}") from error
+        raise ScenarioError(f"{error.filename}: {error.strerror}; expected {SUBJECTS}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise ScenarioError(f"{metrics}: not what a run has written ({why}); expected {KINDS}") from error
+        raise ScenarioError(f"{metrics}: not what a run has written ({why}); expected {SUBJECTS}") from error
 
 
 def _number(value: Any) -> float:
@@ -249,7 +249,7 @@ def _number(value: Any) -> float:
 def _drawing(resolved: Mapping[str, Any]) -> frozenset[str]:
     """What draws random numbers in a scenario, by name: workloads, overlays or a queue; each has one.
 
-    Streams depend on the seed, the replication and such names, never on policies or the scenario's own name.
+    They depend on the seed, the replication and such names, never on policies or the scenario's own name.
     """
     named = (f"{part} {one['name']}" for part in ("workload", "overlay") for one in resolved.get(part) or ())
     return frozenset([*named, *(["queue"] if resolved.get("queue") else [])])
@@ -272,7 +272,7 @@ def _differing(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> list
 
 
 def _apart(a: Origin, b: Origin) -> str:
-    """Why replications of the same number have no streams in common; "" if they have."""
+    """Why replications of the same number share no random numbers; "" if they do."""
     if a.seed != b.seed:
         return "The two share no random numbers (another seed)"
     if a.drawing is not None and b.drawing is not None:
@@ -288,14 +288,16 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
         names = [", ".join(name for name, _ in some) for some in (first, second)]
         raise ScenarioError(f"the studies trade off different objectives: {names[0]}; and {names[1]}")
     for one in (a, b):
-        if not one.details.kept:
+        if not one.details.on_front:
             raise ScenarioError(f"{one.name}: has no front to compare")
     apart = _studies_apart(a, b)
     common = not apart
     rows = compared_fronts(a.details, b.details, common=common)
-    today = [baseline(one.details) for one in (a, b)]
+    standing = [baseline(one.details) for one in (a, b)]
     for objective in a.archive.objectives:
-        known = [((one.validated or one.objectives)[objective.name].values if one else None) for one in today]
+        known = [
+            ((one.validated or one.objectives)[objective.name].values if one else None) for one in standing
+        ]
         if known[0] is not None and known[1] is not None:
             name = f"baseline {objective.name}"
             rows.append(compared(objective, known[0], known[1], common=common, name=name))
@@ -303,7 +305,7 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
 
 
 def _studies_apart(a: Study, b: Study) -> str:
-    """Why the runs of two studies have no streams in common, case by case; "" if they have."""
+    """Why the runs of two studies share no random numbers, case by case; "" if they do."""
     if validated(a.details) != validated(b.details):
         return "The two share no random numbers (only one has validated its front)"
     cases = [_origins(one) for one in (a, b)]
@@ -335,6 +337,6 @@ def _runs(a: KeptRun, b: KeptRun) -> tuple[str, list[Row]]:
         direction = known.direction if known else "minimize"
         metric = Objective(name, direction, a.units[name], known.resolution if known else 0.0)
         row = compared(metric, a.values[name], b.values[name], common=not apart)
-        # Of what nobody knows, or what says nothing of a grid, no way is better.
+        # Unknown metrics, and those that say nothing of a grid, have no better direction.
         rows.append(row if known and name not in IDLE else replace(row, better=None))
     return apart, rows

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from gridtune.optimize import api
-from gridtune.optimize.budget import POINTS
+from gridtune.optimize.budget import CONFIGURATIONS
 from gridtune.optimize.commands.front import printed
 from gridtune.optimize.commands.sensitivity import is_study
 from gridtune.optimize.report.answer import Place, answer
 from gridtune.optimize.report.pictures import PAGE
 from gridtune.optimize.samplers import samplers
+from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.cases import other_scenario, seeds_of
-from gridtune.optimize.search_space.space import Point, Space, check_not_set
-from gridtune.optimize.search_space.today import today_of
+from gridtune.optimize.search_space.space import Configuration, Space, check_not_set
 from gridtune.scenarios.document.paths import parse_assignments
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.errors import ScenarioError
@@ -42,7 +42,7 @@ def run_search(
         others: further scenarios, as on the command line (see `optimize.search_space.cases.other_scenario`).
         assignments: `PATH=VALUE` for these; the first scenario has them already.
         seeds: of workloads, parted by commas.
-        start_from: scenarios and studies whose settings are evaluated after today's.
+        start_from: scenarios and studies whose settings are evaluated after the baseline.
         vary, jobs, asked: see `optimize.api.search.search`.
         format: `table` for the answer in words, or `json`.
 
@@ -54,8 +54,10 @@ def run_search(
     check_not_set(Space.of(scenario, vary), scenario, values)
     start = [one for text in start_from for one in settings_of(text, Space.of(scenario, vary))]
     further = [other_scenario(text, values) for text in others]
-    points = asked["budget"] or (0 if asked["runs"] else POINTS)
-    tell_size(scenario, asked["runs"] or points * (asked["replications"] or 1) * (1 + len(further)), jobs)
+    configurations = asked["budget"] or (0 if asked["runs"] else CONFIGURATIONS)
+    tell_size(
+        scenario, asked["runs"] or configurations * (asked["replications"] or 1) * (1 + len(further)), jobs
+    )
     began = time.monotonic()
     made = api.search(
         scenario,
@@ -74,8 +76,8 @@ def run_search(
     return answer(made.details, terminal_width(), place=place, seconds=time.monotonic() - began)
 
 
-def settings_of(subject: str, space: Space) -> list[Point]:
-    """Settings to start from: what a scenario has for what is searched, or each point of a study's front.
+def settings_of(subject: str, space: Space) -> list[Configuration]:
+    """Settings to start from: those of a scenario, or of each configuration on a study's front.
 
     Args:
         subject: a scenario (name, file) or a study (folder, journal file, storage URL).
@@ -85,11 +87,11 @@ def settings_of(subject: str, space: Space) -> list[Point]:
         ScenarioError: there is no such scenario or study, or it has nothing for what is searched.
     """
     if is_study(subject):
-        points = [member.evaluation.values for member in api.open_study(subject).details.kept]
+        configurations = [member.evaluation.values for member in api.open_study(subject).details.on_front]
     else:
-        points = [today_of(load(subject), space).values]
+        configurations = [baseline_of(load(subject), space).values]
     paths = {parameter.path for parameter in space}
-    found = [{path: value for path, value in point.items() if path in paths} for point in points]
+    found = [{path: value for path, value in one.items() if path in paths} for one in configurations]
     if not any(found):
         raise ScenarioError(f"--start-from {subject}: has no value for anything that is searched")
     return found

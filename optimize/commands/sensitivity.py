@@ -54,7 +54,7 @@ def run_sensitivity(
         subject: a study (folder, journal file, storage URL) or a scenario (name, file).
         method: `morris` or `sobol`; Morris if left out. Scenarios only, as all options up to `dask`.
         samples: trajectories or base samples; 20 or 128 if left out.
-        replications: runs per point; 1 if left out.
+        replications: runs per configuration; 1 if left out.
         jobs: worker processes; all cores if left out.
         dask: scheduler of a cluster to run on instead.
         seed: of workloads and sample, or of the bootstrap.
@@ -88,7 +88,7 @@ def run_sensitivity(
         plan = design(method or "morris", space, samples, seed)
         progress = reporter()
         for note in space.check(scenario):
-            progress.note(f"note: {note}; such points will fail")
+            progress.note(f"note: {note}; such configurations will fail")
         prepare(scenario)
         if plot is not None:  # before anything long is computed
             writable_folder(plot.parent)

@@ -1,1 +1,1 @@
-"""Why a point: what it gains and pays, what its settings do, and who stands around it."""
+"""Why a configuration: what it gains and pays, what its settings do, and who stands around it."""

@@ -1,4 +1,4 @@
-"""Which settings of a point matter: each is put back alone to the baseline."""
+"""Which settings of a configuration matter: each is put back alone to the baseline."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gridtune.optimize.explanation.fresh_runs import Fresh
+from gridtune.optimize.explanation.validation_runs import Validated
 from gridtune.optimize.front.changes import Change, Runs, changes
 from gridtune.optimize.records.evaluations import Objective, Value
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -17,20 +17,20 @@ from gridtune.scenarios.errors import ScenarioError
 
 @dataclass(frozen=True)
 class Removal:
-    """A point with one of its settings put back.
+    """A configuration with one of its settings put back.
 
     Attributes:
         path: of the setting.
         before: what the baseline has.
-        along: settings that go with it, for they exist only under the value that the point sets.
-        left: what the point still sets.
+        along: settings that go with it, for they exist only under the value that the configuration sets.
+        left: what the configuration still sets.
         refused: why the scenario does not take that; "" if it does.
     """
 
     path: str
     before: Value | None
     along: tuple[str, ...]
-    left: Point
+    left: Configuration
     refused: str = ""
 
 
@@ -40,7 +40,7 @@ class Ablation:
 
     Attributes:
         removal: which.
-        changes: from the point to what is left of it, in each objective.
+        changes: from the configuration to what is left of it, in each objective.
         failure: why there are none; "" if there are.
     """
 
@@ -51,9 +51,9 @@ class Ablation:
     def __repr__(self) -> str:
         return f"Ablation({self.removal.path!r}, {self.failure or f'{len(self.changes)} changes'})"
 
-    def effect(self, spans: Mapping[str, float]) -> float:
-        """The largest change that is significant, as a share of an objective's span."""
-        sizes = [abs(c.difference.mean) / spans[c.metric.name] for c in self.changes if c.beyond_noise]
+    def effect(self, ranges: Mapping[str, float]) -> float:
+        """The largest change that is significant, as a share of an objective's range."""
+        sizes = [abs(c.difference.mean) / ranges[c.metric.name] for c in self.changes if c.beyond_noise]
         return max(sizes, default=0.0)
 
     def as_json(self) -> dict[str, Any]:
@@ -67,14 +67,14 @@ class Ablation:
         }
 
 
-def removals(scenario: Scenario, space: Space, point: Point) -> list[Removal]:
-    """Every setting of a point that is not what the baseline has, put back alone."""
-    whole = scenario.override(point).spec
+def removals(scenario: Scenario, space: Space, configuration: Configuration) -> list[Removal]:
+    """Every setting of a configuration that is not what the baseline has, put back alone."""
+    whole = scenario.override(configuration).spec
     found = []
-    for path in point:
+    for path in configuration:
         before = meaning(scenario, path).value
-        left = _left(space, point, path, before)
-        along = tuple(other for other in point if other != path and other not in left)
+        left = _left(space, configuration, path, before)
+        along = tuple(other for other in configuration if other != path and other not in left)
         try:
             if scenario.override(left).spec != whole:
                 found.append(Removal(path, before, along, left))
@@ -87,17 +87,17 @@ def ablations(
     objectives: Sequence[Objective],
     here: Runs,
     removed: Sequence[Removal],
-    results: Sequence[Fresh | str],
-    spans: Mapping[str, float],
+    results: Sequence[Validated | str],
+    ranges: Mapping[str, float],
 ) -> tuple[Ablation, ...]:
     """What each removal does, that with the largest effect first.
 
     Args:
         objectives: what is looked at.
-        here: the point.
+        here: the configuration.
         removed: see `removals`.
         results: of those that the scenario takes, in their order.
-        spans: of the objectives, to compare effects by.
+        ranges: of the objectives, to compare effects by.
     """
     given = iter(results)
     found = []
@@ -107,16 +107,16 @@ def ablations(
             found.append(Ablation(removal, (), result))
         else:
             found.append(Ablation(removal, changes(objectives, here, result.values)))
-    return tuple(sorted(found, key=lambda one: -one.effect(spans)))
+    return tuple(sorted(found, key=lambda one: -one.effect(ranges)))
 
 
-def _left(space: Space, point: Point, path: str, before: Value | None) -> Point:
-    """What a point still sets without a setting, and without those that exist only because of it."""
-    present: Point = {}
+def _left(space: Space, configuration: Configuration, path: str, before: Value | None) -> Configuration:
+    """What a configuration still sets without a setting, and without those that exist only because of it."""
+    present: Configuration = {}
     for parameter in space:
         if parameter.path == path:
             if before is not None:
                 present[path] = before
-        elif parameter.path in point and parameter.exists(present):
-            present[parameter.path] = point[parameter.path]
+        elif parameter.path in configuration and parameter.exists(present):
+            present[parameter.path] = configuration[parameter.path]
     return {other: value for other, value in present.items() if other != path}

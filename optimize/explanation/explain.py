@@ -1,8 +1,8 @@
-"""Why a point: what it sets, what that gains and costs, and which of its settings do it.
+"""Why a configuration: what it sets, what that gains and costs, and which of its settings do it.
 
-Points that the model of all runs knows are compared by it, as the front compares them: with the baseline
-and with each other. Everything else is on validation seeds, replication by replication under common random
-numbers: what the model does not know, and the point after each of its settings is put back.
+Configurations that the posterior has are compared by it, as on the front: with the baseline and with each
+other. Everything else is on validation seeds, replication by replication under common random numbers: what
+the model does not know, and the configuration after each of its settings is put back.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ from typing import Any
 
 from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
-from gridtune.optimize.explanation.fresh_runs import FreshRuns
-from gridtune.optimize.explanation.known import denials, judged, known_changes
+from gridtune.optimize.explanation.known import denials, known_changes, modelled
 from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.explanation.validation_runs import ValidationRuns
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member, comparable, front
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.report.recommended import BASELINE_NAMES
 from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
@@ -31,18 +30,18 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
-VALIDATED = 5  # validation runs per point where the front has none
+VALIDATED = 5  # validation runs per configuration where the front has none
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A parameter of a point.
+    """A parameter of a configuration.
 
     Attributes:
         path: of the parameter.
-        value: that the point sets.
-        before: what the baseline has; None if the point has made a place for it.
-        meaning: of what the point sets.
+        value: that the configuration sets.
+        before: what the baseline has; None if the configuration has made a place for it.
+        meaning: of what the configuration sets.
     """
 
     path: str
@@ -66,7 +65,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Bound:
-    """Whether a constraint holds, on validation seeds, where the point comes closest to breaking it.
+    """Whether a constraint holds, on validation seeds, where the configuration comes closest to breaking it.
 
     Attributes:
         constraint: which.
@@ -83,7 +82,7 @@ class Bound:
 
     @property
     def value(self) -> Estimate:
-        """Of the metric there, at the point."""
+        """Of the metric there, at the configuration."""
         return self.nearest.value
 
     def __repr__(self) -> str:
@@ -97,22 +96,22 @@ class Bound:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a point.
+    """Why a configuration.
 
     Attributes:
         front: of the search.
-        evaluation: the point.
-        member: the point, or the one that it equals, as a member of the front; None if there is none.
+        evaluation: the configuration.
+        member: the configuration, or the one that it equals, as a member of the front; None if there is none.
         advice: the recommendations that it is.
-        bounds: constraints of the search, and whether the point keeps them.
+        bounds: constraints of the search, and whether the configuration keeps them.
         settings: what it sets.
-        changes: from the baseline to the point, in each objective, by the model of all runs
-            if `judged`; empty if that fails.
-        judged: whether the model of all runs knows the point and all of the front.
+        changes: from the baseline to the configuration, in each objective, by the posterior if `modelled`;
+            empty if that fails.
+        modelled: whether the posterior has the configuration and all of the front.
         other_changes: clear ones in other metrics, the largest first.
         neighbourhood: where it lies.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
-        replications: validation runs behind each point.
+        replications: validation runs behind each configuration.
         runs: simulations that the explanation took.
         notes: what a user should know, a line each.
     """
@@ -124,7 +123,7 @@ class Explanation:
     bounds: tuple[Bound, ...]
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
-    judged: bool
+    modelled: bool
     other_changes: tuple[Change, ...]
     neighbourhood: Neighbourhood
     ablations: tuple[Ablation, ...] | None
@@ -133,11 +132,11 @@ class Explanation:
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"Explanation(point {self.evaluation.number} of {self.front.archive.study!r})"
+        return f"Explanation(configuration {self.evaluation.number} of {self.front.archive.study!r})"
 
     @property
     def on_front(self) -> bool:
-        """Whether no other point of the front beats it."""
+        """Whether no other configuration on the front dominates it."""
         return self.member is not None and self.member.non_dominated
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,8 +163,8 @@ class Explanation:
             "settings": [one.as_json() for one in self.settings],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
-            "beaten_by": list(around.beaten_by),
-            "beaten_in_search": list(around.beaten_in_search),
+            "dominated_by": list(around.dominated_by),
+            "dominated_in_search": list(around.dominated_in_search),
             "dominators": [one.as_json() for one in around.dominators],
             "neighbours": [one.as_json() for one in around.neighbours],
             "ablations": None if self.ablations is None else [one.as_json() for one in self.ablations],
@@ -177,7 +176,7 @@ class Explanation:
 
 def explain(
     kept: StoredStudy,
-    point: str,
+    configuration: str,
     *,
     replications: int | None = None,
     ablate: bool = True,
@@ -185,36 +184,36 @@ def explain(
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
 ) -> Explanation:
-    """Explain a point of a search.
+    """Explain a configuration of a search.
 
     Args:
         kept: what the search has left.
-        point: its number, or the name of a recommendation.
-        replications: validation runs per point; as many as the front has if left out.
+        configuration: its number, or the name of a recommendation.
+        replications: validation runs per configuration; as many as the front has if left out.
         ablate: whether to put its settings back one by one.
         pool: who runs the simulations.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
 
     Raises:
-        ScenarioError: there is no such point, or it fails on validation seeds.
+        ScenarioError: there is no such configuration, or it fails on validation seeds.
     """
     found = front(kept.archive)
-    evaluation, advice = find_point(found, point)
+    evaluation, advice = find_configuration(found, configuration)
     settings, number = kept.settings, evaluation.number
     scenario = settings.scenario
-    fresh = FreshRuns(settings, replications or _fresh_count(found), pool, progress, work)
+    validation = ValidationRuns(settings, replications or _validation_count(found), pool, progress, work)
     removed = removals(scenario, settings.space, evaluation.values) if ablate else []
     asked = [evaluation.values, {}, *(one.left for one in removed if not one.refused)]
-    here, base, *rest = fresh.run(asked)
+    here, base, *rest = validation.run(asked)
     if isinstance(here, str):
         study = found.archive.study
         raise ScenarioError(f"{study}: configuration {number} fails on validation seeds: {here}")
-    around = neighbourhood(found, evaluation, here.values, fresh)
+    around = neighbourhood(found, evaluation, here.values, validation)
     start = {} if isinstance(base, str) else base.values
     notes = [f"the baseline fails: {base}"] if isinstance(base, str) else []
-    today, seen = baseline(found), changes(found.objectives, start, here.values)
-    known = known_changes(found, today, evaluation) if today and today.number != number else ()
+    standing, seen = baseline(found), changes(found.objectives, start, here.values)
+    known = known_changes(found, standing, evaluation) if standing and standing.number != number else ()
     notes += denials(known, seen, "against the baseline")
     changed = scenario.override(evaluation.values)
     return Explanation(
@@ -228,17 +227,17 @@ def explain(
             for path, value in evaluation.values.items()
         ),
         known or seen,
-        judged(found, evaluation, *(member.evaluation for member in found.kept)),
-        other_changes(found.objectives, start, here.values, fresh.units),
+        modelled(found, evaluation, *(member.evaluation for member in found.on_front)),
+        other_changes(found.objectives, start, here.values, validation.units),
         around,
-        ablations(found.objectives, here.values, removed, rest, _spans(found)) if ablate else None,
-        fresh.replications,
-        fresh.count,
+        ablations(found.objectives, here.values, removed, rest, _ranges(found)) if ablate else None,
+        validation.replications,
+        validation.count,
         (*notes, *around.notes),
     )
 
 
-def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
+def find_configuration(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
     """The evaluation that a number, `baseline`, or a recommendation's letter or title stands for.
 
     Returns:
@@ -250,16 +249,16 @@ def find_point(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendatio
     archive = found.archive
     evaluations = {one.number: one for one in archive.evaluations}
     names = {name: one.number for one in archive.recommendations for name in _names(one)}
-    if archive.today is not None:
-        names |= dict.fromkeys(BASELINE_NAMES, archive.today)
+    if archive.baseline is not None:
+        names["baseline"] = archive.baseline
     spoken, number = _spoken(text), text.strip().strip("()")
     chosen = names.get(spoken)
     if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
         chosen = int(number)
     if chosen is None or chosen not in evaluations:
-        numbers = ", ".join(str(member.evaluation.number) for member in found.kept) or "none"
+        numbers = ", ".join(str(member.evaluation.number) for member in found.on_front) or "none"
         letters = [one.letter for one in archive.recommendations]
-        also = ", ".join([*letters, *(["baseline"] if archive.today is not None else [])])
+        also = ", ".join([*letters, *(["baseline"] if archive.baseline is not None else [])])
         raise ScenarioError(
             f"{archive.study}: no configuration {text[:60]}; the front has {numbers}"
             f"{f', also called {also}' if also else ''}"
@@ -275,16 +274,16 @@ def _spoken(name: str) -> str:
     return name.strip().lower().replace("_", " ").replace("-", " ")
 
 
-def _fresh_count(found: Front) -> int:
+def _validation_count(found: Front) -> int:
     """As many replications as the front was validated by."""
     counts = [len(e.values) for member in found.members for e in (member.evaluation.validated or {}).values()]
     return max(VALIDATED, *(counts or [found.archive.replications]))
 
 
-def _spans(found: Front) -> dict[str, float]:
+def _ranges(found: Front) -> dict[str, float]:
     """The range of each objective over the search; 1 where it is constant."""
     import numpy as np
 
     rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
-    spans = np.ptp(rows, axis=0).tolist() if len(rows) else [0.0] * len(found.objectives)
-    return {o.name: span or 1.0 for o, span in zip(found.objectives, spans, strict=True)}
+    ranges = np.ptp(rows, axis=0).tolist() if len(rows) else [0.0] * len(found.objectives)
+    return {o.name: width or 1.0 for o, width in zip(found.objectives, ranges, strict=True)}

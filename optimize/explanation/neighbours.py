@@ -1,4 +1,4 @@
-"""The points of a front around a point: which beat it, and what moving to its neighbours gains and costs."""
+"""Where a configuration lies in a front: what dominates it, and what moving to its neighbours changes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.explanation.fresh_runs import FreshRuns
-from gridtune.optimize.explanation.known import denials, judged, known_changes
+from gridtune.optimize.explanation.known import denials, known_changes, modelled
+from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.front.changes import Change, Runs, changes
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
-DOMINATORS = 3  # points that beat a point, of which it is shown how
+DOMINATORS = 3  # shown at most, of the configurations that dominate one
 
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A point of the front, seen from another point.
+    """A configuration of the front, seen from another configuration.
 
     Attributes:
         number: of its trial.
-        better_in: objectives in which it is the nearest that is better; empty if it beats the other point.
+        better_in: objectives in which it is the nearest that is better; empty if it dominates the
+            other configuration.
         worse_in: objectives in which it is the nearest that is worse; likewise.
-        changes: from the other point to it, in each objective.
-        differs: path, value at the other point and value here; None where inactive.
+        changes: from the other configuration to it, in each objective.
+        differs: path, value at the other configuration and value here; None where inactive.
     """
 
     number: int
@@ -55,49 +56,53 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Where a point lies.
+    """Where a configuration lies.
 
     Attributes:
-        dominators: points of the front that beat it, the nearest first, at most `DOMINATORS`.
-        beaten_by: numbers of all points of the front that beat it, the nearest first.
-        beaten_in_search: numbers of those that did on the seeds of the search.
-        neighbours: if none beats it, in each objective the nearest better and the nearest worse point.
-        notes: points that could not be run again, and where validation runs deny the model, a line each.
+        dominators: configurations on the front that dominate it, the nearest first, at most `DOMINATORS`.
+        dominated_by: numbers of all configurations on the front that dominate it, the nearest first.
+        dominated_in_search: numbers of those that did in the search.
+        neighbours: if none dominates it, in each objective the nearest better and the nearest worse
+            configuration.
+        notes: configurations that could not be run again, and where validation runs deny the model, a line
+            each.
     """
 
     dominators: tuple[Neighbour, ...]
-    beaten_by: tuple[int, ...]
-    beaten_in_search: tuple[int, ...]
+    dominated_by: tuple[int, ...]
+    dominated_in_search: tuple[int, ...]
     neighbours: tuple[Neighbour, ...]
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"Neighbourhood({len(self.neighbours)} neighbours, beaten by {len(self.beaten_by)})"
+        return f"Neighbourhood({len(self.neighbours)} neighbours, dominated by {len(self.dominated_by)})"
 
 
-def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: FreshRuns) -> Neighbourhood:
-    """Where a point lies in the front.
+def neighbourhood(
+    found: Front, evaluation: Evaluation, here: Runs, validation: ValidationRuns
+) -> Neighbourhood:
+    """Where a configuration lies in the front.
 
-    Distances are Euclidean, each objective in shares of its span over the front. Configurations are where
-    the front has them if the model of all runs knows all of them, else where validation seeds put them.
+    Distances are Euclidean, each objective in shares of its range over the front. Configurations are at their
+    posterior means if the Gaussian process has all of them, else at their means on validation seeds.
     Those of the front that the search has not validated are run on validation seeds now.
 
     Args:
         found: the front.
-        evaluation: the point.
-        here: the point on validation seeds.
-        fresh: runs points.
+        evaluation: the configuration.
+        here: the configuration on validation seeds.
+        validation: runs configurations.
     """
     import numpy as np
 
-    others = [m for m in found.kept if evaluation.number not in (m.evaluation.number, *m.equivalents)]
+    others = [m for m in found.on_front if evaluation.number not in (m.evaluation.number, *m.equivalents)]
     if not others:
         return Neighbourhood((), (), (), (), ())
     places, place = _places(found, others, evaluation, here)
-    span = np.ptp(np.vstack([places, place]), axis=0)
-    gaps = (places - place) / np.where(span > 0, span, 1.0)
+    ranges = np.ptp(np.vstack([places, place]), axis=0)
+    gaps = (places - place) / np.where(ranges > 0, ranges, 1.0)
     near = np.argsort(np.sqrt((gaps**2).sum(axis=1)), kind="stable").tolist()
-    beating = [k for k in near if _beats(gaps[k])]
+    dominating = [k for k in near if _dominates(gaps[k])]
     before = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
     better: dict[int, list[str]] = {}
     worse: dict[int, list[str]] = {}
@@ -106,9 +111,9 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
             first = next((k for k in near if sign * gaps[k, column] > 0), None)
             if first is not None:
                 side.setdefault(first, []).append(objective.name)
-    shown = beating[:DOMINATORS] or [k for k in near if k in better or k in worse]
-    runs = _runs([others[k] for k in shown], found.objectives, fresh)
-    points, notes = [], []
+    shown = dominating[:DOMINATORS] or [k for k in near if k in better or k in worse]
+    runs = _runs([others[k] for k in shown], found.objectives, validation)
+    configurations, notes = [], []
     for k, there in zip(shown, runs, strict=True):
         other = others[k].evaluation
         if isinstance(there, str):
@@ -116,33 +121,33 @@ def neighbourhood(found: Front, evaluation: Evaluation, here: Runs, fresh: Fresh
             continue
         known, seen = known_changes(found, evaluation, other), changes(found.objectives, here, there)
         notes += denials(known, seen, f"on the way to configuration {other.number}")
-        points.append(
+        configurations.append(
             Neighbour(
                 other.number,
-                () if beating else tuple(better.get(k, ())),
-                () if beating else tuple(worse.get(k, ())),
+                () if dominating else tuple(better.get(k, ())),
+                () if dominating else tuple(worse.get(k, ())),
                 known or seen,
                 _differs(evaluation, other),
             )
         )
     return Neighbourhood(
-        tuple(points) if beating else (),
-        tuple(others[k].evaluation.number for k in beating),
-        tuple(others[k].evaluation.number for k in near if _beats(before[k] - before[-1])),
-        () if beating else tuple(points),
+        tuple(configurations) if dominating else (),
+        tuple(others[k].evaluation.number for k in dominating),
+        tuple(others[k].evaluation.number for k in near if _dominates(before[k] - before[-1])),
+        () if dominating else tuple(configurations),
         tuple(notes),
     )
 
 
-def _beats(gaps: Array) -> bool:
-    """Whether a point is nowhere worse and somewhere better, by its differences to another."""
+def _dominates(gaps: Array) -> bool:
+    """Whether a configuration is nowhere worse and somewhere better, by its differences to another."""
     return bool((gaps <= 0).all() and (gaps < 0).any())
 
 
 def _places(
     found: Front, others: Sequence[Member], evaluation: Evaluation, here: Runs
 ) -> tuple[Array, Array]:
-    """The other points and this one, to be minimised: what they are worth if the model knows all.
+    """The other configurations and this one, to be minimised: posterior means if all have one.
 
     Else on validation seeds if the front is validated.
     """
@@ -150,8 +155,8 @@ def _places(
 
     from gridtune.scenarios.execution.replicate import Summary
 
-    if judged(found, evaluation, *(member.evaluation for member in others)):
-        return found.costs(others), found.worth[evaluation.number]
+    if modelled(found, evaluation, *(member.evaluation for member in others)):
+        return found.costs(others), found.means[evaluation.number]
     if not found.validated:
         rows = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
         return rows[:-1], rows[-1]
@@ -166,10 +171,12 @@ def _places(
     return np.asarray(rows[:-1]), np.asarray(rows[-1])
 
 
-def _runs(members: Sequence[Member], objectives: Sequence[Objective], fresh: FreshRuns) -> list[Runs | str]:
+def _runs(
+    members: Sequence[Member], objectives: Sequence[Objective], validation: ValidationRuns
+) -> list[Runs | str]:
     """Members on validation seeds: as the search has kept them, or run now."""
     missing = [m for m in members if m.evaluation.validated is None]
-    made = iter(fresh.run([m.evaluation.values for m in missing]))
+    made = iter(validation.run([m.evaluation.values for m in missing]))
     found: list[Runs | str] = []
     for member in members:
         known = member.evaluation.validated

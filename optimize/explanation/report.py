@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import Explanation, Setting
 from gridtune.optimize.explanation.neighbours import Neighbour
-from gridtune.optimize.front.against_today import in_words, todays_chance, told_changes
+from gridtune.optimize.front.against_baseline import baseline_chance, in_words, told_changes
 from gridtune.optimize.front.number_format import cell, estimated, spoken
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.replication.paired import INTERVAL
@@ -32,24 +32,24 @@ def _where(found: Explanation) -> Iterator[str]:
         value = f"{estimated(one.value)}{one.nearest.whose}"
         yield f"It {'keeps' if one.holds else 'breaks'} {one.constraint}: {value}{where}."
     member, around = found.member, found.neighbourhood
-    rivals = around.beaten_in_search
-    if around.beaten_by:
-        source = "by the model of all runs" if found.judged else "on the same validation seeds"
-        yield f"Not on the front: {source} it is dominated by {_points(around.beaten_by)}."
+    rivals = around.dominated_in_search
+    if around.dominated_by:
+        source = "by the posterior" if found.modelled else "on the same validation seeds"
+        yield f"Not on the front: {source} it is dominated by {_configurations(around.dominated_by)}."
     elif member is None:
-        beaten = f"in the search it was dominated by {_points(rivals)}, " if rivals else ""
-        source = "by all its runs" if found.judged else "on validation seeds"
-        mine = todays_chance(found.front) if number == archive.today else None
-        yield f"Not on the front: {beaten}{source} no configuration on the front dominates it{_of_all(mine)}."
+        before = f"in the search it was dominated by {_configurations(rivals)}, " if rivals else ""
+        source = "by all its runs" if found.modelled else "on validation seeds"
+        mine = baseline_chance(found.front) if number == archive.baseline else None
+        yield f"Not on the front: {before}{source} no configuration on the front dominates it{_of_all(mine)}."
     else:
         if member.evaluation.number != number:
             yield f"Gives the same as configuration {member.evaluation.number} in every replication."
         chance = member.probability_non_dominated
-        surely = "" if chance is None else f", with probability {chance:.2f}"
+        likely = "" if chance is None else f", with probability {chance:.2f}"
         seeds = "on validation seeds" if found.front.validated else "in the search (not validated)"
-        source = "by the model of all runs" if found.judged else seeds
+        source = "by the posterior" if found.modelled else seeds
         if member.non_dominated:
-            yield f"On the front: no other configuration dominates it {source}{surely}."
+            yield f"On the front: no other configuration dominates it {source}{likely}."
         else:
             yield f"Not on the front, though no configuration on it dominates it {source}{_of_all(chance)}."
 
@@ -146,7 +146,7 @@ def _small_print(found: Explanation) -> Iterator[str]:
         f"same for all. In brackets the {INTERVAL:.0%} interval of the paired difference; where it "
         "holds 0, the difference is not significant."
     )
-    if found.judged:
+    if found.modelled:
         yield (
             "Comparisons with the baseline and between configurations on the front are those of the "
             "Gaussian-process model of all runs, as in `gridtune front`."
@@ -174,6 +174,6 @@ def _shown(value: Value | None) -> str:
     return "what the baseline has" if value is None else cell(value)
 
 
-def _points(numbers: Sequence[int]) -> str:
+def _configurations(numbers: Sequence[int]) -> str:
     several = f"{len(numbers)} configurations: " if len(numbers) > 1 else "configuration "
     return several + ", ".join(map(str, numbers))

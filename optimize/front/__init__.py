@@ -1,1 +1,1 @@
-"""The front: which points no other beats, how surely, which to choose, and its forms as text and data."""
+"""The front: the non-dominated configurations with their probabilities, and changes against the baseline."""

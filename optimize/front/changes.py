@@ -1,4 +1,4 @@
-"""What happens to metrics on the way from one point to another, under the same random streams."""
+"""What happens to metrics from one configuration to another, under common random numbers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Change:
         return self.difference.mean * (1 if self.metric.direction == "maximize" else -1) > 0
 
     @property
-    def told(self) -> bool:
+    def significant(self) -> bool:
         """Whether the mean is not 0 and its interval leaves 0 out; a single pair has no interval."""
         low, high = self.difference.low, self.difference.high
         return bool(self.difference.mean) and (low is None or high is None or low > 0 or high < 0)
@@ -48,7 +48,7 @@ class Change:
     @property
     def beyond_noise(self) -> bool:
         """Whether it is told, and by an interval."""
-        return self.told and self.difference.half is not None
+        return self.significant and self.difference.half is not None
 
     @property
     def relative(self) -> float:
@@ -70,14 +70,14 @@ class Change:
 
 
 def change(metric: Objective, start: Sequence[float], to: Sequence[float]) -> Change:
-    """What happens to one metric, over the replications that both points have."""
+    """What happens to one metric, over the replications that both configurations have."""
     pairs = min(len(start), len(to))
     gap = difference(to, start, metric.resolution)
     return Change(metric, sum(start[:pairs]) / pairs, sum(to[:pairs]) / pairs, gap)
 
 
 def changes(objectives: Sequence[Objective], start: Runs, to: Runs) -> tuple[Change, ...]:
-    """What happens to each objective that both points have."""
+    """What happens to each objective that both configurations have."""
     return tuple(change(o, start[o.name], to[o.name]) for o in objectives if o.name in start and o.name in to)
 
 
@@ -90,7 +90,7 @@ def other_changes(
 
     Args:
         objectives: not to be repeated.
-        start, to: the points.
+        start, to: the configurations.
         units: of the metrics.
     """
     known = {o.name for o in objectives} | IDLE
@@ -99,7 +99,7 @@ def other_changes(
         for name in start
         if name in to and name not in known and not of_class(name)
     ]
-    clear = [one for one in found if one.difference.judged(len(found)) == "clearly"]
+    clear = [one for one in found if one.difference.corrected(len(found)) == "clearly"]
     return tuple(sorted(clear, key=lambda one: (-one.relative, one.metric.name))[:OTHERS])
 
 

@@ -1,8 +1,8 @@
-"""The Pareto front of a search: which configurations no other dominates, and how surely.
+"""The Pareto front of a search: the configurations that no other dominates, and their probabilities.
 
 All evaluated configurations count, validated or not, by all their runs together: by the posterior of the
-Gaussian-process model (`optimize.inference.judgement`). Where there are too few configurations to learn from,
-those are compared that have validation runs, or all by their means if none has.
+Gaussian-process model (`optimize.inference.study_posterior`). Where there are too few configurations to learn
+from, those are compared that have validation runs, or all by their means if none has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.inference.judgement import Judgement, judgement_of
+from gridtune.optimize.inference.study_posterior import StudyPosterior, posterior_of
 from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, chances, probability_non_dominated
 from gridtune.optimize.replication.compare import costs, non_dominated, replications, signs
@@ -87,9 +87,9 @@ class Front:
         hypervolume: of the configurations on the front, by their estimated means.
         hypervolume_searched: of the same configurations by their means in the search; the excess over
             `hypervolume` is optimism.
-        judgement: the posterior of all configurations; None where these are too few, or runs do not vary.
+        posterior: the posterior of all configurations; None where these are too few, or runs do not vary.
         certain: whether runs of a configuration repeat each other exactly: then one tells all.
-        worth: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
+        means: estimated means by number, an entry per objective, to be minimised: of members, the baseline,
             and all others that the posterior knows.
     """
 
@@ -99,9 +99,9 @@ class Front:
     reference: tuple[float, ...]
     hypervolume: float
     hypervolume_searched: float
-    judgement: Judgement | None = None
+    posterior: StudyPosterior | None = None
     certain: bool = False
-    worth: Mapping[int, Array] = field(default_factory=dict)
+    means: Mapping[int, Array] = field(default_factory=dict)
 
     @property
     def objectives(self) -> tuple[Objective, ...]:
@@ -109,7 +109,7 @@ class Front:
         return self.archive.objectives
 
     @property
-    def kept(self) -> tuple[Member, ...]:
+    def on_front(self) -> tuple[Member, ...]:
         """The configurations on the front."""
         return tuple(member for member in self.members if member.non_dominated)
 
@@ -118,17 +118,17 @@ class Front:
         import numpy as np
 
         columns = [self.objectives.index(one) for one in objectives or self.objectives]
-        rows = [self.worth[member.evaluation.number][columns] for member in members]
+        rows = [self.means[member.evaluation.number][columns] for member in members]
         return np.array(rows, dtype=float).reshape(len(members), len(columns))
 
     def value(self, number: int, objective: Objective) -> float:
         """Estimated mean of an objective at a configuration, in the unit of the objective."""
         at = self.objectives.index(objective)
-        return float(self.worth[number][at] * signs([objective])[0])
+        return float(self.means[number][at] * signs([objective])[0])
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
-        return f"Front({self.archive.study!r}, {len(self.kept)} configurations for {names})"
+        return f"Front({self.archive.study!r}, {len(self.on_front)} configurations for {names})"
 
     def bearable(self, members: Sequence[Member]) -> list[Member]:
         """Those that make no objective worse than the baseline by more than half of its value.
@@ -137,10 +137,10 @@ class Front:
         """
         import numpy as np
 
-        baseline = self.worth.get(self.archive.today) if self.archive.today is not None else None
+        baseline = self.means.get(self.archive.baseline) if self.archive.baseline is not None else None
         if baseline is None or not members:
             return []
-        spread = np.ptp(list(self.worth.values()), axis=0)
+        spread = np.ptp(list(self.means.values()), axis=0)
         most = baseline + BEARABLE * np.where(baseline == 0, spread, np.abs(baseline))
         return [one for one, row in zip(members, self.costs(members), strict=True) if (row <= most).all()]
 
@@ -169,47 +169,47 @@ def front(archive: Archive, *, reference: Sequence[float] | None = None, resampl
             f"{archive.study}: a reference point needs {len(objectives)} values, one per objective"
         )
     usable = comparable(archive)
-    point = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
+    corner = tuple(float(x) for x in reference) if reference is not None else reference_point(archive)
     able = [one for one in usable if feasible(one, archive.constraints)]
     if not able:
-        return Front(archive, (), False, point, 0.0, 0.0, worth=_plain(usable, objectives))
+        return Front(archive, (), False, corner, 0.0, 0.0, means=_plain(usable, objectives))
     rivals, equivalents = _without_equals(able, objectives)
     same = dict(zip([one.number for one in rivals], equivalents, strict=True))
-    baseline = [one for one in usable if one.number == archive.today]
+    baseline = [one for one in usable if one.number == archive.baseline]
     certain = _repeats([*rivals, *baseline])
-    judgement = _judgement(archive, rivals) if resamples > 0 and not certain else None
-    worth = _plain([*rivals, *baseline], objectives)
-    worth |= _anchored(archive, judgement, worth)
-    if judgement is None:
-        members = _compared(archive, rivals, same, 0 if certain else resamples)
+    posterior = _posterior(archive, rivals) if resamples > 0 and not certain else None
+    means = _plain([*rivals, *baseline], objectives)
+    means |= _anchored(archive, posterior, means)
+    if posterior is None:
+        members = _by_means(archive, rivals, same, 0 if certain else resamples)
     else:
-        members = _judged(archive, rivals, same, judgement, worth, resamples)
-    kept = [member for member in members if member.non_dominated]
-    rows = [[worth[member.evaluation.number] for member in kept]]
-    rows.append(_searched([member.evaluation for member in kept], baseline, objectives, worth))
-    now, searched = (hypervolume(_array(some, objectives), objectives, point) for some in rows)
+        members = _by_posterior(archive, rivals, same, posterior, means, resamples)
+    best = [member for member in members if member.non_dominated]
+    rows = [[means[member.evaluation.number] for member in best]]
+    rows.append(_searched([member.evaluation for member in best], baseline, objectives, means))
+    now, searched = (hypervolume(_array(some, objectives), objectives, corner) for some in rows)
     validated = any(member.validated for member in members)
-    return Front(archive, members, validated, point, now, searched, judgement, certain, worth)
+    return Front(archive, members, validated, corner, now, searched, posterior, certain, means)
 
 
-def _judged(
+def _by_posterior(
     archive: Archive,
     rivals: Sequence[Evaluation],
     same: Mapping[int, tuple[int, ...]],
-    judgement: Judgement,
-    worth: Mapping[int, Array],
+    posterior: StudyPosterior,
+    means: Mapping[int, Array],
     resamples: int,
 ) -> tuple[Member, ...]:
     """What the posterior says of each configuration that keeps the constraints; best first."""
-    known = [one for one in rivals if one.number in judgement]
+    known = [one for one in rivals if one.number in posterior]
     keep = {one.number for one in known if keeps(one, archive.constraints)}
     able = [one for one in known if one.number in keep]
     best = {
-        min(able, key=lambda one: (worth[one.number][at], one.number)).number
+        min(able, key=lambda one: (means[one.number][at], one.number)).number
         for at in range(len(archive.objectives))
         if able
     }
-    chances_of = judgement.chances
+    chances_of = posterior.chances
     listed = [
         one
         for one in known
@@ -219,10 +219,10 @@ def _judged(
     made = []
     for one, bound in zip(listed, bounds, strict=True):
         chance = chances_of[one.number] * (1.0 if bound is None else bound)
-        kept = one.number in keep
-        stays = kept and (chance >= ON_FRONT or one.number in best)
-        made.append(Member(one, stays, chance, same[one.number], kept, bound))
-    return tuple(sorted(made, key=lambda m: (not m.non_dominated, *worth[m.evaluation.number])))
+        feasible = one.number in keep
+        on_front = feasible and (chance >= ON_FRONT or one.number in best)
+        made.append(Member(one, on_front, chance, same[one.number], feasible, bound))
+    return tuple(sorted(made, key=lambda m: (not m.non_dominated, *means[m.evaluation.number])))
 
 
 def _feasible_chances(
@@ -239,7 +239,7 @@ def _feasible_chances(
     return [one.feasible for one in found]
 
 
-def _compared(
+def _by_means(
     archive: Archive, rivals: Sequence[Evaluation], same: Mapping[int, tuple[int, ...]], resamples: int
 ) -> tuple[Member, ...]:
     """Few configurations, or runs that repeat each other: by means, and the bootstrap of the runs."""
@@ -249,7 +249,7 @@ def _compared(
     cases = [_cases(one) for one in tested]
     values = costs(estimates, objectives)
     keep = [k for k, one in enumerate(tested) if keeps(one, constraints)]
-    stay = {keep[k] for k in non_dominated(values[keep])}
+    best = {keep[k] for k in non_dominated(values[keep])}
     enough = min((replications(one) for one in estimates), default=0) >= FEWEST
     chance = chances(
         estimates, objectives, constraints, cases, seed=archive.seed, resamples=resamples if enough else 0
@@ -257,23 +257,23 @@ def _compared(
     return tuple(
         Member(
             tested[k],
-            k in stay,
+            k in best,
             chance[k].non_dominated if enough else None,
             same[tested[k].number],
             k in keep,
             chance[k].feasible,
         )
-        for k in sorted(range(len(tested)), key=lambda k: (k not in stay, *values[k], tested[k].number))
-        if k in stay or tested[k].validated is not None
+        for k in sorted(range(len(tested)), key=lambda k: (k not in best, *values[k], tested[k].number))
+        if k in best or tested[k].validated is not None
     )
 
 
-def _judgement(archive: Archive, rivals: Sequence[Evaluation]) -> Judgement | None:
+def _posterior(archive: Archive, rivals: Sequence[Evaluation]) -> StudyPosterior | None:
     """The posterior of the configurations that may be on the front, and of the baseline."""
     known = {one.number: one for one in rivals}
-    known |= {one.number: one for one in comparable(archive) if one.number == archive.today}
-    outside = {n: archive.present for n, one in known.items() if n == archive.today and not one.values}
-    return judgement_of(
+    known |= {one.number: one for one in comparable(archive) if one.number == archive.baseline}
+    outside = {n: archive.present for n, one in known.items() if n == archive.baseline and not one.values}
+    return posterior_of(
         [known[number] for number in sorted(known)],
         archive.objectives,
         archive.seed,
@@ -290,7 +290,9 @@ def _plain(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -
     return {one.number: row for one, row in zip(evaluations, rows, strict=True)}
 
 
-def _anchored(archive: Archive, judgement: Judgement | None, plain: Mapping[int, Array]) -> dict[int, Array]:
+def _anchored(
+    archive: Archive, posterior: StudyPosterior | None, plain: Mapping[int, Array]
+) -> dict[int, Array]:
     """Posterior means by number, or plain ones, on the level of the baseline's runs.
 
     Confirmed means stand for what is recommended, and for the baseline beside it.
@@ -299,16 +301,16 @@ def _anchored(archive: Archive, judgement: Judgement | None, plain: Mapping[int,
 
     turned, objectives = signs(archive.objectives), archive.objectives
     confirmed = [one for one in archive.recommendations if one.replications]
-    means = dict(plain) if judgement is None else {n: judgement.means(n) for n in judgement.chances}
-    if archive.today is not None and archive.today in means:
-        baseline = next(one for one in archive.evaluations if one.number == archive.today)
+    means = dict(plain) if posterior is None else {n: posterior.means(n) for n in posterior.chances}
+    if archive.baseline is not None and archive.baseline in means:
+        baseline = next(one for one in archive.evaluations if one.number == archive.baseline)
         if confirmed:
             level = turned * [confirmed[0].baseline[one.name] for one in objectives]
-        elif judgement is not None:
+        elif posterior is not None:
             level = turned * [_mean(baseline, one.name) for one in objectives]
         else:
-            level = means[archive.today]
-        shift = level - means[archive.today]
+            level = means[archive.baseline]
+        shift = level - means[archive.baseline]
         means = {number: row + shift for number, row in means.items()}
     # Where no run was below 0, no mean is.
     runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in objectives]
@@ -318,14 +320,14 @@ def _anchored(archive: Archive, judgement: Judgement | None, plain: Mapping[int,
 
 
 def _searched(
-    kept: Sequence[Evaluation],
+    best: Sequence[Evaluation],
     baseline: Sequence[Evaluation],
     objectives: Sequence[Objective],
-    worth: Mapping[int, Array],
+    means: Mapping[int, Array],
 ) -> list[Array]:
-    """Means in the search, to be minimised, on the level of `worth`: the same shift for all of them."""
-    rows = costs([one.objectives for one in [*baseline, *kept]], objectives)
-    shift = sum(worth[one.number] - row for one, row in zip(baseline, rows, strict=False))
+    """Means in the search, to be minimised, on the level of `means`: the same shift for all of them."""
+    rows = costs([one.objectives for one in [*baseline, *best]], objectives)
+    shift = sum(means[one.number] - row for one, row in zip(baseline, rows, strict=False))
     return [row + shift for row in rows[len(baseline) :]]
 
 
@@ -344,7 +346,7 @@ def _array(rows: Sequence[Array], objectives: Sequence[Objective]) -> Array:
 
 def _repeats(evaluations: Sequence[Evaluation]) -> bool:
     """Whether each configuration that was run more than once gave the same each time, and there is one."""
-    repeated = [one for one in evaluations if one.replications + one.fresh_replications > 1]
+    repeated = [one for one in evaluations if one.replications + one.validation_replications > 1]
     return bool(repeated) and all(map(_certain, repeated))
 
 
@@ -367,9 +369,9 @@ def _cases(evaluation: Evaluation) -> Cases:
 
 
 def comparable(archive: Archive) -> list[Evaluation]:
-    """Evaluations that can be ranked: every objective a finite number, each point once.
+    """Evaluations that can be ranked: every objective a finite number, each configuration once.
 
-    Of a point evaluated more than once, the first validated evaluation counts, else the first.
+    Of a configuration evaluated more than once, the first validated evaluation counts, else the first.
     """
     from math import isfinite
 
@@ -386,22 +388,22 @@ def comparable(archive: Archive) -> list[Evaluation]:
 
 
 def reference_point(archive: Archive) -> tuple[float, ...]:
-    """Reference point of the hypervolume: what is twice as bad as today's setting.
+    """Reference point of the hypervolume: twice as bad as the baseline.
 
-    That is twice today's value of an objective to be minimised, and nothing of one to be maximised (one unit
-    beyond it where today's value is 0), as the first stream of the search gave it: searches of one scenario
-    with one seed have the same, so that their volumes compare.
+    That is twice the baseline's value of an objective to be minimised, and 0 of one to be maximised (one unit
+    beyond it where the baseline's value is 0), by the first replication of the search. Searches of one
+    scenario with one seed have the same reference, so that their volumes compare.
 
-    Where a search does not know today's setting, it is the worst value of each objective and 10 % more.
-    Values on fresh seeds count as well as those of the search, which may all have been luckier. The 10 % are
-    of the range that the search saw; where all values are equal, of their size (at least 1), so that no
-    objective makes every volume zero. It depends on all evaluations: give the same reference to `front` to
-    compare the volumes of two such searches.
+    Where a search does not know the baseline, it is the worst value of each objective and 10 % more. Values
+    on validation seeds count, too: those of the search may all be optimistic. The 10 % are of the range that
+    the search saw; where all values are equal, of their size (at least 1), so that no objective makes every
+    volume zero. It depends on all evaluations: give the same reference to `front` to compare the volumes of
+    two such searches.
     """
     import numpy as np
 
     for evaluation in archive.evaluations:
-        if evaluation.number == archive.today:
+        if evaluation.number == archive.baseline:
             return twice_as_bad(evaluation, archive.objectives)
 
     usable = comparable(archive)
@@ -411,24 +413,24 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     if not usable:
         return tuple(0.0 for _ in archive.objectives)
     values = costs([evaluation.objectives for evaluation in usable], archive.objectives)
-    fresh = costs([e.validated for e in usable if e.validated], archive.objectives)
-    span = values.max(axis=0) - values.min(axis=0)
+    validated = costs([e.validated for e in usable if e.validated], archive.objectives)
+    ranges = values.max(axis=0) - values.min(axis=0)
     size = np.maximum(np.abs(values).max(axis=0), 1.0)
-    worst = np.vstack([values, fresh]).max(axis=0) + 0.1 * np.where(span > 0, span, size)
+    worst = np.vstack([values, validated]).max(axis=0) + 0.1 * np.where(ranges > 0, ranges, size)
     return tuple(float(x) for x in worst * turned)
 
 
-def twice_as_bad(today: Evaluation, objectives: Sequence[Objective]) -> tuple[float, ...]:
-    """The reference point that today's setting makes; see `reference_point`."""
-    first = [today.objectives[o.name].values[0] for o in objectives]
+def twice_as_bad(baseline: Evaluation, objectives: Sequence[Objective]) -> tuple[float, ...]:
+    """The reference point that the baseline makes; see `reference_point`."""
+    first = [baseline.objectives[o.name].values[0] for o in objectives]
     return tuple(float(x + side * (abs(x) or 1.0)) for x, side in zip(first, signs(objectives), strict=True))
 
 
 def hypervolume(rows: Array, objectives: Sequence[Objective], reference: Sequence[float]) -> float:
-    """Volume that points dominate within the reference point, in the product of the objectives' units.
+    """Volume that configurations dominate within the reference point; its unit is the objectives' product.
 
     Args:
-        rows: the points, by what is to be minimised; see `optimize.replication.compare.costs`.
+        rows: the configurations, by what is to be minimised; see `optimize.replication.compare.costs`.
         objectives: what is traded off.
         reference: in the units of the objectives; see `reference_point`.
     """
@@ -441,10 +443,10 @@ def hypervolume(rows: Array, objectives: Sequence[Objective], reference: Sequenc
 
 
 def history(archive: Archive, reference: Sequence[float] | None = None) -> list[tuple[int, float]]:
-    """How the hypervolume grew: (evaluations so far, hypervolume as searched) at each growth and at the end.
+    """The growth of the hypervolume in the search: (evaluations so far, hypervolume) at each step.
 
     Args:
-        archive: the search; where the search re-ran points, their final values count from the start.
+        archive: the search; where the search re-ran configurations, their final values count from the start.
         reference: see `reference_point`.
     """
     import moocore
@@ -462,7 +464,7 @@ def history(archive: Archive, reference: Sequence[float] | None = None) -> list[
         if evaluation.number not in rows:
             continue
         grown = np.vstack([best, rows[evaluation.number]])
-        keep = moocore.is_nondominated(grown)  # of equal points the first is kept
+        keep = moocore.is_nondominated(grown)  # of equal ones the first counts
         if keep[-1]:
             best = grown[keep]
             steps.append((count, float(moocore.hypervolume(best, ref=corner))))

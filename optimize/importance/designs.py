@@ -1,4 +1,4 @@
-"""Designs of simulations for a sensitivity analysis: SALib's points in the unit cube as points of a space.
+"""Designs of sensitivity analyses: SALib's points in the unit cube as configurations of a space.
 
 Each coordinate becomes the value of one parameter, deterministically: a range is crossed from its low to its
 high end, on its own scale (logarithmic or not), and choices own equal slices. A parameter whose conditions do
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from gridtune.optimize.importance.sensitivity import LEVEL
 from gridtune.optimize.search_space.parameter import Parameter
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ RESAMPLES = 1000  # behind the confidence intervals
 
 
 class Design(Protocol):
-    """Points to be evaluated, in blocks that count only as a whole.
+    """Configurations to be evaluated, in blocks that count only as a whole.
 
     Attributes:
         method: a key of `optimize.importance.sensitivity.METHODS`.
@@ -40,19 +40,19 @@ class Design(Protocol):
 
     @property
     def space(self) -> Space:
-        """Whose points they are."""
+        """Whose configurations they are."""
 
     @property
     def samples(self) -> int:
         """Number of blocks."""
 
     @property
-    def points(self) -> list[Point]:
+    def configurations(self) -> list[Configuration]:
         """In the order of the design, block after block."""
 
     @property
     def block(self) -> int:
-        """Points per block."""
+        """Configurations per block."""
 
     def active(self, parameter: int, blocks: list[int]) -> int:
         """In how many of the blocks moving a parameter could have an effect."""
@@ -61,7 +61,7 @@ class Design(Protocol):
         """The numbers of each parameter.
 
         Args:
-            outcomes: of the points of the blocks, in their order; not all equal.
+            outcomes: of the configurations of the blocks, in their order; not all equal.
             blocks: which blocks they are.
         """
 
@@ -82,7 +82,7 @@ class Morris:
 
     space: Space
     samples: int
-    points: list[Point]
+    configurations: list[Configuration]
     block: int
     cube: Array
     seed: int
@@ -123,7 +123,7 @@ class Morris:
             column = self.cube[b * self.block : (b + 1) * self.block, parameter]
             step = next(k for k in range(self.block - 1) if column[k] != column[k + 1])
             first = b * self.block + step
-            count += path in self.points[first] or path in self.points[first + 1]
+            count += path in self.configurations[first] or path in self.configurations[first + 1]
         return count
 
     def analyse(self, outcomes: Array, blocks: list[int]) -> list[dict[str, float | None]]:
@@ -167,7 +167,7 @@ class Sobol:
 
     space: Space
     samples: int
-    points: list[Point]
+    configurations: list[Configuration]
     block: int
     seed: int
 
@@ -200,7 +200,9 @@ class Sobol:
         """In how many of the base samples the parameter existed before or after its move."""
         path = self.space.parameters[parameter].path
         first = [b * self.block for b in blocks]
-        return sum(path in self.points[k] or path in self.points[k + 1 + parameter] for k in first)
+        return sum(
+            path in self.configurations[k] or path in self.configurations[k + 1 + parameter] for k in first
+        )
 
     def analyse(self, outcomes: Array, blocks: list[int]) -> list[dict[str, float | None]]:
         """See `Design`."""

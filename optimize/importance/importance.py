@@ -57,7 +57,9 @@ def study_sensitivity(kept: StoredStudy, objectives: Sequence[Objective], seed: 
     rankings = [
         _ranking(archive.evaluations, objective, kept.settings.space, seed) for objective in objectives
     ]
-    note = "importances hold for what the search looked at, which was mostly where it found good points"
+    note = (
+        "importances hold for what the search looked at, which was mostly where it found good configurations"
+    )
     return Sensitivity(
         archive.study,
         "importance",

@@ -109,7 +109,7 @@ class Sensitivity:
         method: a key of `METHODS`.
         rankings: one per objective.
         samples: of what the method counts, those that were used.
-        evaluations: different points that it rests on.
+        evaluations: different configurations that it rests on.
         runs: simulations behind these.
         seed: of workloads and sample, or of the bootstrap.
         notes: what a user should know, a line each.
@@ -182,8 +182,8 @@ class Sensitivity:
     def basis(self) -> str:
         """What the numbers rest on, in a few words."""
         counted = METHODS[self.method].counted
-        points = "" if counted == "evaluations" else f", {self.evaluations} different points"
-        return f"{self.samples} {counted}{points}, {self.runs} simulations"
+        configurations = "" if counted == "evaluations" else f", {self.evaluations} different configurations"
+        return f"{self.samples} {counted}{configurations}, {self.runs} simulations"
 
     def summary(self) -> list[str]:
         """What the numbers rest on and what they leave out, a line each."""

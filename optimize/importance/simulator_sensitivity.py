@@ -11,7 +11,7 @@ from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, evaluate, metrics_of
@@ -36,32 +36,35 @@ def simulated_sensitivity(
     progress: Progress | None = None,
     work: Callable[[Task], Metrics] = metrics_of,
 ) -> Sensitivity:
-    """Which parameters matter, by simulating a design of points under common random numbers.
+    """Which parameters matter, by simulating a design of configurations under common random numbers.
 
-    An objective's value at a point is its mean over the replications. Points that the design visits twice
-    are simulated once. Trajectories or base samples with a point that fails are left out.
+    An objective's value at a configuration is its mean over the replications. Configurations that the design
+    visits twice are simulated once. Trajectories or base samples with a configuration that fails are left
+    out.
 
     Args:
         scenario: what is simulated.
         plan: the design.
         objectives: what the effects are on.
-        replications: runs per point.
+        replications: runs per configuration.
         seed: of the workloads.
         pool: who runs the simulations.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
 
     Raises:
-        ScenarioError: points that fail leave less than two samples.
+        ScenarioError: configurations that fail leave less than two samples.
     """
     progress = progress or Progress()
     settings = Settings(scenario, plan.space, tuple(objectives), plan.method, plan.block, seed, replications)
     try:
-        found = _simulate(settings, plan.points, pool, progress, work)
+        found = _simulate(settings, plan.configurations, pool, progress, work)
     finally:
         progress.finish()
     blocks, notes = _complete(plan, found, METHODS[plan.method].counted)
-    rows = [found[key(point)] for b in blocks for point in plan.points[b * plan.block : (b + 1) * plan.block]]
+    rows = [
+        found[key(one)] for b in blocks for one in plan.configurations[b * plan.block : (b + 1) * plan.block]
+    ]
     rankings = [
         _ranking(plan, blocks, objective, [_mean(row, objective) for row in rows]) for objective in objectives
     ]
@@ -79,27 +82,29 @@ def simulated_sensitivity(
 
 def _simulate(
     settings: Settings,
-    points: Sequence[Point],
+    configurations: Sequence[Configuration],
     pool: Pool,
     progress: Progress,
     work: Callable[[Task], Metrics],
 ) -> dict[str, Evaluation | Failed]:
-    """What became of each different point, by its key."""
-    different = list({key(point): point for point in points}.values())
+    """What became of each different configuration, by its key."""
+    different = list({key(one): one for one in configurations}.values())
     replications = settings.replications
-    progress.start(f"points, {replications} runs each" if replications > 1 else "points", len(different))
+    progress.start(
+        f"configurations, {replications} runs each" if replications > 1 else "configurations", len(different)
+    )
     found: dict[str, Evaluation | Failed] = {}
     failures = 0
     outcomes = evaluate(settings.scenario, different, settings.seed, range(replications), pool, work)
     for outcome in outcomes:
-        point = different[outcome.index]
+        configuration = different[outcome.index]
         entry: Evaluation | Failed
         if outcome.failure is not None:
-            entry = Failed(outcome.index, point, str(outcome.failure))
+            entry = Failed(outcome.index, configuration, str(outcome.failure))
         else:
-            entry = evaluated(outcome.index, point, [outcome.value], settings)
+            entry = evaluated(outcome.index, configuration, [outcome.value], settings)
         failures += isinstance(entry, Failed)
-        found[key(point)] = entry
+        found[key(configuration)] = entry
         progress.update(len(found), failures=failures)
     return found
 
@@ -110,8 +115,8 @@ def _complete(
     """Blocks without failures, and a note if there were any."""
 
     def failed(block: int) -> bool:
-        points = plan.points[block * plan.block : (block + 1) * plan.block]
-        return any(isinstance(found[key(point)], Failed) for point in points)
+        configurations = plan.configurations[block * plan.block : (block + 1) * plan.block]
+        return any(isinstance(found[key(one)], Failed) for one in configurations)
 
     blocks = [block for block in range(plan.samples) if not failed(block)]
     failures = sorted((e for e in found.values() if isinstance(e, Failed)), key=lambda e: e.number)
@@ -121,13 +126,13 @@ def _complete(
     where = ", ".join(f"{path} = {value}" for path, value in first.values.items())
     if len(blocks) < 2:
         raise ScenarioError(
-            f"{len(failures)} of {len(found)} points failed, which leaves {len(blocks)} {counted}; "
+            f"{len(failures)} of {len(found)} configurations failed, which leaves {len(blocks)} {counted}; "
             f"the first, {where}: {first.reason}"
         )
     lost = plan.samples - len(blocks)
     return blocks, [
-        f"{len(failures)} points failed, so {lost} of {plan.samples} {counted} are left out: the numbers "
-        f"hold where the scenario can be run. The first failure, {where}: {first.reason}"
+        f"{len(failures)} configurations failed, so {lost} of {plan.samples} {counted} are left out: the "
+        f"numbers hold where the scenario can be run. The first failure, {where}: {first.reason}"
     ]
 
 
@@ -136,7 +141,7 @@ def _ranking(plan: Design, blocks: list[int], objective: Objective, outcomes: Se
 
     values = np.array(outcomes, dtype=float)
     if np.ptp(values) <= CONSTANT * np.abs(values).max():
-        return Ranking(objective, (), f"{values[0]:g} at every point, so no parameter has an effect")
+        return Ranking(objective, (), f"{values[0]:g} at every configuration, so no parameter has an effect")
     numbers = plan.analyse(values, blocks)
     effects = [
         Effect(parameter.path, numbers[j], plan.active(j, blocks)) for j, parameter in enumerate(plan.space)

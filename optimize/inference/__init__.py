@@ -1,1 +1,1 @@
-"""What all runs of a search say of its points: worth, streams, luck, and what follows."""
+"""The posterior of a search's configurations: a Gaussian process over all runs, noise included."""

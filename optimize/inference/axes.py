@@ -1,7 +1,7 @@
-"""Principal axes of quantities: turned to them, what points give is uncorrelated.
+"""Principal axes of quantities: turned to them, what configurations give is uncorrelated.
 
 Objectives trade off: what is better in one is worse in another. Learned apart, each would be as uncertain
-across the trade-off as along it; so surfaces are learned of the axes, of which one may vary far less.
+across the trade-off as along it; so surrogates are learned of the axes, of which one may vary far less.
 
 Sources: D. Higdon, J. Gattiker, B. Williams and M. Rightley, Computer Model Calibration Using
 High-Dimensional Output, JASA 103(482), 2008 (a Gaussian process for each principal component); Y. W. Teh, M.
@@ -22,7 +22,7 @@ def principal_axes(values: Array) -> Array:
     """The linear map to the principal axes of quantities that are scaled to a spread of 1.
 
     Args:
-        values: points x quantities; what does not vary is an axis of its own.
+        values: configurations x quantities; what does not vary is an axis of its own.
 
     Returns:
         Axes x quantities, invertible: `values @ axes.T` is uncorrelated.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ALIKE = 100.0  # prior degrees of freedom of a variance, at most
 ENOUGH = 5  # configurations from which is told how much their variances differ
-SURE = 1e3  # how much more surely the level of all configurations is known than their differences
+SURE = 1e3  # precision of the common level, relative to that of differences
 SLOPE = 0.5  # standard error of the prior on slopes of the variance function
 MOST_FACTOR = 2.5  # logarithms of variances that means may add or take
 ROUNDING = 1e-9  # of what is expected: sums of squares of configurations without noise
@@ -184,14 +184,14 @@ def least_squares(runs: Array, seen: Array, moved: Array, noise: Array, level: A
     import numpy as np
     from scipy.linalg import cho_factor, cho_solve
 
-    points, objectives, _ = runs.shape
-    lines = np.zeros((objectives, points, objectives))
+    configurations, objectives, _ = runs.shape
+    lines = np.zeros((objectives, configurations, objectives))
     for k in range(objectives):
         lines[k, :, k] = np.sqrt(moved[k])
     flat = lines.reshape(-1, objectives)
     precision, pulled = np.zeros_like(noise), np.zeros(len(noise))
     for here, some in patterns(seen):
-        at = (np.arange(objectives)[:, None] * points + here).ravel()
+        at = (np.arange(objectives)[:, None] * configurations + here).ravel()
         factor = cho_factor(noise[np.ix_(at, at)], lower=True)
         moving = cho_solve(factor, flat[at])
         known = np.eye(objectives) + flat[at].T @ moving
@@ -199,11 +199,12 @@ def least_squares(runs: Array, seen: Array, moved: Array, noise: Array, level: A
         precision[np.ix_(at, at)] += len(some) * (part + part.T) / 2
         pulled[at] += part @ (runs[here][:, :, some] - level[here, :, None]).sum(axis=2).T.ravel()
     for k in range(objectives):
-        at = np.arange(k * points, (k + 1) * points)
+        at = np.arange(k * configurations, (k + 1) * configurations)
         sure = SURE * np.trace(precision[np.ix_(at, at)])
-        precision[np.ix_(at, at)] += sure / points
+        precision[np.ix_(at, at)] += sure / configurations
     covariance = cho_solve(cho_factor(precision, lower=True), np.eye(len(precision)))
-    return level + (covariance @ pulled).reshape(objectives, points).T, (covariance + covariance.T) / 2
+    means = level + (covariance @ pulled).reshape(objectives, configurations).T
+    return means, (covariance + covariance.T) / 2
 
 
 def patterns(seen: Array) -> list[tuple[Array, list[int]]]:

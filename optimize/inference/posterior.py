@@ -1,6 +1,6 @@
-"""What is known of the points of a search, as samples; chances, losses and differences are read off them.
+"""Samples of the posterior of a search's configurations, and the probability of being non-dominated.
 
-The samples are those of `model_of_runs`.
+`gaussian_process` draws the samples.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is known of the points of a search.
+    """Posterior of the configurations of a search.
 
     Attributes:
-        means: expected values to be minimised, points x objectives, on a level that all points share.
-        draws: samples of the same, draws x points x objectives; what is uncertain about several points at
-            once is uncertain in the same draws.
+        means: posterior means to be minimised, configurations x objectives, on a level common to all.
+        draws: joint samples of the same, draws x configurations x objectives.
         unit: difference of each objective that is a tie.
-        replays: what `draws` would be had the points been worth `means` exactly and the same runs been done
-            anew, for several such studies: studies x draws x points x objectives.
+        replays: what `draws` would be if `means` were exact and the same runs were repeated, for several
+            such studies: studies x draws x configurations x objectives.
         freedom: degrees of freedom by which the size of the noise is known.
     """
 
@@ -36,14 +35,15 @@ class Posterior:
     _shifts: dict[bytes, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def non_dominated(self, rivals: Array | None = None) -> Array:
-        """How probably no other point beats each: a number in [0, 1] per point.
+        """Probability in [0, 1] that no other configuration dominates each.
 
-        The share of draws alone says too little: what is uncertain blurs the trade-off that points lie on,
-        so that more of them are beaten in a draw than in truth. By how much is seen where the truth is known,
-        in the replays; all odds are raised by the same factor.
+        The share of draws alone is too low: uncertainty blurs the trade-off, so that a draw dominates more
+        configurations than the truth does. The replays, where the truth is known, show by how much; all odds
+        are raised by the same factor.
 
         Args:
-            rivals: positions of the points that are compared; the chance of any other is 0. All if left out.
+            rivals: positions of the configurations that are compared; the chance of any other is 0. All if
+                left out.
 
         Source: J. Platt, Probabilistic Outputs for Support Vector Machines, 1999 (calibration by a logistic
             curve; here its intercept alone, learned from a parametric bootstrap).
@@ -56,7 +56,7 @@ class Posterior:
         return found
 
     def _shift(self, which: Array) -> float:
-        """By how much odds of points are to be raised, as a logarithm; worked out once for equal points."""
+        """Logarithm of the factor that raises the odds; computed once for equal configurations."""
         import numpy as np
 
         key = which.tobytes()
@@ -68,39 +68,39 @@ class Posterior:
         return self._shifts[key]
 
     def _shares(self, draws: Array) -> Array:
-        """Shares of the draws in which no other point beats each."""
+        """Shares of the draws in which no other configuration dominates each."""
         import moocore
         import numpy as np
 
-        levelled = np.round(draws / self.unit)
-        won = sum(moocore.is_nondominated(values, keep_weakly=True).astype(float) for values in levelled)
+        rounded = np.round(draws / self.unit)
+        won = sum(moocore.is_nondominated(values, keep_weakly=True).astype(float) for values in rounded)
         return np.asarray(won / len(draws))
 
 
 def _missing_odds(said: Array, true: Array, draws: int) -> float:
-    """Logarithm of the factor that brings odds as said to those that are true, by maximum likelihood."""
+    """Logarithm of the factor from stated odds to true ones, by maximum likelihood."""
     import numpy as np
     from scipy.optimize import minimize_scalar
 
-    odds = _odds(said, draws)
+    log_odds = _log_odds(said, draws)
 
     def misfit(shift: float) -> float:
-        # A weak prior keeps the factor finite where all or none are true.
-        return float(np.sum(np.logaddexp(0, odds + shift) - true * (odds + shift)) + shift**2 / 2)
+        # A weak prior makes the factor finite where all or none are true.
+        return float(np.sum(np.logaddexp(0, log_odds + shift) - true * (log_odds + shift)) + shift**2 / 2)
 
     return float(minimize_scalar(misfit, bounds=(-5, 5), method="bounded").x)
 
 
 def _raised(shares: Array, shift: float, draws: int) -> Array:
-    """Shares of draws with their odds raised; what never or always happens stays so."""
+    """Shares of draws with their odds raised; 0 and 1 remain."""
     import numpy as np
 
-    raised = 1 / (1 + np.exp(-(_odds(shares, draws) + shift)))
+    raised = 1 / (1 + np.exp(-(_log_odds(shares, draws) + shift)))
     return np.where((shares == 0) | (shares == 1), shares, raised)
 
 
-def _odds(shares: Array, draws: int) -> Array:
-    """Logarithms of odds, of shares of so many draws."""
+def _log_odds(shares: Array, draws: int) -> Array:
+    """Log-odds of shares of so many draws."""
     import numpy as np
 
     inside = shares.clip(0.5 / draws, 1 - 0.5 / draws)

@@ -9,7 +9,7 @@ from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS
 from gridtune.optimize.records.recommendation import Harm
 from gridtune.optimize.replication.paired import difference
 
-LEAST = 0.1  # of the baseline's mean: what gets worse by less is no harm worth a word
+LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
 RATE = 0.05  # false discovery rate
 WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
     "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",
@@ -59,8 +59,8 @@ def harms(
     adjusted = false_discovery_control(doubts)
     told = [
         one
-        for one, doubt in zip(found, adjusted, strict=True)
-        if doubt <= RATE and abs(one.mean - one.baseline) > LEAST * abs(one.baseline)
+        for one, p in zip(found, adjusted, strict=True)
+        if p <= RATE and abs(one.mean - one.baseline) > LEAST * abs(one.baseline)
     ]
     return tuple(sorted(told, key=lambda one: (-ratio(one), one.metric)))
 

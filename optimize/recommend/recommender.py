@@ -19,8 +19,8 @@ import numpy as np
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.inference.noisy_surface import NoisySurface
-from gridtune.optimize.inference.response_surface import coordinates_of, distances
+from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
+from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.recommend.harm import harms
 from gridtune.optimize.recommend.runs import Block, Sample, better, gain, significant, worse
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
@@ -30,7 +30,7 @@ from gridtune.optimize.records.recommendation import ParameterChange, Recommenda
 from gridtune.optimize.replication.compare import shares
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
-from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.threads import one_thread
 
 KEEP = 0.9  # of each significant gain of the whole configuration
@@ -51,8 +51,8 @@ PHASE = "confirming recommendations"
 class _Candidate:
     title: str
     member: Member
-    point: Point
-    sparse: Point
+    configuration: Configuration
+    sparse: Configuration
     units: list[Unit]  # of the sparse configuration, the most effective first
 
 
@@ -70,12 +70,16 @@ class Recommender:
     """
 
     def __init__(
-        self, evaluator: Evaluator, front: Front, left: Callable[[], int], number: Callable[[Point], int]
+        self,
+        evaluator: Evaluator,
+        front: Front,
+        left: Callable[[], int],
+        number: Callable[[Configuration], int],
     ) -> None:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
         self._settings = evaluator.settings
-        baseline = self._settings.today
-        self._baseline: Point = {} if baseline is None else dict(baseline.values)
+        baseline = self._settings.baseline
+        self._baseline: Configuration = {} if baseline is None else dict(baseline.values)
         self._objectives = front.objectives
         self.refused: dict[int, tuple[str, ...]] = {}
 
@@ -83,7 +87,7 @@ class Recommender:
     def recommend(self) -> tuple[Recommendation, ...]:
         """The recommendations, confirmed; those that runs do not suffice for are left out."""
         found: tuple[Recommendation, ...] = ()
-        for _ in range(ROUNDS if self._settings.today is not None else 0):
+        for _ in range(ROUNDS if self._settings.baseline is not None else 0):
             refused = len(self.refused)
             found = self._found()
             if found or len(self.refused) == refused:
@@ -119,11 +123,11 @@ class Recommender:
 
     def _candidates(self) -> list[_Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline."""
-        front, baseline = self._front, self._front.archive.today
-        members = [one for one in front.kept if one.evaluation.number not in (baseline, *self.refused)]
-        if baseline is None or baseline not in front.worth:
+        front, baseline = self._front, self._front.archive.baseline
+        members = [one for one in front.on_front if one.evaluation.number not in (baseline, *self.refused)]
+        if baseline is None or baseline not in front.means:
             return []
-        start = front.worth[baseline]
+        start = front.means[baseline]
         members = front.bearable(members)
         if not members:
             return []
@@ -140,9 +144,9 @@ class Recommender:
         return [self._candidate(members[at], ", ".join(names)) for at, names in list(titles.items())[:MOST]]
 
     def _candidate(self, member: Member, title: str) -> _Candidate:
-        point = member.evaluation.values
-        units = self._ordered(units_of(self._settings.space, self._baseline, point), member)
-        return _Candidate(title, member, point, point, units)
+        configuration = member.evaluation.values
+        units = self._ordered(units_of(self._settings.space, self._baseline, configuration), member)
+        return _Candidate(title, member, configuration, configuration, units)
 
     def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int]:
         """As many candidates as runs allow, with the replications of elimination and of confirmation."""
@@ -169,23 +173,23 @@ class Recommender:
         """The changes, each the one that adds most to those before it, by a surrogate model of all runs."""
         left, chosen = list(units), list[Unit]()
         predict = self._surrogate
-        goal = self._worth(predict([self._baseline, member.evaluation.values]))
+        goal = self._improvement(predict([self._baseline, member.evaluation.values]))
         while left:
-            points = [combined(self._settings.space, self._baseline, [*chosen, one]) for one in left]
-            able = [at for at, point in enumerate(points) if point is not None]
+            configurations = [combined(self._settings.space, self._baseline, [*chosen, one]) for one in left]
+            able = [at for at, configuration in enumerate(configurations) if configuration is not None]
             if not able:
                 break
-            values = predict([self._baseline, *(points[at] or {} for at in able)])
-            kept = self._share_kept(values, goal)
-            chosen.append(left.pop(able[int(kept.argmax())]))
+            values = predict([self._baseline, *(configurations[at] or {} for at in able)])
+            achieved = self._share_achieved(values, goal)
+            chosen.append(left.pop(able[int(achieved.argmax())]))
         return [*chosen, *left]
 
-    def _worth(self, values: np.ndarray) -> np.ndarray:
+    def _improvement(self, values: np.ndarray) -> np.ndarray:
         """Improvement from the baseline to the whole configuration, by objective; 0 where there is none."""
         return np.asarray((values[0] - values[1]).clip(0.0))
 
     @staticmethod
-    def _share_kept(values: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    def _share_achieved(values: np.ndarray, goal: np.ndarray) -> np.ndarray:
         """Share of the improvement that each configuration after the baseline keeps, mean over objectives."""
         some = goal > 0
         if not some.any():
@@ -194,19 +198,19 @@ class Recommender:
         return np.asarray(kept.clip(-1.0, 1.0).mean(axis=1))
 
     @cached_property
-    def _surrogate(self) -> Callable[[Sequence[Point]], np.ndarray]:
+    def _surrogate(self) -> Callable[[Sequence[Configuration]], np.ndarray]:
         """Predicts objectives of configurations, to be minimised."""
         archive = self._front.archive
         numbers = {one.number: one for one in archive.evaluations}
-        known = [numbers[number] for number in list(self._front.worth) if number in numbers]
+        known = [numbers[number] for number in list(self._front.means) if number in numbers]
         known = [one for one in known if one.values][:KNOWN]
         places = [one.values for one in known]
-        values = np.array([self._front.worth[one.number] for one in known])
-        fitted = NoisySurface.of(distances(coordinates_of(places)), values, self._settings.seed)
+        values = np.array([self._front.means[one.number] for one in known])
+        fitted = NoisySurrogate.of(distances(coordinates_of(places)), values, self._settings.seed)
 
-        def predict(points: Sequence[Point]) -> np.ndarray:
-            apart = distances(coordinates_of([*places, *points]))
-            which = range(len(places), len(places) + len(points))
+        def predict(configurations: Sequence[Configuration]) -> np.ndarray:
+            apart = distances(coordinates_of([*places, *configurations]))
+            which = range(len(places), len(places) + len(configurations))
             rng = np.random.default_rng([self._settings.seed, len(places)])
             return np.asarray(fitted.draws(apart, values, which, DRAWS, rng).mean(axis=0))
 
@@ -215,7 +219,7 @@ class Recommender:
     def _thinned(self, candidate: _Candidate, block: Block) -> _Candidate:
         """The configuration with the fewest changes that keep its gains in these runs."""
         space, units = self._settings.space, candidate.units
-        start, whole = block.run([{}, candidate.point])
+        start, whole = block.run([{}, candidate.configuration])
         if start is None or whole is None or len(units) < 2:
             return candidate
         best = candidate
@@ -232,7 +236,9 @@ class Recommender:
                 and sparse is not None
                 and self._suffices(sample, whole, start, KEEP, block)
             ):
-                best = _Candidate(candidate.title, candidate.member, candidate.point, sparse, units[:size])
+                best = _Candidate(
+                    candidate.title, candidate.member, candidate.configuration, sparse, units[:size]
+                )
                 high, size = size, size - 1 if size - low <= 2 else (low + size) // 2
             else:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
@@ -241,11 +247,13 @@ class Recommender:
     def _first_guess(self, units: Sequence[Unit], candidate: _Candidate) -> int:
         """How many changes the surrogate model expects to keep enough of the improvement."""
         predict = self._surrogate
-        points = [combined(self._settings.space, self._baseline, units[: k + 1]) for k in range(len(units))]
-        values = predict([self._baseline, *(point or self._baseline for point in points)])
-        goal = self._worth(predict([self._baseline, candidate.point]))
-        kept = self._share_kept(values, goal)
-        enough = np.flatnonzero(kept >= KEEP * max(float(kept[-1]), 1e-9))
+        configurations = [
+            combined(self._settings.space, self._baseline, units[: k + 1]) for k in range(len(units))
+        ]
+        values = predict([self._baseline, *(one or self._baseline for one in configurations)])
+        goal = self._improvement(predict([self._baseline, candidate.configuration]))
+        achieved = self._share_achieved(values, goal)
+        enough = np.flatnonzero(achieved >= KEEP * max(float(achieved[-1]), 1e-9))
         return int(enough[0]) + 1 if len(enough) else len(units)
 
     def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
@@ -262,14 +270,14 @@ class Recommender:
 
     def _confirmed(self, candidate: _Candidate, block: Block, letter: str) -> Recommendation | None:
         """The recommendation that the runs of the confirmation bear out; None if they bear out none."""
-        start, sparse, whole = block.run([{}, candidate.sparse, candidate.point])
+        start, sparse, whole = block.run([{}, candidate.sparse, candidate.configuration])
         if start is None:
             return None
-        point, sample = candidate.sparse, sparse
+        configuration, sample = candidate.sparse, sparse
         if sample is None or (
             whole is not None and not self._suffices(sample, whole, start, CONFIRMED, block)
         ):
-            point, sample = candidate.point, whole
+            configuration, sample = candidate.configuration, whole
         if sample is None:
             return None
         if broken := block.broken(sample):
@@ -282,20 +290,26 @@ class Recommender:
             for one in self._objectives
         ):
             return None
-        return self._made(candidate, letter, point, start, sample, len(block.replications))
+        return self._made(candidate, letter, configuration, start, sample, len(block.replications))
 
     def _made(
-        self, candidate: _Candidate, letter: str, point: Point, start: Sample, sample: Sample, count: int
+        self,
+        candidate: _Candidate,
+        letter: str,
+        configuration: Configuration,
+        start: Sample,
+        sample: Sample,
+        count: int,
     ) -> Recommendation:
         origin = candidate.member.evaluation
         changes = []
         for unit in candidate.units:
             for path in unit.values:
-                value = point.get(path)
+                value = configuration.get(path)
                 if value is not None and value != self._baseline.get(path):
                     changes.append(ParameterChange(path, self._baseline.get(path), value))
         told = {one.path for one in changes}
-        for path, value in point.items():
+        for path, value in configuration.items():
             if path not in told and value != self._baseline.get(path):
                 changes.append(ParameterChange(path, self._baseline.get(path), value))
         kept = {one.path for one in changes}
@@ -310,8 +324,8 @@ class Recommender:
             letter,
             self._title(candidate.title, objectives),
             origin.number,
-            origin.number if point == origin.values else self._number(point),
-            point,
+            origin.number if configuration == origin.values else self._number(configuration),
+            configuration,
             tuple(changes),
             tuple(dropped),
             objectives,
@@ -325,14 +339,17 @@ class Recommender:
         """The recommendation with what each change alone does to the baseline, as far as runs are left."""
         units = units_of(self._settings.space, self._baseline, made.values)
         singles = [(unit, combined(self._settings.space, self._baseline, [unit])) for unit in units]
-        points = [made.values, *(point for _, point in singles if point is not None)]
-        if len(units) < 2 or not block.replications or block.cost([{}, *points]) > self._left():
+        configurations = [
+            made.values,
+            *(configuration for _, configuration in singles if configuration is not None),
+        ]
+        if len(units) < 2 or not block.replications or block.cost([{}, *configurations]) > self._left():
             return made
-        start, whole, *alone = block.run([{}, *points])
+        start, whole, *alone = block.run([{}, *configurations])
         if start is None or whole is None:
             return made
         samples = iter(alone)
-        known = {unit.path: next(samples) for unit, point in singles if point is not None}
+        known = {unit.path: next(samples) for unit, configuration in singles if configuration is not None}
         changes = [self._told(one, known.get(one.path), start, whole) for one in made.changes]
         shares = {one.path: one.share or 0.0 for one in changes}
         share = {path: shares.get(unit.path, 0.0) for unit in units for path in unit.values}

@@ -11,7 +11,7 @@ from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import excesses, violation
-from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.search_space.space import Configuration, key
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,25 @@ class Block:
         self._evaluator, self.replications = evaluator, replications
         self._known: dict[str, Sample | None] = {}
 
-    def cost(self, points: Sequence[Point]) -> int:
+    def cost(self, configurations: Sequence[Configuration]) -> int:
         """Runs that these configurations would take."""
-        return self._evaluator.cost(points, [self.replications] * len(points))
+        return self._evaluator.cost(configurations, [self.replications] * len(configurations))
 
-    def run(self, points: Sequence[Point]) -> list[Sample | None]:
+    def run(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """What configurations give; None for one that fails. No values at all stand for the baseline."""
-        new = list({key(one): one for one in points if key(one) not in self._known}.values())
+        new = list({key(one): one for one in configurations if key(one) not in self._known}.values())
         if new:
             self._evaluator.run(new, self.replications)
             for one in new:
                 self._known[key(one)] = self._sample(one)
-        return [self._known[key(one)] for one in points]
+        return [self._known[key(one)] for one in configurations]
 
-    def _sample(self, point: Point) -> Sample | None:
+    def _sample(self, configuration: Configuration) -> Sample | None:
         table, settings = self._evaluator.table, self._evaluator.settings
-        if any(place not in table for place in table.places(point, self.replications)):
+        if any(place not in table for place in table.places(configuration, self.replications)):
             return None
-        by_case = table.runs(point, self.replications)
-        found = evaluated(0, point, by_case, settings)
+        by_case = table.runs(configuration, self.replications)
+        found = evaluated(0, configuration, by_case, settings)
         if not isinstance(found, Evaluation):
             return None
         names = set.intersection(*(set(run) for case in by_case for run in case))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import floor, log10
 
 from gridtune.optimize.records.values import Value
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 
 DIGITS = 2  # of recommended numbers
 
@@ -22,37 +22,37 @@ class Unit:
     """
 
     path: str
-    values: Point
+    values: Configuration
 
 
-def units_of(space: Space, baseline: Point, point: Point) -> list[Unit]:
+def units_of(space: Space, baseline: Configuration, configuration: Configuration) -> list[Unit]:
     """The changes of a configuration, each with the parameters that exist because of it.
 
     Args:
         space: what is searched.
         baseline: the baseline's values, by path, as far as the parameters exist there.
-        point: the configuration.
+        configuration: the configuration.
     """
-    found: dict[str, Point] = {}
+    found: dict[str, Configuration] = {}
     owner: dict[str, str] = {}
     for parameter in space:
         path = parameter.path
-        if path not in point:
+        if path not in configuration:
             continue
         parents = [owner[one] for one in parameter.when if one in owner]
-        if path in baseline and not (parents and parameter.when and baseline[path] == point[path]):
-            if baseline[path] == point[path]:
+        if path in baseline and not (parents and parameter.when and baseline[path] == configuration[path]):
+            if baseline[path] == configuration[path]:
                 continue
             owner[path] = path
         else:
             owner[path] = parents[0] if parents else path
-        found.setdefault(owner[path], {})[path] = point[path]
+        found.setdefault(owner[path], {})[path] = configuration[path]
     return [Unit(path, values) for path, values in found.items()]
 
 
-def combined(space: Space, baseline: Point, units: Sequence[Unit]) -> Point | None:
+def combined(space: Space, baseline: Configuration, units: Sequence[Unit]) -> Configuration | None:
     """The baseline with some changes; None where a parameter would exist that nobody gives a value."""
-    flat: Point = dict(baseline)
+    flat: Configuration = dict(baseline)
     for unit in units:
         flat |= unit.values
     try:
@@ -61,12 +61,12 @@ def combined(space: Space, baseline: Point, units: Sequence[Unit]) -> Point | No
         return None
 
 
-def rounded(space: Space, point: Point, baseline: Point) -> Point:
+def rounded(space: Space, configuration: Configuration, baseline: Configuration) -> Configuration:
     """The configuration with its changed numbers rounded to `DIGITS` digits, within their ranges."""
-    found: Point = {}
+    found: Configuration = {}
     for parameter in space:
-        if parameter.path in point:
-            value = point[parameter.path]
+        if parameter.path in configuration:
+            value = configuration[parameter.path]
             changed = baseline.get(parameter.path) != value
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if changed and number and not parameter.choices:

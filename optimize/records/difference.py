@@ -1,4 +1,4 @@
-"""The difference between two configurations under the same random streams, with its interval."""
+"""The difference between two configurations under common random numbers, with its interval."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Difference:
         standard_error: of the mean; None for a single pair.
         low, high: 95 % interval of the mean; None for a single pair.
         confidence: that the difference is not 0, two-sided; None for a single pair.
-        pairs: replications that both points have; 0 where they are compared as two samples.
+        pairs: replications that both configurations have; 0 where they are compared as two samples.
     """
 
     mean: float
@@ -39,16 +39,16 @@ class Difference:
     @property
     def verdict(self) -> Verdict:
         """`equal` in every pair, `clearly` or `probably` different, `unsure`, or `unknown` from one pair."""
-        return self.judged()
+        return self.corrected()
 
-    def judged(self, tests: int = 1) -> Verdict:
-        """The verdict if this is one of several tests, each of which may be a lucky one (Bonferroni)."""
+    def corrected(self, tests: int = 1) -> Verdict:
+        """The verdict if this is one of several tests (Bonferroni)."""
         if self.mean == 0 and not self.standard_error:
             return "equal"
         if self.confidence is None:
             return "unknown"
-        doubt = (1 - self.confidence) * tests
-        return "clearly" if doubt <= 1 - CLEARLY else "probably" if doubt <= 1 - PROBABLY else "unsure"
+        p = (1 - self.confidence) * tests
+        return "clearly" if p <= 1 - CLEARLY else "probably" if p <= 1 - PROBABLY else "unsure"
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""

@@ -1,4 +1,4 @@
-"""What a search leaves behind: every evaluated point, its objectives and how sure they are."""
+"""What a search leaves behind: every evaluated configuration, its objectives and how sure they are."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def of_class(metric: str) -> str:
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a point must keep to be on the front.
+    """What a configuration must keep to be on the front.
 
     Attributes:
         metric: name of it.
@@ -84,7 +84,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A metric over the replications of a point.
+    """A metric over the replications of a configuration.
 
     Attributes:
         mean: over the replications.
@@ -99,19 +99,17 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluated point.
+    """One evaluated configuration.
 
     Attributes:
         number: of its trial in the study.
         values: what was set, by path; active parameters only.
         objectives: estimates by name, on the seeds of the search.
         metrics: means of all other metrics by name.
-        validated: the objectives on fresh seeds that the search never used; front members only.
+        validated: the objectives on validation seeds, which the search never used; None without such runs.
         cases: estimates by name of the case, then by metric: the objectives and what is constrained. Empty
             where there is one case and no constraint.
-        validated_cases: the same on fresh seeds.
-        host: number of the point of the front in which the kind of a system was exchanged to get this one;
-            None if it was proposed.
+        validated_cases: the same on validation seeds.
     """
 
     number: int
@@ -121,7 +119,6 @@ class Evaluation:
     validated: dict[str, Estimate] | None = None
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     validated_cases: dict[str, dict[str, Estimate]] | None = None
-    host: int | None = None
 
     @property
     def replications(self) -> int:
@@ -129,8 +126,8 @@ class Evaluation:
         return _count(self.objectives)
 
     @property
-    def fresh_replications(self) -> int:
-        """How many runs on fresh seeds it was validated by."""
+    def validation_replications(self) -> int:
+        """Its number of validation runs."""
         return _count(self.validated or {})
 
     def __repr__(self) -> str:
@@ -140,14 +137,13 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Failed:
-    """A point that could not be evaluated.
+    """A configuration that could not be evaluated.
 
     Attributes:
         number: of its trial.
         values: what was set, by path.
         reason: in one line.
         objectives, cases: see `Evaluation`; over the replications before, if a further one failed.
-        host: see `Evaluation`.
     """
 
     number: int
@@ -155,7 +151,6 @@ class Failed:
     reason: str
     objectives: dict[str, Estimate] = field(default_factory=dict)
     cases: dict[str, dict[str, Estimate]] = field(default_factory=dict)
-    host: int | None = None
 
     def __repr__(self) -> str:
         return f"Failed({self.number}, {len(self.values)} values: {self.reason})"
@@ -170,15 +165,15 @@ class Archive:
         scenario: name of the scenario that was searched.
         objectives: what was traded off.
         evaluations: successful ones, in the order of their numbers.
-        failed: points that could not be evaluated.
+        failed: configurations that could not be evaluated.
         sampler: name of the sampler.
         seed: of workloads and sampler.
         replications: of each configuration in the search.
         budget: evaluations that were asked for.
-        cases: names of the cases that every point was evaluated in; empty if there was one.
+        cases: names of the cases that every configuration was evaluated in; empty if there was one.
         robust: how an objective sums up the cases: `mean`, `worst` or `quantile:SHARE`.
-        constraints: what a point must keep, in every case.
-        today: number of the evaluation of the scenario as it stands; None if there is none.
+        constraints: what a configuration must keep, in every case.
+        baseline: number of the baseline's evaluation; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.
         refused: metrics whose constraints a configuration broke when it was to be recommended, by its number.
@@ -197,7 +192,7 @@ class Archive:
     cases: tuple[str, ...] = ()
     robust: str = "mean"
     constraints: tuple[Constraint, ...] = ()
-    today: int | None = None
+    baseline: int | None = None
     present: Mapping[str, Value] = field(default_factory=dict)
     recommendations: tuple[Recommendation, ...] = ()
     refused: Mapping[int, tuple[str, ...]] = field(default_factory=dict)

@@ -17,9 +17,8 @@ class ParameterChange:
         path: dotted path of the parameter.
         before: its value in the baseline; None where the parameter does not exist there.
         after: its recommended value.
-        alone: difference of each objective to the baseline if only this is changed (with what depends on
-            it), by name, 0 where it is not significant; empty where
-            nobody ran that.
+        alone: difference of each objective to the baseline if only this is changed (with what depends on it),
+            by name, 0 where it is not significant; empty where nobody ran that.
         share: of what the recommendation gains that this change alone gains, from 0 to 1; None if unknown.
     """
 
@@ -51,7 +50,7 @@ class Harm:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A configuration worth running.
+    """A recommended configuration.
 
     Attributes:
         letter: `A`, `B`, `C`, …; by which commands and pictures name it.

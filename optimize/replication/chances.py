@@ -1,4 +1,4 @@
-"""How surely a point is on the front: a paired bootstrap over the replications."""
+"""The probability that a configuration is on the front: a paired bootstrap over the replications."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[np.float64]]
 
 RESAMPLES = 2000
-FEWEST = 5  # runs of each point, below which shares of bootstrap samples are no probabilities
+FEWEST = 5  # runs of each configuration, below which shares of bootstrap samples are no probabilities
 
 
 class Chance(NamedTuple):
-    """What the replications of a point say of it, as shares of bootstrap samples; None if they are too few.
+    """Shares of bootstrap samples for a configuration; None if there are too few replications.
 
     Attributes:
-        non_dominated: it keeps the constraints, and no other point that keeps them beats it.
+        non_dominated: it keeps the constraints, and no other configuration that keeps them dominates it.
         feasible: it keeps the constraints.
     """
 
@@ -39,7 +39,7 @@ def probability_non_dominated(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> list[float | None]:
-    """How surely each point is beaten by no other where nothing is constrained; see `chances`."""
+    """Probability that no other configuration dominates each, without constraints; see `chances`."""
     found = chances(estimates, objectives, (), [{}] * len(estimates), seed=seed, resamples=resamples)
     return [chance.non_dominated for chance in found]
 
@@ -53,23 +53,24 @@ def chances(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> list[Chance]:
-    """How surely each point keeps the constraints and is beaten by no other that keeps them.
+    """Probability that each configuration keeps the constraints, and is then non-dominated.
 
-    The points share their random numbers, so each sample draws replications with replacement for all points
-    and cases at once, and what they have in common cancels.
+    The configurations share their random numbers, so each sample draws replications with replacement for all
+    configurations and cases at once, and what they have in common cancels.
 
     Args:
-        estimates: objectives by name, one dict per point; replication k has the same seed in each. Where
-            their numbers of replications differ, those that only some points have are drawn apart, and
-            points are compared on those that they share (see `optimize.replication.compare.common_scale`).
+        estimates: objectives by name, one dict per configuration; replication k has the same seed in each.
+            Where their numbers of replications differ, those that only some configurations have are drawn
+            apart, and configurations are compared on those that they share (see
+            `optimize.replication.compare.common_scale`).
         objectives: what is traded off.
         constraints: what is to be kept, in every case.
-        cases: of each point, estimates of the constrained metrics by case.
+        cases: of each configuration, estimates of the constrained metrics by case.
         seed: of the samples drawn.
         resamples: number of samples; none of 0 say nothing.
 
     Returns:
-        Shares of the samples per point; None for all if there are fewer than two common replications.
+        Shares of the samples per configuration; None for all if there are fewer than two common replications.
 
     Source: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8.
     """
@@ -120,7 +121,7 @@ def _column(limit: Limit) -> str:
 def _resampled_means(
     values: Array, counts: Array, resamples: int, draws: np.random.Generator
 ) -> Iterator[Array]:
-    """Bootstrap samples of the means, points x columns; see `chances`."""
+    """Bootstrap samples of the means, configurations x columns; see `chances`."""
     import numpy as np
 
     bounds = [0, *np.unique(counts).tolist()]

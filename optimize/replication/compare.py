@@ -1,7 +1,7 @@
-"""Points on one scale: values to be minimised, of points that may have different numbers of replications.
+"""Values to be minimised on one scale, of configurations with different numbers of replications.
 
-Replication k has the same random streams for every point. So a point that was lucky in the streams it has is
-only compared fairly with what others made of the same streams.
+Replication k has the same random numbers for every configuration. So configurations are only compared on
+replications that they share: the others may have been easier.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
-    """Means as a matrix to be minimised, a row per point and a column per objective.
+    """Means as a matrix to be minimised, a row per configuration and a column per objective.
 
     Maximised objectives are negated. Values are rounded to the objective's resolution, and where it has none
-    differences below 1e-12 of its size are levelled: what differs by less is a tie. Where numbers of
-    replications differ, the means are brought to the streams of the point that has most; see `common_scale`.
+    differences below 1e-12 of its size are a tie. Where numbers of replications differ, the means are
+    adjusted to the replications of the configuration that has most; see `common_scale`.
     """
     import numpy as np
 
@@ -37,16 +37,17 @@ def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objecti
 
 
 def common_scale(values: Array, counts: Array) -> Array:
-    """Means, points x objectives, as if all points had as many replications as the one that has most.
+    """Mean-adjusted values, configurations x objectives, as if all had equally many replications.
 
-    From k replications to the next larger number l that any point has, the points with at least l show how
-    much the further streams change a mean; the means over k are shifted by the average of that. This is the
-    usual estimate for monotone missing data, with streams and points taken to add up. Two points are thus
-    compared on the streams that both have.
+    From k replications to the next larger number l that any configuration has, the configurations with at
+    least l show how much the further replications change a mean; the means over k are shifted by the average
+    of that. This is the usual estimate for monotone missing data, with additive effects of replications and
+    configurations. Two configurations are thus compared on the replications that both have.
 
     Args:
-        values: points x objectives x replications; what is beyond a point's number does not count.
-        counts: replications of each point, at least 1.
+        values: configurations x objectives x replications; what is beyond a configuration's number does not
+            count.
+        counts: replications of each configuration, at least 1.
 
     Source: R. Little and D. Rubin, Statistical Analysis with Missing Data, 3rd edition, 2019, chapter 7.
     """
@@ -62,25 +63,25 @@ def common_scale(values: Array, counts: Array) -> Array:
 
 
 def observed(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
-    """Single values to be minimised, points x objectives x replications; 0 where a point has no more."""
+    """Single values to be minimised, configurations x objectives x replications, filled up with 0."""
     each = [[row[objective.name].values for objective in objectives] for row in estimates]
     return padded(each, len(objectives)) * signs(objectives)[:, None]
 
 
 def padded(each: Sequence[Sequence[Sequence[float]]], columns: int) -> Array:
-    """Single values, points x columns x replications; 0 where a point has no more."""
+    """Single values, configurations x columns x replications; 0 where a configuration has no more."""
     import numpy as np
 
     most = max((len(known) for row in each for known in row), default=0)
     values = np.zeros((len(each), columns, most))
-    for point, row in enumerate(each):
+    for configuration, row in enumerate(each):
         for column, known in enumerate(row):
-            values[point, column, : len(known)] = known
+            values[configuration, column, : len(known)] = known
     return values
 
 
 def replications(estimates: dict[str, Estimate]) -> int:
-    """How many replications stand behind the estimates of a point."""
+    """How many replications stand behind the estimates of a configuration."""
     return min((len(estimate.values) for estimate in estimates.values()), default=0)
 
 
@@ -101,17 +102,17 @@ def non_dominated(values: Array) -> list[int]:
 
 
 def shares(values: Array, among: Array) -> Array:
-    """How far values are from the best of some points, as shares of the span of these in each objective.
+    """How far values are from the best of some configurations, in shares of their range in each objective.
 
     Args:
-        values: to be minimised, points x objectives.
-        among: points that say what is the best and what is the span, likewise; where all are equal in an
-            objective, the distance is as it is.
+        values: to be minimised, configurations x objectives.
+        among: configurations that define the best and the range, likewise; where all are equal in an
+            objective, the distance is not scaled.
     """
     import numpy as np
 
-    span = np.ptp(among, axis=0)
-    return np.asarray((values - among.min(axis=0)) / np.where(span > 0, span, 1.0))
+    ranges = np.ptp(among, axis=0)
+    return np.asarray((values - among.min(axis=0)) / np.where(ranges > 0, ranges, 1.0))
 
 
 def signs(objectives: Sequence[Objective]) -> Array:
@@ -122,7 +123,7 @@ def signs(objectives: Sequence[Objective]) -> Array:
 
 
 def level(values: Array, steps: Sequence[float] = ()) -> Array:
-    """The values (points x objectives) rounded to a step, or to 1e-12 of the largest, in each column.
+    """The values (configurations x objectives) rounded to a step, or to 1e-12 of the largest, in each column.
 
     Args:
         values: what is rounded.

@@ -1,4 +1,4 @@
-"""From replications of a point to its evaluation."""
+"""From replications of a configuration to its evaluation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from math import inf, isfinite
 
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Objective
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Point
+from gridtune.optimize.search_space.space import Configuration
 from gridtune.scenarios.execution.replicate import Metrics, Summary, summarise
 
 
 def evaluated(
-    number: int, values: Point, runs: Sequence[Sequence[Metrics]], settings: Settings, first: int = 0
+    number: int, values: Configuration, runs: Sequence[Sequence[Metrics]], settings: Settings, first: int = 0
 ) -> Evaluation | Failed:
-    """The evaluation of a point; failed where what is traded off or constrained has no finite value in a run.
+    """The evaluation of a configuration; failed if an objective or constraint is not finite in a run.
 
     An objective sums up the cases replication by replication, so that its standard error is that of the sum.
 
@@ -64,7 +64,7 @@ def estimate(summary: Summary) -> Estimate:
 
 
 def _in_all(runs: Sequence[Metrics]) -> list[str]:
-    """Metrics that all runs have: a class of jobs may be compared with today's in some only."""
+    """Metrics that all runs have: a class of jobs may be compared with the baseline's in some only."""
     return [name for name in runs[0] if all(name in run for run in runs)]
 
 

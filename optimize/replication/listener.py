@@ -13,7 +13,7 @@ class Progress:
         """So much of the phase is done, and this was found so far."""
 
     def note(self, text: str) -> None:
-        """Something worth knowing, in one line."""
+        """A note in one line."""
 
     def finish(self) -> None:
         """The last phase is over."""

@@ -1,8 +1,9 @@
-"""What a point loses beyond what the scenario as it stands loses: no search can win by losing work.
+"""What a configuration loses beyond what the baseline loses: no search can win by losing work.
 
-A point is compared with today's setting under the same streams, replication by replication: what a workload
-makes every setting lose cancels. What counts is the mean over the replications, of all work and of each
-class of jobs: that a class had bad luck in one of ten runs is no reason to refuse a point.
+A configuration is compared with the baseline under common random numbers, replication by replication: what a
+workload makes every setting lose cancels. What counts is the mean over the replications, of all work and of
+each class of jobs: that a class lost jobs in one of ten runs by chance is no reason to refuse a
+configuration.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ define(
     EXCESS_LOSS,
     "",
     "minimize",
-    "lost share of mandatory work beyond that of the scenario as it stands, in all or of a class",
+    "lost share of mandatory work beyond that of the baseline, in all or of a class",
 )
 NO_MORE_LOSS = Constraint(EXCESS_LOSS, "<=", 0.0)
 
 
-def excess_losses(point: Metrics, today: Metrics) -> dict[str, float]:
+def excess_losses(configuration: Metrics, baseline: Metrics) -> dict[str, float]:
     """What a run loses beyond another one, of all and of each class of jobs; means at most 0 are allowed.
 
     Which jobs still run when a run ends is partly chance: up to `TOLERANCE` more of them is no loss. What was
@@ -37,30 +38,30 @@ def excess_losses(point: Metrics, today: Metrics) -> dict[str, float]:
     has, and serving large ones would make up for losing it.
 
     Args:
-        point, today: metrics of two runs under the same streams.
+        configuration, baseline: metrics of two runs with common random numbers.
 
     Returns:
         `EXCESS_LOSS` and, of each class that both have, `EXCESS_LOSS.CLASS`: beyond what a class may lose.
     """
-    cut_off = _of(point, "cut_off_fraction") - _of(today, "cut_off_fraction")
-    more = _of(point, "lost_fraction") - _of(today, "lost_fraction")
+    cut_off = _of(configuration, "cut_off_fraction") - _of(baseline, "cut_off_fraction")
+    more = _of(configuration, "lost_fraction") - _of(baseline, "lost_fraction")
     excess = more - min(TOLERANCE, max(0.0, cut_off))
     if abs(excess) < ROUNDING:
         excess = 0.0
-    withheld = max(_of(point, name) - _of(today, name) for name in WITHHELD)
+    withheld = max(_of(configuration, name) - _of(baseline, name) for name in WITHHELD)
     if withheld > 0:
         excess = max(excess, TOLERANCE * withheld)
-    return {EXCESS_LOSS: excess} | dict(_of_classes(point, today))
+    return {EXCESS_LOSS: excess} | dict(_of_classes(configuration, baseline))
 
 
-def _of_classes(point: Metrics, today: Metrics) -> Iterator[tuple[str, float]]:
+def _of_classes(configuration: Metrics, baseline: Metrics) -> Iterator[tuple[str, float]]:
     """By how much each class loses more than it may."""
-    for name in point:
+    for name in configuration:
         metric, _, kind = name.partition(".")
-        if metric == "owed_lost_fraction" and name in today:
+        if metric == "owed_lost_fraction" and name in baseline:
             jobs = f"lost_jobs.{kind}"
-            more = _of(point, name) - _of(today, name) - OF_CLASS
-            single = _of(point, jobs) - _of(today, jobs) <= 1
+            more = _of(configuration, name) - _of(baseline, name) - OF_CLASS
+            single = _of(configuration, jobs) - _of(baseline, jobs) <= 1
             yield f"{EXCESS_LOSS}.{kind}", min(more, 0.0) if single else more
 
 

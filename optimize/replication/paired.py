@@ -1,4 +1,4 @@
-"""Two points under the same random streams: what differs, and how surely."""
+"""The difference of two configurations under common random numbers, with its interval."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Difference
 
 
 def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -> Difference:
-    """What changes from one point to another, over the replications that both have.
+    """What changes from one configuration to another, over the replications that both have.
 
-    The interval is that of a paired t-test. What the streams do to both points cancels.
+    The interval is that of a paired t-test. The replication effect cancels.
 
     Args:
         to, start: values, one per replication, in their order.
@@ -24,7 +24,7 @@ def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -
     """
     pairs = list(zip(to, start, strict=False))
     if not pairs:
-        raise ValueError("two points without a common replication cannot be compared")
+        raise ValueError("two configurations without a common replication cannot be compared")
     size = max(abs(value) for pair in pairs for value in pair)
     gaps = [0.0 if abs(a - b) <= max(ROUNDING * size, step * (1 - 1e-9)) else a - b for a, b in pairs]
     count = len(gaps)

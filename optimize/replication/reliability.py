@@ -1,36 +1,37 @@
-"""Whether an objective tells points apart, by replications that they share."""
+"""Whether an objective differs significantly between configurations, by replications that they share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-DOUBT = 0.05  # probability of differences as large by chance, above which an objective tells nothing
+SIGNIFICANCE = 0.05  # level of the F-test
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """How much of what points differ by in an objective is their own.
+    """Analysis of variance of an objective over configurations and replications.
 
     Attributes:
-        share: of the variance of the means that the points explain; 0 if chance explains all, 1 if none.
-        doubt: probability that the means differ as much if all points are equal.
+        share: of the variance of the means that the configurations explain; 0 if chance explains all, 1 if
+            none.
+        p: probability that the means differ as much if all configurations are equal.
     """
 
     share: float
-    doubt: float
+    p: float
 
     @property
-    def tells(self) -> bool:
-        """Whether the points differ beyond noise."""
-        return self.doubt <= DOUBT
+    def significant(self) -> bool:
+        """Whether the configurations differ significantly."""
+        return self.p <= SIGNIFICANCE
 
 
 def reliability(values: Sequence[Sequence[float]]) -> Reliability | None:
-    """Analysis of variance of points by streams; None where there are not two of each, or no chance.
+    """Analysis of variance of configurations by replications; None without two of each, or without noise.
 
     Args:
-        values: of each point, one per replication; replication k has the same streams for all.
+        values: of each configuration, one per replication; replication k has the same random numbers for all.
 
     Source: P. Shrout and J. Fleiss, Intraclass Correlations: Uses in Assessing Rater Reliability,
         Psychological Bulletin 86, 1979: ICC(3, k), and its F-test.
@@ -42,8 +43,8 @@ def reliability(values: Sequence[Sequence[float]]) -> Reliability | None:
     if len(values) < 2 or count < 2:
         return None
     table = np.array([row[:count] for row in values], dtype=float)
-    means, streams = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
-    rest = table - means - streams + table.mean()
+    means, effects = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
+    rest = table - means - effects + table.mean()
     free = (len(table) - 1) * (count - 1)
     noise, signal = (rest**2).sum() / free, count * float(means.var(ddof=1))
     if noise <= 1e-20 * (table**2).mean():

@@ -1,4 +1,4 @@
-"""Which evaluations deserve a second look."""
+"""The shortlist: evaluations that promise the largest hypervolume."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
-LIMIT = 40  # points on the shortlist, at most
+LIMIT = 40  # configurations on the shortlist, at most
 ROUNDING = 1e-9  # of a volume
 
 
 def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequence[int] = ()) -> list[int]:
-    """Positions of the points that together promise the largest hypervolume.
+    """Positions of the configurations that together promise the largest hypervolume.
 
     They are taken one after the other, each time the one that adds most to the mean over the draws; such a
     greedy choice is at most a factor of 1 - 1/e from the best one. Its gains only shrink, and none is more
-    than what a point shares with no one that is chosen, so that most need not be computed.
+    than the volume that no chosen configuration shares, so that most need not be computed.
 
     Args:
-        draws: samples of what points are worth, to be minimised: draws x points x objectives.
-        candidates: positions of the points to choose from.
-        limit: points to take, at most.
-        base: positions of points that are there anyway; the reference point is then a tenth of their range
-            worse than the worst of them, else of the candidates.
+        draws: samples of their means, to be minimised: draws x configurations x objectives.
+        candidates: positions of the configurations to choose from.
+        limit: configurations to take, at most.
+        base: positions of configurations that are there anyway; the reference point is then a tenth of their
+            range worse than the worst of them, else of the candidates.
 
     Source: G. Nemhauser, L. Wolsey and M. Fisher, An analysis of approximations for maximizing submodular set
         functions, Mathematical Programming 14, 1978; M. Minoux, Accelerated greedy algorithms, 1978.
@@ -44,32 +44,33 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
     chosen = list(base)
     reached = np.array([volume(draw[chosen]) if chosen else 0.0 for draw in draws])
 
-    def together(point: int) -> Array:
-        """The volumes with one more point: the same where it is beaten, or worse than the corner."""
-        worth = draws[:, point]
-        beaten = np.any(np.all(draws[:, chosen] <= worth[:, None], axis=2), axis=1)
-        adds = np.all(worth < corner, axis=1) & ~beaten
+    def together(place: int) -> Array:
+        """The volumes with one more; unchanged where it is dominated, or worse than the corner."""
+        row = draws[:, place]
+        dominated = np.any(np.all(draws[:, chosen] <= row[:, None], axis=2), axis=1)
+        adds = np.all(row < corner, axis=1) & ~dominated
         volumes = reached.copy()
         for at in np.flatnonzero(adds):
-            volumes[at] = volume(draws[at][[*chosen, point]])
+            volumes[at] = volume(draws[at][[*chosen, place]])
         return volumes
 
     room = (corner - draws).clip(0.0)
-    alone, shared = room.prod(axis=2), np.zeros(draws.shape[:2])  # with the chosen point that has most of it
-    most = np.full(draws.shape[1], np.inf)  # that a point can add
+    alone = room.prod(axis=2)
+    shared = np.zeros(draws.shape[:2])  # with the chosen configuration that has most of it
+    most = np.full(draws.shape[1], np.inf)  # that a configuration can add
     left, near = set(candidates), list(base)
     while left and len(chosen) < limit + len(base):
-        for point in near:
-            np.maximum(shared, np.minimum(room, room[:, point, None]).prod(axis=2), out=shared)
+        for place in near:
+            np.maximum(shared, np.minimum(room, room[:, place, None]).prod(axis=2), out=shared)
         np.minimum(most, (alone - shared).mean(axis=0) + ROUNDING * alone.mean(), out=most)
         best, volumes = (np.inf, -1), reached
-        for point in sorted(left, key=lambda point: (-most[point], point)):
-            if (-most[point], point) > best:
+        for place in sorted(left, key=lambda place: (-most[place], place)):
+            if (-most[place], place) > best:
                 break
-            found = together(point)
-            most[point] = found.mean() - reached.mean()
-            if (-most[point], point) < best:
-                best, volumes = (-most[point], point), found
+            found = together(place)
+            most[place] = found.mean() - reached.mean()
+            if (-most[place], place) < best:
+                best, volumes = (-most[place], place), found
         near, reached = [best[1]], volumes
         chosen += near
         left -= {*near}

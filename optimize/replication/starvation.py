@@ -1,6 +1,6 @@
 """What jobs wait beyond what the baseline lets them wait: no search can win by starving somebody.
 
-A run is compared with the baseline's under the same random streams. What counts is the mean over the
+A run is compared with the baseline's under common random numbers. What counts is the mean over the
 replications, of each class of sizes, of the users who wait longest, and of the longest wait.
 """
 
@@ -26,22 +26,22 @@ define(
 NO_STARVATION = Constraint(EXCESS_WAIT, "<=", 0.0, "s")
 
 
-def excess_waits(point: Metrics, baseline: Metrics, bounds: Starvation) -> dict[str, float]:
+def excess_waits(configuration: Metrics, baseline: Metrics, bounds: Starvation) -> dict[str, float]:
     """By how much a run exceeds the waits that it may have, in seconds; means at most 0 are allowed.
 
     Args:
-        point, baseline: metrics of two runs under the same streams.
+        configuration, baseline: metrics of two runs with common random numbers.
         bounds: what is allowed.
 
     Returns:
         `EXCESS_WAIT`, of the worst class, and `EXCESS_WAIT.CLASS` of each that both runs have.
     """
-    each = {f"{EXCESS_WAIT}.{name}": excess for name, excess in _classes(point, baseline, bounds)}
+    each = {f"{EXCESS_WAIT}.{name}": excess for name, excess in _classes(configuration, baseline, bounds)}
     return {EXCESS_WAIT: max(each.values(), default=0.0), **each}
 
 
-def _classes(point: Metrics, baseline: Metrics, bounds: Starvation) -> Iterator[tuple[str, float]]:
-    for name, metric in point.items():
+def _classes(configuration: Metrics, baseline: Metrics, bounds: Starvation) -> Iterator[tuple[str, float]]:
+    for name, metric in configuration.items():
         if name not in baseline:
             continue
         start, value = baseline[name].value, metric.value

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
@@ -85,7 +85,7 @@ def heading(front: Front, seconds: float | None = None) -> str:
     facts += [] if seconds is None else [duration(seconds)]
     facts += [f"{len(archive.failed)} failed"] if archive.failed else []
     confirmed = [one.replications for one in recommendations(front)]
-    counts = [one.evaluation.fresh_replications for one in front.kept]
+    counts = [one.evaluation.validation_replications for one in front.on_front]
     if confirmed:
         basis = f"confirmed on {counted(min(confirmed), 'seed')}"
     elif any(counts):
@@ -99,7 +99,7 @@ def run_count(front: Front) -> int:
     """Simulations of the search, or at least those behind all configurations."""
     if front.archive.simulated:
         return front.archive.simulated
-    each = sum(one.replications + one.fresh_replications for one in front.archive.evaluations)
+    each = sum(one.replications + one.validation_replications for one in front.archive.evaluations)
     return each * max(len(front.archive.cases), 1)
 
 
@@ -249,9 +249,11 @@ def next_steps(front: Front, place: Place) -> list[str]:
     """What to type next."""
     if not place.study:
         return ["Nothing is kept: give `--out DIR` to look at the front and use a configuration."]
-    if not front.kept:
+    if not front.on_front:
         return [f"What comes nearest: gridtune front {place.study}"]
-    told = [f"The Pareto front has {counted(len(front.kept), 'configuration')}: gridtune front {place.study}"]
+    told = [
+        f"The Pareto front has {counted(len(front.on_front), 'configuration')}: gridtune front {place.study}"
+    ]
     told += [f"Pictures and details: {place.page}"] if place.page else []
     advice = recommendations(front)
     if advice:

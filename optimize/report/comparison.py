@@ -1,7 +1,7 @@
-"""Two studies or two runs side by side: what changes from one to the other, and how surely.
+"""Two studies or two runs side by side: differences with their intervals.
 
-Where both ran under the same streams (the same scenario and seed) values are compared pair by pair, so that
-what the streams do to both cancels; else as two samples with unequal spreads.
+Under common random numbers (the same scenario and seed) values are compared pair by pair, so that the
+replication effect cancels; else as two samples with unequal variances.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-12  # of the values: differences below are none
 INTERVAL = 0.95
-RESAMPLES = 400  # of streams, behind the interval of a difference of hypervolumes
+RESAMPLES = 400  # of replications, behind the interval of a difference of hypervolumes
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Row:
         unit: of it.
         first, second: what it is in each; None where one has none.
         low, high: 95 % interval of `second` minus `first`; None where it is not known.
-        paired: whether the interval is over common streams.
+        paired: whether the interval is over common replications.
         better: whether the second is better; None if equal, or neither way is.
     """
 
@@ -73,7 +73,7 @@ def compared(
     Args:
         metric: which.
         first, second: values, one per replication.
-        common: whether replications of the same number ran under the same streams.
+        common: whether replications of the same number share random numbers.
         name: of the row; that of the metric if left out.
     """
     import numpy as np
@@ -109,18 +109,17 @@ def _mean_interval(a: Array, b: Array, *, common: bool) -> tuple[float | None, f
 def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     """The fronts of two studies with the same objectives: hypervolume, and the best of each objective.
 
-    Values are means on the streams that both have, where they have any in common, so that equal
-    configurations are equal; what each front says of its own configurations is on streams of its own.
-    Both hypervolumes have the reference point of the first. Their interval is that of Student's t with the
-    bootstrap's error over the streams on which the members were compared, the same for both where they are
-    common: of few streams percentiles are too narrow.
+    Values are means over the replications that both have, if there are any, so that equal configurations are
+    equal; each front by itself uses all of its own replications. Both hypervolumes have the reference point
+    of the first. Their interval is that of Student's t with the bootstrap's error over the replications of
+    the members, the same for both where they are common: with few replications percentiles are too narrow.
 
     Args:
         a, b: fronts with members.
-        common: whether replications of the same number ran under the same streams.
+        common: whether replications of the same number share random numbers.
     """
     runs = [_values(front) for front in (a, b)]
-    if common:  # the streams that all members of both have
+    if common:  # the replications that all members of both have
         count = min(part.shape[2] for part in runs)
         runs = [part[:, :, :count] for part in runs]
     first, second = (_hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
@@ -128,7 +127,7 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     better = None if first == second else second > first
     rows = [
         Row("hypervolume", "", first, second, low, high, common, better),
-        Row("configurations on the front", "", float(len(a.kept)), float(len(b.kept))),
+        Row("configurations on the front", "", float(len(a.on_front)), float(len(b.on_front))),
     ]
     for objective in a.objectives:
         best = [_best(front, objective) for front in (a, b)]
@@ -139,15 +138,15 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
 
 def _best(front: Front, objective: Objective) -> Member:
     sign = 1 if objective.direction == "minimize" else -1
-    return min(front.kept, key=lambda member: sign * front.value(member.evaluation.number, objective))
+    return min(front.on_front, key=lambda member: sign * front.value(member.evaluation.number, objective))
 
 
 def _values(front: Front) -> Array:
-    """What each member gave, to be minimised: members x objectives x streams that all members have."""
+    """Values to be minimised: members x objectives x replications that all members have."""
     import numpy as np
 
-    count = min(len(e.values) for member in front.kept for e in member.estimates.values())
-    rows = [[member.estimates[o.name].values[:count] for o in front.objectives] for member in front.kept]
+    count = min(len(e.values) for member in front.on_front for e in member.estimates.values())
+    rows = [[member.estimates[o.name].values[:count] for o in front.objectives] for member in front.on_front]
     return np.asarray(np.array(rows, dtype=float) * _signs(front.objectives)[:, None])
 
 
@@ -176,16 +175,16 @@ def _interval(
     draw = np.random.default_rng(1)
     gaps = []
     for _ in range(RESAMPLES):
-        streams = [draw.integers(0, count, count) for count in counts]
+        resampled = [draw.integers(0, count, count) for count in counts]
         if common:
-            streams = [streams[0], streams[0]]
+            resampled = [resampled[0], resampled[0]]
         first, second = (
             _hypervolume(part[:, :, chosen].mean(axis=2), objectives, reference)
-            for part, chosen in zip(values, streams, strict=True)
+            for part, chosen in zip(values, resampled, strict=True)
         )
         gaps.append(second - first)
     count = min(counts)
-    error = float(np.std(gaps)) * (count / (count - 1)) ** 0.5  # the bootstrap's is of count - 1 streams
+    error = float(np.std(gaps)) * (count / (count - 1)) ** 0.5  # the bootstrap's is of count - 1
     half = error * float(stdtrit(count - 1, (1 + INTERVAL) / 2))
     first, second = (_hypervolume(part.mean(axis=2), objectives, reference) for part in values)
     return second - first - half, second - first + half

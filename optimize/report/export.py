@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from gridtune.model.metrics.registry import resolution, rounded
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate, Evaluation
 from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts
@@ -84,7 +84,7 @@ def _entry(row: Row) -> dict[str, Any]:
         "probability_non_dominated": row.member.probability_non_dominated if row.member else None,
         "non_dominated": row.on_front,
         "replications": one.replications,
-        "fresh_replications": one.fresh_replications,
+        "validation_replications": one.validation_replications,
         "number": one.number,
         "equivalents": list(row.member.equivalents) if row.member else [],
     }
@@ -110,7 +110,7 @@ def _in_cases(row: Row, one: Evaluation) -> dict[str, Any]:
     if archive.constraints and row.member:
         found["feasible"] = row.member.feasible
         found["probability_feasible"] = row.member.probability_feasible
-        found["constraints"] = _kept(row.front, row.member.cases)
+        found["constraints"] = _constraints(row.front, row.member.cases)
     return found
 
 
@@ -124,13 +124,17 @@ def _totals(front: Front) -> dict[str, Any]:
         found |= {"constraints": list(map(str, archive.constraints)), "infeasible": len(broken)}
         if not front.members:
             found["least_violating"] = [
-                {"number": one.number, "values": dict(one.values), "constraints": _kept(front, one.cases)}
+                {
+                    "number": one.number,
+                    "values": dict(one.values),
+                    "constraints": _constraints(front, one.cases),
+                }
                 for one in broken[:NEAREST]
             ]
     return found
 
 
-def _kept(front: Front, cases: Cases) -> dict[str, Any]:
+def _constraints(front: Front, cases: Cases) -> dict[str, Any]:
     found = {}
     for one in front.archive.constraints:
         known = tightest(one, cases)
@@ -139,7 +143,7 @@ def _kept(front: Front, cases: Cases) -> dict[str, Any]:
             "metric": known.metric,
             "mean": _finite(known.value.mean),
             "standard_error": _finite(known.value.standard_error),
-            "kept": one.excess(known.value.mean) <= 0,
+            "holds": one.excess(known.value.mean) <= 0,
         }
     return found
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.front.against_today import baseline, gains
+from gridtune.optimize.front.against_baseline import baseline, gains
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation
@@ -100,7 +100,7 @@ class Row:
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
-        """What each objective changes by against the baseline, by name; empty where nobody knows."""
+        """What each objective changes by against the baseline, by name; empty if unknown."""
         if self.advice is not None:
             return dict(self.advice.objectives)
         if self.evaluation is None:
@@ -178,7 +178,7 @@ def _runs(row: Row) -> str:
     one = row.evaluation
     if row.advice is not None and row.advice.replications:
         return str(row.advice.replications)
-    return "0" if one is None else str(one.fresh_replications or f"{one.replications} search")
+    return "0" if one is None else str(one.validation_replications or f"{one.replications} search")
 
 
 def _count(attribute: str) -> Callable[[Row], int]:
@@ -193,7 +193,7 @@ HEAD = (
 TAIL = (
     Column("probability_non_dominated", _chance, "P", _p),
     Column("replications", _count("replications")),
-    Column("validation_replications", _count("fresh_replications"), "runs", _runs),
+    Column("validation_replications", _count("validation_replications"), "runs", _runs),
     Column("equivalents", lambda row: len(row.member.equivalents) if row.member else 0),
     Column("feasible", lambda row: row.feasible),
     Column("failure", lambda row: row.entry.reason if isinstance(row.entry, Failed) else ""),
@@ -288,7 +288,7 @@ def rows(front: Front, states: Iterable[str] = STATES) -> list[Row]:
     members = {member.evaluation.number: member for member in front.members}
     advice = {one.number: one for one in reversed(recommendations(front))}
     entries: list[Evaluation | Failed] = [*front.archive.evaluations, *front.archive.failed]
-    kept = {number for one in front.kept for number in (one.evaluation.number, *one.equivalents)}
+    kept = {number for one in front.on_front for number in (one.evaluation.number, *one.equivalents)}
     made = [
         Row(front, one, members.get(one.number), advice.get(one.number), one.number in kept)
         for one in entries

@@ -92,7 +92,7 @@ def with_half(value: float, half: float | None, metric: Objective) -> str:
 
 
 def change(gap: Difference, baseline: float, metric: Objective) -> str:
-    """What changes against the baseline: in per cent of it, shares in points; `SAME` if not significant.
+    """The change against the baseline: in per cent, shares in percentage points; `SAME` if not significant.
 
     Args:
         gap: the paired difference.
@@ -106,7 +106,7 @@ def change(gap: Difference, baseline: float, metric: Objective) -> str:
 
 
 def relative(difference: float, baseline: float, metric: Objective) -> str:
-    """A difference in per cent of the baseline's value, in points for shares, else in the metric's unit.
+    """A difference in per cent of the baseline, in percentage points for shares, else in the metric's unit.
 
     Of a logarithm the per cent are those of what it is the logarithm of.
     """

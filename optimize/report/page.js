@@ -1,7 +1,7 @@
 "use strict";
 // Draws the page of a front: a scatter matrix and parallel coordinates, in which one points at configurations.
 (() => {
-  const { names, states, kept, objectives, parameters, settings } = JSON.parse(document.getElementById("data").textContent);
+  const { names, states, chosen, objectives, parameters, settings } = JSON.parse(document.getElementById("data").textContent);
   const lettered = names.map((name) => /^[A-Z]$/.test(name));
   // What is drawn later lies on top: dominated, front, baseline, recommendations.
   const rank = names.map((_, k) => (lettered[k] ? 3 : { dominated: 0, front: 1, baseline: 2 }[states[k]] ?? 0));
@@ -49,7 +49,7 @@
 
   // Limits that show the front, the baseline and what lies near.
   function limits(at) {
-    const near = at.filter((x, k) => kept[k]);
+    const near = at.filter((x, k) => chosen[k]);
     let low = Math.min(...near), high = Math.max(...near);
     const span = high - low || Math.abs(high) * 0.1 || 1;
     const around = at.filter((x) => x >= low - span && x <= high + span).sort((a, b) => a - b);
@@ -147,7 +147,7 @@
 
   function drawLines() {
     scales = [...parameters, ...objectives.map((one) => {
-      const shown = one.at.filter((_, k) => kept[k]), low = Math.min(...shown), high = Math.max(...shown);
+      const shown = one.at.filter((_, k) => chosen[k]), low = Math.min(...shown), high = Math.max(...shown);
       const share = (v) => (high === low ? 0.5 : (one.down ? high - v : v - low) / (high - low));
       return { label: one.label, at: one.at.map(share), ticks: [...new Set([low, high])].map((v) => [share(v), text(v)]) };
     })];
@@ -157,7 +157,7 @@
     scales.forEach((scale, k) => { scale.x = gap * (k + 0.5); });
     pen.fillStyle = colour("pale");
     pen.fillRect(scales[parameters.length].x - gap / 2, 0, gap * objectives.length + 20, 262);
-    for (const k of order) if (kept[k]) line(pen, k, k === base ? "ink" : lettered[k] ? "orange" : "blue", rank[k] > 1 ? 2.4 : 1, rank[k] > 1 ? 1 : 0.45);
+    for (const k of order) if (chosen[k]) line(pen, k, k === base ? "ink" : lettered[k] ? "orange" : "blue", rank[k] > 1 ? 2.4 : 1, rank[k] > 1 ? 1 : 0.45);
     for (const scale of scales) {
       pen.strokeStyle = colour("soft"); pen.lineWidth = 1;
       pen.beginPath(); pen.moveTo(scale.x, 14); pen.lineTo(scale.x, 252); pen.stroke();
@@ -222,7 +222,7 @@
   });
   parallel.room.addEventListener("pointermove", (event) => {
     const [x, y] = place(event, parallel.room), scale = scales.reduce((a, b) => (Math.abs(a.x - x) < Math.abs(b.x - x) ? a : b));
-    show(nearest((k) => (scale.at[k] === null ? Infinity : Math.abs(height(scale.at[k]) - y)), order.filter((k) => kept[k])), event);
+    show(nearest((k) => (scale.at[k] === null ? Infinity : Math.abs(height(scale.at[k]) - y)), order.filter((k) => chosen[k])), event);
   });
   for (const { room } of [pairs, parallel]) room.addEventListener("pointerleave", (event) => show(null, event));
 

@@ -102,15 +102,15 @@ def _data(front: Front) -> dict[str, Any]:
     """What the pictures draw: columns of all configurations, in the order of the frame."""
     table = configurations(front)
     paths = varied(table, front)
-    kept = table["on_front"] | table["name"].str.isalpha()
-    differ = [path for path in paths if table.loc[kept, path].astype(object).nunique(dropna=False) > 1]
+    chosen = table["on_front"] | table["name"].str.isalpha()
+    differ = [path for path in paths if table.loc[chosen, path].astype(object).nunique(dropna=False) > 1]
     objectives = [objective_axis(table, one) for one in front.objectives]
     axes = [parameter_axis(table, path, paths) for path in reversed(differ[:PARAMETERS])]
     state = table["state"].astype(str).replace({INFEASIBLE: DOMINATED})
     return {
         "names": table["name"].tolist(),
         "states": state.tolist(),
-        "kept": kept.astype(int).tolist(),
+        "chosen": chosen.astype(int).tolist(),
         "objectives": [_axis(one, one.at) for one in objectives],
         "parameters": [_axis(one, one.shares(one.at)) for one in axes],
         "settings": _hover(front, table),

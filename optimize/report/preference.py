@@ -4,7 +4,7 @@ A preference is a list of parts, parted by commas:
 
 - `unfairness<=0.3` (also `>=`): a limit, in the unit of the objective; any number of them, with either of
 - `unhappy_users=2,completed=1`: weights. The least weighted sum of losses wins; a loss is the distance from
-  the best value of the front, as a share of the front's span in that objective.
+  the best value of the front, as a share of the front's range in that objective.
 - `unhappy_users~0.5,unfairness`: one after the other. Of the configurations within the tolerance (in the
   unit of the objective; none means equal) of the best in the first, the best in the second, and so on.
 """
@@ -79,7 +79,7 @@ class Preference:
 
     def ranked(self, front: Front) -> list[Member]:
         """The members that stay non-dominated and keep the limits, the preferred first."""
-        left = [member for member in front.kept if self._keeps(member, front)]
+        left = [member for member in front.on_front if self._keeps(member, front)]
         if self.order:
             return self._in_order(left, front)
         return self._weighted(left, front)
@@ -97,11 +97,13 @@ class Preference:
 
         if not left:
             return []
-        every = np.array([[_cost(front, member, one) for one in front.objectives] for member in front.kept])
+        every = np.array(
+            [[_cost(front, member, one) for one in front.objectives] for member in front.on_front]
+        )
         weights = np.array([self.weights.get(o.name, 0.0 if self.weights else 1.0) for o in front.objectives])
-        best, span = every.min(axis=0), np.ptp(every, axis=0)
-        losses = (every - best) / np.where(span > 0, span, 1.0) @ (weights / weights.max())
-        score = {member.evaluation.number: loss for member, loss in zip(front.kept, losses, strict=True)}
+        best, ranges = every.min(axis=0), np.ptp(every, axis=0)
+        losses = (every - best) / np.where(ranges > 0, ranges, 1.0) @ (weights / weights.max())
+        score = {member.evaluation.number: loss for member, loss in zip(front.on_front, losses, strict=True)}
         return sorted(left, key=lambda member: score[member.evaluation.number])
 
     def _in_order(self, left: Sequence[Member], front: Front) -> list[Member]:

@@ -194,7 +194,7 @@ class Volume:
             return ""
         told, front = [], self._front()
         for at, one in enumerate(self._objectives):
-            mean = _sign(one) * min(point[at] for point in front)
+            mean = _sign(one) * min(row[at] for row in front)
             text = f"{label(one.name).name} {amount(mean, one)}"
             if self._baseline is not None:
                 start = self._baseline.objectives[one.name].mean

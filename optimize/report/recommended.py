@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gridtune.optimize.front.against_today import baseline, gains
+from gridtune.optimize.front.against_baseline import baseline, gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.search_space.constraints import excesses, violation
 
-BASELINE_NAMES = ("baseline", "today")  # by which commands know it
 # By its metric, what one configuration does against a guard, what several do, and the option that allows it.
 GUARDS = {
     EXCESS_LOSS: ("loses more mandatory work", "lose more mandatory work", "--allow-loss"),
@@ -27,7 +26,7 @@ def baseline_values(front: Front) -> Mapping[str, Value]:
 
 def validated(front: Front) -> bool:
     """Whether any configuration on the front ran on validation seeds."""
-    return any(one.evaluation.validated is not None for one in front.kept)
+    return any(one.evaluation.validated is not None for one in front.on_front)
 
 
 def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[Evaluation]:
@@ -62,14 +61,14 @@ def why_none(front: Front) -> str:
     archive = front.archive
     if not archive.evaluations:
         return "No configuration could be evaluated. `gridtune validate` names faults of a scenario."
-    if not front.kept and archive.constraints:
+    if not front.on_front and archive.constraints:
         rules = ", ".join(map(str, archive.constraints))
         return f"No configuration keeps the constraints ({rules}). Relax one or search longer."
-    if not front.kept:
+    if not front.on_front:
         return "No configuration has finite values of all objectives. Choose other objectives."
     if baseline(front) is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
-    runs = [one.replications + one.fresh_replications for one in archive.evaluations]
+    runs = [one.replications + one.validation_replications for one in archive.evaluations]
     if max(runs) == 1:
         return (
             "Every configuration was run once, so noise cannot be estimated. "
@@ -84,7 +83,9 @@ def why_none(front: Front) -> str:
             f"baseline. Nothing is recommended.{allowed}"
         )
     better = [
-        one for one in front.kept if any(gap.told and gap.better for gap in gains(front, one.evaluation))
+        one
+        for one in front.on_front
+        if any(gap.significant and gap.better for gap in gains(front, one.evaluation))
     ]
     if better and not front.bearable(better):
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.against_today import baseline
+from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.number_format import plain
 from gridtune.optimize.records.evaluations import Constraint, Objective
@@ -62,18 +62,18 @@ def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator
         yield "P: probability that no other configuration dominates it"
     if any(_searched_only(row) for row in some) and validated(front):
         yield "runs: on validation seeds; `search`: only in the search"
-    same = sum(len(member.equivalents) for member in front.kept)
+    same = sum(len(member.equivalents) for member in front.on_front)
     if same:
         yield f"{counted(same, 'more configuration')} gave the same in every run."
 
 
 def _searched_only(row: Row) -> bool:
-    return row.evaluation is not None and not row.evaluation.fresh_replications and row.advice is None
+    return row.evaluation is not None and not row.evaluation.validation_replications and row.advice is None
 
 
 def _nearest(front: Front) -> Iterator[str]:
     """Where no configuration keeps the constraints: which come nearest."""
-    if front.kept:
+    if front.on_front:
         return
     for one in infeasible(front)[:NEAREST]:
         broken = ", ".join(
@@ -144,7 +144,7 @@ def differs(front: Front, objective: Objective) -> float | None:
     """
     from scipy.stats import friedmanchisquare
 
-    values = [member.estimates[objective.name].values for member in front.kept]
+    values = [member.estimates[objective.name].values for member in front.on_front]
     count = min(map(len, values), default=0)
     if len(values) < 3 or count < 2 or all(len(set(run)) == 1 for run in zip(*values, strict=False)):
         return None

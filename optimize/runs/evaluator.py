@@ -14,7 +14,7 @@ from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTabl
 from gridtune.optimize.runs.trials import keep_trial
 from gridtune.optimize.search_space.constraints import feasible
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.runs import Run
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
@@ -53,7 +53,7 @@ class Evaluator:
         self.settings, self.table, self.progress = settings, table, progress
         self.known: dict[str, Entry] = {}
         self.notes: list[str] = []
-        self.baseline = "" if settings.today is None else key(settings.today.point)
+        self.baseline = "" if settings.baseline is None else key(settings.baseline.configuration)
         self.simulated = 0
         self._study, self._pool, self._work = study, pool, work
         self._used: set[Place] = set()
@@ -88,25 +88,25 @@ class Evaluator:
         """All there is, by trial number."""
         return sorted(self.known.values(), key=lambda entry: entry.number)
 
-    def cost(self, points: Sequence[Point], replications: Sequence[Sequence[int]]) -> int:
+    def cost(self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]) -> int:
         """Runs that configurations would take under these replications, those of the baseline included."""
-        return len(self._needed(points, replications) - self._used - self._earlier)
+        return len(self._needed(configurations, replications) - self._used - self._earlier)
 
-    def evaluate(self, points: Sequence[Point]) -> None:
+    def evaluate(self, configurations: Sequence[Configuration]) -> None:
         """Evaluate new configurations and keep them in their order.
 
         One that the study has keeps its number; others get consecutive ones behind these.
         """
         first, began = len(self.known), datetime.now()
-        named = [self._number(point) for point in points]
+        named = [self._number(one) for one in configurations]
         finished: dict[int, Entry] = {}
         numbers = range(self.settings.replications)
-        for outcome in self._run(points, [numbers] * len(points)):
+        for outcome in self._run(configurations, [numbers] * len(configurations)):
             at = outcome.index
             finished[at] = (
-                Failed(named[at], points[at], str(outcome.failure))
+                Failed(named[at], configurations[at], str(outcome.failure))
                 if outcome.failure is not None
-                else self.table.entry(named[at], points[at], len(numbers))
+                else self.table.entry(named[at], configurations[at], len(numbers))
             )
             while (entry := finished.pop(len(self.known) - first, None)) is not None:
                 self._keep(entry, began)
@@ -120,17 +120,17 @@ class Evaluator:
         """
         entries = [self.known[name] for name in wanted]
         lacking = [one for one in entries if isinstance(one, Evaluation)]
-        lacking = [one for one in lacking if one.fresh_replications < wanted[key(one.values)]]
+        lacking = [one for one in lacking if one.validation_replications < wanted[key(one.values)]]
         if phase and lacking:
             self.progress.start(phase, len(lacking))
-        points = [one.values for one in lacking]
-        spans = [self.validation(wanted[key(one.values)]) for one in lacking]
-        for done, outcome in enumerate(self._run(points, spans), start=1):
+        configurations = [one.values for one in lacking]
+        numbers = [self.validation(wanted[key(one.values)]) for one in lacking]
+        for done, outcome in enumerate(self._run(configurations, numbers), start=1):
             one = lacking[outcome.index]
             if outcome.failure is not None:
                 self.note(f"note: configuration {one.number} failed on a validation seed: {outcome.failure}")
             else:
-                validated = len(spans[outcome.index])
+                validated = len(numbers[outcome.index])
                 entry = self.table.entry(one.number, one.values, one.replications, validated)
                 if isinstance(entry, Evaluation):
                     self.known[key(one.values)] = entry
@@ -144,8 +144,10 @@ class Evaluator:
             rows: its runs; nothing is run again.
         """
         had = {place for row in rows if (place := self.table.place(row)) is not None}
-        points = [point for point in self._stored if key(point) not in self.known]
-        self.evaluate([one for one in points if self.table.had(one, 0, had) >= self.settings.replications])
+        configurations = [one for one in self._stored if key(one) not in self.known]
+        self.evaluate(
+            [one for one in configurations if self.table.had(one, 0, had) >= self.settings.replications]
+        )
         counts = {name: self.table.had(one.values, FIRST_VALIDATION, had) for name, one in self.known.items()}
         self.extend({name: count for name, count in counts.items() if count})
 
@@ -154,20 +156,24 @@ class Evaluator:
         """The first so many validation replications."""
         return range(FIRST_VALIDATION, FIRST_VALIDATION + count)
 
-    def run(self, points: Sequence[Point], replications: Sequence[int]) -> list[list[Metrics] | None]:
+    def run(
+        self, configurations: Sequence[Configuration], replications: Sequence[int]
+    ) -> list[list[Metrics] | None]:
         """What configurations give, without keeping evaluations of them; None where one fails.
 
         Args:
-            points: configurations.
+            configurations: to be run.
             replications: their numbers.
 
         Returns:
             For each configuration its runs, case by case, then by replication.
         """
-        found: list[list[Metrics] | None] = [None] * len(points)
-        for done, outcome in enumerate(self._run(points, [replications] * len(points)), start=1):
+        found: list[list[Metrics] | None] = [None] * len(configurations)
+        for done, outcome in enumerate(
+            self._run(configurations, [replications] * len(configurations)), start=1
+        ):
             if outcome.failure is None:
-                by_case = self.table.runs(points[outcome.index], replications)
+                by_case = self.table.runs(configurations[outcome.index], replications)
                 found[outcome.index] = [run for case in by_case for run in case]
             self.progress.update(done)
         return found
@@ -185,40 +191,46 @@ class Evaluator:
     def _failures(self) -> int:
         return sum(isinstance(entry, Failed) for entry in self.known.values())
 
-    def _number(self, point: Point) -> int:
-        return self._numbers.setdefault(key(point), max(self._numbers.values(), default=-1) + 1)
+    def _number(self, configuration: Configuration) -> int:
+        return self._numbers.setdefault(key(configuration), max(self._numbers.values(), default=-1) + 1)
 
-    def _needed(self, points: Sequence[Point], replications: Sequence[Sequence[int]]) -> set[Place]:
+    def _needed(
+        self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
+    ) -> set[Place]:
         beside = sorted({k for numbers in replications for k in numbers}) if self.table.guarded else []
         found = set(self.table.places({}, beside))
-        for point, numbers in zip(points, replications, strict=True):
-            found.update(self.table.places(point, numbers))
+        for configuration, numbers in zip(configurations, replications, strict=True):
+            found.update(self.table.places(configuration, numbers))
         return found
 
     def _run(
-        self, points: Sequence[Point], replications: Sequence[Sequence[int]]
+        self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
     ) -> Iterator[Outcome[list[Metrics]]]:
         """Run configurations, each under its replications in every case; the baseline first."""
-        if not points:
+        if not configurations:
             return
-        self._used |= self._needed(points, replications)
+        self._used |= self._needed(configurations, replications)
         if self.table.guarded:
             for _ in self._groups([{}], [sorted({k for numbers in replications for k in numbers})]):
                 pass  # where the baseline fails, no configuration can lose more
-        yield from self._groups(points, replications)
+        yield from self._groups(configurations, replications)
 
     def _groups(
-        self, points: Sequence[Point], replications: Sequence[Sequence[int]]
+        self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
     ) -> Iterator[Outcome[list[Metrics]]]:
         table = self.table
-        places = [table.places(point, numbers) for point, numbers in zip(points, replications, strict=True)]
+        places = [
+            table.places(configuration, numbers)
+            for configuration, numbers in zip(configurations, replications, strict=True)
+        ]
         groups = [
-            [table.task(one, point) for one in some] for point, some in zip(points, places, strict=True)
+            [table.task(one, configuration) for one in some]
+            for configuration, some in zip(configurations, places, strict=True)
         ]
         known = [{at: table[one] for at, one in enumerate(some) if one in table} for some in places]
 
         def heard(group: int, at: int, result: Metrics) -> None:
-            row = table.add(places[group][at], result, points[group])
+            row = table.add(places[group][at], result, configurations[group])
             self.simulated += 1
             self._study.append([row])
 

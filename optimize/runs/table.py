@@ -1,6 +1,6 @@
 """The table of runs, by configuration, case and replication; evaluations are made from it.
 
-Validation replications are those from `FIRST_VALIDATION` on: the search never uses their random streams.
+Validation replications are those from `FIRST_VALIDATION` on: the search never uses their random numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.loss import NO_MORE_LOSS, excess_losses
 from gridtune.optimize.replication.starvation import NO_STARVATION, excess_waits
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.runs import Run
 from gridtune.scenarios.execution.replicate import Metrics, Task
 from gridtune.scenarios.tables.search import SearchSpec
@@ -48,7 +48,7 @@ class RunTable:
         units: of their metrics, by name.
 
     Attributes:
-        guarded: whether each run is compared with the baseline's under the same streams.
+        guarded: whether each run is compared with the baseline's under common random numbers.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class RunTable:
         self.guarded = self._loss or self._waits
         self._cases = [case.name for case in settings.run_in]
         self._baseline = key({})
-        self._same = self._baseline if settings.today is None else key(settings.today.point)
+        self._same = self._baseline if settings.baseline is None else key(settings.baseline.configuration)
         self._known: dict[Place, Metrics] = {}
         self.units = dict(units or {})
         for row in rows:
@@ -76,9 +76,9 @@ class RunTable:
         first = FIRST_VALIDATION if row.validation else 0
         return Place(self.name(dict(row.values)), self._cases.index(row.case), first + row.replication)
 
-    def name(self, point: Point) -> str:
+    def name(self, configuration: Configuration) -> str:
         """The key of a configuration; what sets nothing else than the baseline is the baseline."""
-        found = key(point)
+        found = key(configuration)
         return self._baseline if found == self._same else found
 
     def __len__(self) -> int:
@@ -90,13 +90,13 @@ class RunTable:
     def __getitem__(self, place: Place) -> Metrics:
         return self._known[place]
 
-    def add(self, place: Place, metrics: Metrics, point: Point) -> Run:
+    def add(self, place: Place, metrics: Metrics, configuration: Configuration) -> Run:
         """Take a run in.
 
         Args:
             place: which run.
             metrics: that it gave.
-            point: the configuration.
+            configuration: the configuration.
 
         Returns:
             The run as a row of the table that a study keeps.
@@ -105,59 +105,61 @@ class RunTable:
         self.units.update({name: metric.unit for name, metric in metrics.items()})
         validation = place.replication >= FIRST_VALIDATION
         return Run(
-            {} if place.name == self._baseline else point,
+            {} if place.name == self._baseline else configuration,
             self._cases[place.case],
             place.replication - (FIRST_VALIDATION if validation else 0),
             validation,
             {name: metric.value for name, metric in metrics.items()},
         )
 
-    def places(self, point: Point, replications: Iterable[int]) -> list[Place]:
+    def places(self, configuration: Configuration, replications: Iterable[int]) -> list[Place]:
         """The runs of a configuration under some replications, case by case."""
-        name, numbers = self.name(point), list(replications)
+        name, numbers = self.name(configuration), list(replications)
         return [Place(name, case, k) for case in range(len(self._cases)) for k in numbers]
 
-    def task(self, place: Place, point: Point) -> Task:
+    def task(self, place: Place, configuration: Configuration) -> Task:
         """The run at a place of a configuration; the baseline's sets nothing."""
         case = self.settings.run_in[place.case]
-        values = {} if place.name == self._baseline else point
+        values = {} if place.name == self._baseline else configuration
         return Task(case.scenario, values, case.seed, place.replication)
 
-    def had(self, point: Point, first: int = 0, among: Container[Place] | None = None) -> int:
+    def had(self, configuration: Configuration, first: int = 0, among: Container[Place] | None = None) -> int:
         """Replications in a row that a configuration has in every case, from a first one on.
 
         Args:
-            point: the configuration.
+            configuration: the configuration.
             first: number of the first replication.
             among: runs that count; all that are known if left out.
         """
         known = self._known if among is None else among
         count = 0
-        while all(place in known for place in self.places(point, [first + count])):
+        while all(place in known for place in self.places(configuration, [first + count])):
             count += 1
         return count
 
-    def runs(self, point: Point, replications: Sequence[int]) -> list[list[Metrics]]:
+    def runs(self, configuration: Configuration, replications: Sequence[int]) -> list[list[Metrics]]:
         """What a configuration gave, by case, then by replication, with what it loses beyond the baseline."""
-        each, places = len(replications), self.places(point, replications)
+        each, places = len(replications), self.places(configuration, replications)
         return [
             [self._compared(place) for place in places[at : at + each]] for at in range(0, len(places), each)
         ]
 
-    def entry(self, number: int, point: Point, searched: int, validated: int = 0) -> Entry:
+    def entry(self, number: int, configuration: Configuration, searched: int, validated: int = 0) -> Entry:
         """The evaluation of a configuration by its first replications of the search and of validation.
 
         Args:
             number: of its trial.
-            point: its values.
+            configuration: its values.
             searched: replications of the search.
             validated: validation replications.
         """
-        found = evaluated(number, point, self.runs(point, range(searched)), self.settings)
+        found = evaluated(number, configuration, self.runs(configuration, range(searched)), self.settings)
         if isinstance(found, Failed) or not validated:
             return found
         numbers = range(FIRST_VALIDATION, FIRST_VALIDATION + validated)
-        again = evaluated(number, point, self.runs(point, numbers), self.settings, FIRST_VALIDATION)
+        again = evaluated(
+            number, configuration, self.runs(configuration, numbers), self.settings, FIRST_VALIDATION
+        )
         if isinstance(again, Failed):
             return found
         return replace(found, validated=again.objectives, validated_cases=again.cases)

@@ -50,8 +50,8 @@ def archive_of(
 ) -> Archive:
     """All of a search as plain data; see `Archive`."""
     evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
-    baseline = settings.today
-    mark = None if baseline is None else key(baseline.point)
+    baseline = settings.baseline
+    mark = None if baseline is None else key(baseline.configuration)
     return Archive(
         study=name,
         scenario=settings.scenario.name,
@@ -65,7 +65,7 @@ def archive_of(
         cases=tuple(case.name for case in settings.cases),
         robust=settings.robust.text,
         constraints=settings.constraints,
-        today=next((one.number for one in evaluations if key(one.values) == mark), None),
+        baseline=next((one.number for one in evaluations if key(one.values) == mark), None),
         present={} if baseline is None else baseline.values,
         recommendations=tuple(recommendations),
         refused=refused,

@@ -1,4 +1,4 @@
-"""Samplers: ways to choose the points that a search evaluates."""
+"""Samplers: ways to choose the configurations that a search evaluates."""
 
 from gridtune.optimize.samplers import (
     optuna_genetic,

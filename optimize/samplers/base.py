@@ -1,8 +1,8 @@
 """What a sampler is, and how one is found by name.
 
-A sampler proposes points in batches and learns from what became of them. Its batches depend on its seed and
-on what it was told, never on the number of workers. So equal seeds give equal searches, and a search that was
-interrupted goes on by asking and telling again from the start, with the stored results.
+A sampler proposes configurations in batches and learns from what became of them. Its batches depend on its
+seed and on what it was told, never on the number of workers. So equal seeds give equal searches, and a search
+that was interrupted goes on by asking and telling again from the start, with the stored results.
 
 To add one, subclass `Sampler` in a file of its own and decorate it with `register`; an installed package
 announces a module of them under the entry point group `gridtune.samplers`.
@@ -22,25 +22,25 @@ from typing import ClassVar, TypeVar
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.penalty import Penalty, Result
 from gridtune.optimize.search_space.constraints import Excesses
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
 
 MANY = 500  # evaluations from which on NSGA-II found the better fronts
 
 
 class Sampler(ABC):
-    """Proposes points.
+    """Proposes configurations.
 
     Attributes:
         name: by which it is chosen.
         title: one line for users.
-        least_batch: points that it proposes at once, at least.
+        least_batch: configurations that it proposes at once, at least.
 
     Args:
-        space: where points come from.
+        space: where configurations come from.
         objectives: what is traded off.
         seed: of its random choices; non-negative.
-        batch: points per batch.
+        batch: configurations per batch.
 
     Raises:
         ScenarioError: the batch is too small, or a library is missing.
@@ -53,7 +53,7 @@ class Sampler(ABC):
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
         if batch < self.least_batch:
             raise ScenarioError(
-                f"batch {batch}: the sampler {self.name} proposes at least {self.least_batch} points at once"
+                f"batch {batch}: the sampler {self.name} proposes at least {self.least_batch} at once"
             )
         self.space = space
         self.objectives = tuple(objectives)
@@ -63,26 +63,26 @@ class Sampler(ABC):
 
     @classmethod
     def batch_for(cls, budget: int) -> int:
-        """Points per batch that suit a search of `budget` evaluations."""
+        """Configurations per batch that suit a search of `budget` evaluations."""
         return max(1, min(32, budget))
 
     @abstractmethod
-    def ask(self) -> list[Point]:
-        """The next batch; empty if it has no more to propose. Points may repeat."""
+    def ask(self) -> list[Configuration]:
+        """The next batch; empty if it has no more to propose. Configurations may repeat."""
 
     @abstractmethod
     def tell(self, results: Sequence[Result]) -> None:
         """What became of the batch asked for last, in its order."""
 
     def inform(  # noqa: B027
-        self, points: Sequence[Point], results: Sequence[Result], excesses: Sequence[Excesses]
+        self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
-        """What is known of points that it has not proposed; called before the first `tell`, at most once.
+        """Learn from configurations that it has not proposed; called before the first `tell`, at most once.
 
         A sampler that does not override it proposes as if they were unknown.
 
         Args:
-            points: of the space.
+            configurations: of the space.
             results: see `tell`.
             excesses: see `learn`.
         """
@@ -95,10 +95,10 @@ class Sampler(ABC):
 
         Args:
             results: see `tell`.
-            excesses: of each point; see `optimize.search_space.constraints.excesses`.
-                Empty where the evaluation failed.
+            excesses: of each configuration; see `optimize.search_space.constraints.excesses`. Empty where the
+                evaluation failed.
         """
-        self.tell(self._penalty.told(results, excesses))
+        self.tell(self._penalty.penalised(results, excesses))
 
 
 S = TypeVar("S", bound=type[Sampler])

@@ -11,7 +11,7 @@ from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import Result, Sampler
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.distributions import distribution
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -23,7 +23,7 @@ class OptunaSampler(Sampler):
 
     Attributes:
         flat: whether trials hold a value for every parameter, also for those that do not count. Samplers that
-            combine points need that; those that model each parameter by itself do better without.
+            combine configurations need that; those that model each parameter by itself do better without.
     """
 
     flat: ClassVar[bool] = True
@@ -45,15 +45,15 @@ class OptunaSampler(Sampler):
     def _make(self) -> BaseSampler:
         """The sampler of Optuna."""
 
-    def ask(self) -> list[Point]:
+    def ask(self) -> list[Configuration]:
         """The next batch."""
         self._asked = []
-        points = []
+        configurations = []
         for _ in range(self.batch):
             trial = self._study.ask(self._distributions if self.flat else None)
             self._asked.append(trial)
-            points.append(self.space.active(trial.params) if self.flat else self._suggest(trial))
-        return points
+            configurations.append(self.space.active(trial.params) if self.flat else self._suggest(trial))
+        return configurations
 
     def tell(self, results: Sequence[Result]) -> None:
         """Learn from the batch."""
@@ -66,16 +66,16 @@ class OptunaSampler(Sampler):
                 self._study.tell(trial, [float(value) for value in result])
 
     def inform(
-        self, points: Sequence[Point], results: Sequence[Result], excesses: Sequence[Excesses]
+        self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
-        """Learn from points that were not asked for, as from finished trials; failed ones are left out."""
+        """Learn from configurations not asked for, as from finished trials; failed ones are left out."""
         from optuna.trial import create_trial
 
-        for point, result, excess in zip(points, results, excesses, strict=True):
+        for configuration, result, excess in zip(configurations, results, excesses, strict=True):
             if result is None:
                 continue
             middle = {parameter.path: parameter.at(0.5) for parameter in self.space} if self.flat else {}
-            params = middle | point
+            params = middle | configuration
             trial = create_trial(
                 values=[float(value) for value in result],
                 params=params,
@@ -91,18 +91,20 @@ class OptunaSampler(Sampler):
                 trial.set_constraint(name, value)
         self.tell(results)
 
-    def _suggest(self, trial: Trial) -> Point:
-        """A point parameter by parameter, as far as conditions ask for them."""
-        point: Point = {}
+    def _suggest(self, trial: Trial) -> Configuration:
+        """A configuration parameter by parameter, as far as conditions ask for them."""
+        configuration: Configuration = {}
         for parameter in self.space:
-            if not parameter.exists(point):
+            if not parameter.exists(configuration):
                 continue
             path = parameter.path
             if parameter.choices:
-                point[path] = trial.suggest_categorical(path, parameter.choices)  # type: ignore[assignment]
+                configuration[path] = trial.suggest_categorical(path, parameter.choices)  # type: ignore[assignment]
             elif parameter.whole:
                 low, high = int(parameter.low), int(parameter.high)
-                point[path] = trial.suggest_int(path, low, high, log=parameter.log)
+                configuration[path] = trial.suggest_int(path, low, high, log=parameter.log)
             else:
-                point[path] = trial.suggest_float(path, parameter.low, parameter.high, log=parameter.log)
-        return point
+                configuration[path] = trial.suggest_float(
+                    path, parameter.low, parameter.high, log=parameter.log
+                )
+        return configuration

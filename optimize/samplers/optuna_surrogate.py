@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
 
 
-@register("tpe", "tree-structured Parzen estimator (Optuna): takes 10 to 60 ms to propose a point")
+@register("tpe", "tree-structured Parzen estimator (Optuna): takes 10 to 60 ms to propose a configuration")
 class Tpe(OptunaSampler):
     """Multi-objective TPE, one model per parameter, so that conditions cost it nothing.
 

@@ -11,10 +11,10 @@ Result = Sequence[float] | None  # means of the objectives in their order; None 
 
 
 class Penalty:
-    """Makes points that break constraints look worse, in every objective, than all that kept them so far.
+    """Makes configurations that break constraints worse, in every objective, than all feasible ones so far.
 
-    The more is broken, the worse: feasible points come first, then those that are nearly so, whatever their
-    objectives. The least penalty is the range that feasible points have in an objective.
+    The more is broken, the worse: feasible configurations come first, then those that are nearly so, whatever
+    their objectives. The least penalty is the range that feasible configurations have in an objective.
 
     Args:
         objectives: what is traded off.
@@ -27,8 +27,8 @@ class Penalty:
         self._worst: list[float] = []
         self._best: list[float] = []
 
-    def told(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> list[Result]:
-        """A batch as it is to be told: failed and feasible points as they are, the others made worse."""
+    def penalised(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> list[Result]:
+        """A batch for the sampler: failed and feasible configurations unchanged, the others made worse."""
         broken = [violation(excess) for excess in excesses]
         for result, excess in zip(results, broken, strict=True):
             if result is not None and excess == 0:

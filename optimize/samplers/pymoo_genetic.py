@@ -11,7 +11,7 @@ from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import Result, Sampler, population, register, require
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.parameter import Parameter
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 
 
 class PymooSampler(Sampler):
@@ -76,7 +76,7 @@ class PymooSampler(Sampler):
 
         return binary_tournament
 
-    def ask(self) -> list[Point]:
+    def ask(self) -> list[Configuration]:
         """The next batch."""
         self._asked = self._algorithm.ask()
         if self._asked is None:
@@ -88,7 +88,7 @@ class PymooSampler(Sampler):
         self._learn(results, [0.0] * len(results))
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
-        """Learn from the batch; pymoo prefers feasible points, then the least violation."""
+        """Learn from the batch; pymoo prefers feasible configurations, then the least violation."""
         self._learn(results, [violation(excess) for excess in excesses])
 
     def _learn(self, results: Sequence[Result], broken: Sequence[float]) -> None:
@@ -99,7 +99,7 @@ class PymooSampler(Sampler):
         found = [np.asarray(result) * self._signs for result in results if result is not None]
         if found:
             self._worst = np.max(found if self._worst is None else [*found, self._worst], axis=0)
-        if self._worst is None:  # nothing to breed from yet: start with other points
+        if self._worst is None:  # nothing to breed from yet: start with other configurations
             self._start(int(self._rng.integers(2**31)))
             return
         # An individual must have values: a failed one gets such as are worse than all that were seen.
@@ -116,10 +116,10 @@ class PymooSampler(Sampler):
         self._algorithm.tell(infills=self._asked)
 
     def _told(self, values: Any) -> Any:
-        """What the algorithm is told of objectives to be minimised; an array (points, objectives)."""
+        """What the algorithm is told of objectives to be minimised; an array (configurations, objectives)."""
         return values
 
-    def _flat(self, genes: dict[str, Any]) -> Point:
+    def _flat(self, genes: dict[str, Any]) -> Configuration:
         return {parameter.path: _value(parameter, genes[parameter.path]) for parameter in self.space}
 
 
@@ -157,7 +157,7 @@ class PymooAgemoea2(PymooSampler):
         return AGEMOEA2(**self._operators())
 
     def _told(self, values: Any) -> Any:
-        # Where points tie in all objectives, pymoo 0.6.2 divides by zero (`AGEMOEASurvival`).
+        # Where configurations tie in all objectives, pymoo 0.6.2 divides by zero (`AGEMOEASurvival`).
         return values + 1e-9 * (1 + abs(values)) * self._rng.random(values.shape)
 
 
@@ -177,7 +177,7 @@ class PymooSmsemoa(PymooSampler):
 
 
 def _niche_tournament(pop: Any, P: Any, random_state: Any = None, **others: Any) -> Any:
-    """U-NSGA-III's tournament, with the seed also where two points break the constraints equally.
+    """U-NSGA-III's tournament, with the seed also where two configurations break the constraints equally.
 
     There pymoo 0.6.2 draws without the seed (its issue 794).
     """

@@ -9,11 +9,11 @@ import numpy as np
 
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.samplers.base import Result, Sampler, register
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
 
 
-@register("random", "independent random points: what any other sampler has to beat")
+@register("random", "independent random configurations: the reference for all other samplers")
 class RandomPoints(Sampler):
     """Uniform over the unit cube of the space."""
 
@@ -21,7 +21,7 @@ class RandomPoints(Sampler):
         super().__init__(space, objectives, seed, batch)
         self._rng = np.random.default_rng(seed)
 
-    def ask(self) -> list[Point]:
+    def ask(self) -> list[Configuration]:
         """The next batch."""
         return [self.space.at(shares) for shares in self._rng.random((self.batch, len(self.space))).tolist()]
 
@@ -44,7 +44,7 @@ class SobolPoints(Sampler):
         """A power of two, for which the sequence is balanced."""
         return max(1, min(32, 1 << (budget.bit_length() - 1)))
 
-    def ask(self) -> list[Point]:
+    def ask(self) -> list[Configuration]:
         """The next batch."""
         return [self.space.at(shares) for shares in self._sequence.random(self.batch).tolist()]
 
@@ -52,7 +52,7 @@ class SobolPoints(Sampler):
         """Nothing to learn."""
 
 
-@register("exhaustive", "every point of a space without continuous ranges, each once")
+@register("exhaustive", "every configuration of a space without continuous ranges, each once")
 class AllPoints(Sampler):
     """Lists the space in a random order: a budget too small for all of it is not spent in a corner."""
 
@@ -60,11 +60,11 @@ class AllPoints(Sampler):
         super().__init__(space, objectives, seed, batch)
         if space.size() is None:
             raise ScenarioError("the sampler exhaustive needs a space of choices and whole numbers only")
-        points = list(space.points())
-        order = np.random.default_rng(seed).permutation(len(points))
-        self._left = iter([points[index] for index in order])
+        configurations = list(space.configurations())
+        order = np.random.default_rng(seed).permutation(len(configurations))
+        self._left = iter([configurations[index] for index in order])
 
-    def ask(self) -> list[Point]:
+    def ask(self) -> list[Configuration]:
         """The next batch."""
         return list(islice(self._left, self.batch))
 

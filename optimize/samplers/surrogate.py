@@ -1,12 +1,12 @@
-"""A sampler that knows noise: a Gaussian process over mixed spaces, and the hypervolume that points promise.
+"""A sampler for noisy objectives: a Gaussian process over mixed spaces, and expected hypervolume improvement.
 
-The first points are a Latin hypercube: each part of a range and each kind is seen equally often. Then the
-objectives have response surfaces (`optimize.inference.noisy_surface`): parameters act alone or together, one
-that does not exist stands in the middle, and what a point shares with no other is taken for luck. A batch is
-what adds most to the hypervolume of the points so far, in the mean over joint draws of the worth of these and
-of candidates: random points, and points of the front with some parameters changed; then, round after round,
-the most promising of them, and these with some parameters changed. The last of a batch is of a kind that was
-hardly looked at, if there is one: few points in the wrong places do not tell what it is worth in the right.
+The first configurations are a Latin hypercube: each part of a range and each category comes equally often.
+Then the objectives have surrogate models (`optimize.inference.noisy_surrogate`): parameters act alone or
+together, one that does not exist stands in the middle, and a configuration's own deviation is noise. A batch
+adds most to the hypervolume of the configurations so far, in the mean over joint posterior draws. Candidates
+are random configurations, and those on the front with some parameters changed; then, round after round, the
+most promising ones, and these with some parameters changed. The last of a batch has a category that was
+rarely tried, if there is one: few configurations in the wrong region do not show its value in the right one.
 
 Sources: M. McKay, R. Beckman and W. Conover, A Comparison of Three Methods for Selecting Values of Input
 Variables, Technometrics 21(2), 1979; S. Daulton, M. Balandat and E. Bakshy, Parallel Bayesian Optimization of
@@ -24,24 +24,24 @@ from typing import Any
 
 import numpy as np
 
-from gridtune.optimize.inference.noisy_surface import NoisySurface
-from gridtune.optimize.inference.response_surface import coordinates_of, distances
+from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
+from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers.base import Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
-from gridtune.optimize.search_space.space import Point, Space, key
+from gridtune.optimize.search_space.space import Configuration, Space, key
 
-FIRST, EACH = 16, 1.5  # points before there is a model, at least, and for each parameter
-KNOWN = 300  # points that the model rests on, at most: the best, and others at random
+FIRST, EACH = 16, 1.5  # configurations before there is a model, at least, and for each parameter
+KNOWN = 300  # configurations that the model rests on, at most: the best, and others at random
 RANDOM, CHANGED = 100, 150  # candidates of each sort
 ROUNDS, PARENTS = 4, 20  # in which candidates are made of the most promising ones, and of how many
-DRAWS, ROUGH = 64, 16  # of the worth of candidates; where parents of others are chosen
-AGAIN = 1.3  # growth of the number of points after which sizes are learned anew
+DRAWS, ROUGH = 64, 16  # of the means of candidates; where parents of others are chosen
+AGAIN = 1.3  # growth of the number of configurations after which sizes are learned anew
 REACH = 0.15  # standard deviation of a change of a parameter, as a share of its range
 OUTLIER = 3.0  # interquartile ranges beyond the quartiles: values are cut there
-NEGLECTED = 0.3  # of its even share of the points: a kind that has less is looked at
+RARE = 0.3  # of its even share of the configurations: a category that has less is tried
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,19 @@ class Seen:
     """What the model rests on.
 
     Attributes:
-        surface: of the objectives.
-        points: that were evaluated.
-        values: that they gave, to be minimised, points x objectives.
-        front: positions of those that no other beats in these.
+        model: of the objectives.
+        configurations: that were evaluated.
+        values: that they gave, to be minimised, configurations x objectives.
+        front: positions of the non-dominated ones.
     """
 
-    surface: NoisySurface
-    points: Sequence[Point]
+    model: NoisySurrogate
+    configurations: Sequence[Configuration]
     values: np.ndarray[Any, np.dtype[Any]]
     front: Sequence[int]
 
 
-@register("surrogate", "Gaussian processes that know noise: takes 55 to 140 ms to propose a point")
+@register("surrogate", "Gaussian processes that know noise: takes 55 to 140 ms to propose a configuration")
 class Surrogate(Sampler):
     """Noisy expected hypervolume improvement over candidates."""
 
@@ -75,19 +75,19 @@ class Surrogate(Sampler):
             space.at(row) for row in LatinHypercube(len(space), rng=self._rng).random(first).tolist()
         ]
         self._least = first
-        self._asked: list[Point] = []
-        self._tried: list[Point] = []  # those that failed, too
-        self._points: dict[str, Point] = {}
+        self._asked: list[Configuration] = []
+        self._tried: list[Configuration] = []  # those that failed, too
+        self._configurations: dict[str, Configuration] = {}
         self._values: dict[str, list[float]] = {}
         self._learned = 0
-        self._surface: NoisySurface | None = None
+        self._model: NoisySurrogate | None = None
 
     @classmethod
     def batch_for(cls, budget: int) -> int:
         """Few, so that a proposal knows of most results."""
         return max(1, min(8, budget))
 
-    def ask(self) -> list[Point]:
+    def ask(self) -> list[Configuration]:
         """The next batch."""
         self._asked = self._spread() if len(self._values) < self._least else self._chosen()
         return self._asked
@@ -97,28 +97,28 @@ class Surrogate(Sampler):
         self._take(self._asked, results)
 
     def inform(
-        self, points: Sequence[Point], results: Sequence[Result], excesses: Sequence[Excesses]
+        self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
     ) -> None:
-        """Learn from points that were not asked for."""
-        self._take(points, self._penalty.told(results, excesses) if any(excesses) else results)
+        """Learn from configurations that were not asked for."""
+        self._take(configurations, self._penalty.penalised(results, excesses) if any(excesses) else results)
 
-    def _take(self, points: Sequence[Point], results: Sequence[Result]) -> None:
-        self._tried += points
-        for point, result in zip(points, results, strict=True):
+    def _take(self, configurations: Sequence[Configuration], results: Sequence[Result]) -> None:
+        self._tried += configurations
+        for configuration, result in zip(configurations, results, strict=True):
             if result is not None:
-                self._points[key(point)] = point
-                self._values[key(point)] = [float(value) for value in result]
+                self._configurations[key(configuration)] = configuration
+                self._values[key(configuration)] = [float(value) for value in result]
 
-    def _spread(self) -> list[Point]:
-        """The next of the first points, and random ones where some of them failed."""
+    def _spread(self) -> list[Configuration]:
+        """The next of the first configurations, and random ones where some of them failed."""
         batch, self._first = self._first[: self.batch], self._first[self.batch :]
         return [*batch, *self._random(self.batch - len(batch))]
 
-    def _random(self, count: int) -> list[Point]:
+    def _random(self, count: int) -> list[Configuration]:
         shares = self._rng.random((count, len(self.space)))
         return [self.space.at(row) for row in shares.tolist()]
 
-    def _chosen(self) -> list[Point]:
+    def _chosen(self) -> list[Configuration]:
         """Candidates that promise most."""
         seen = self._seen()
         candidates = self._new(self._candidates(seen))
@@ -126,7 +126,7 @@ class Surrogate(Sampler):
             best = self._best(candidates, PARENTS, seen, ROUGH)
             candidates = self._new([*best, *self._changes(best)])
         chosen = self._best(candidates, self.batch, seen)
-        return [*chosen[:-1], *(self._of_neglected(chosen, seen) or chosen[-1:])]
+        return [*chosen[:-1], *(self._of_rarest(chosen, seen) or chosen[-1:])]
 
     def _seen(self) -> Seen:
         """What the model rests on; sizes are learned anew where there is much more of it than there was."""
@@ -136,99 +136,104 @@ class Surrogate(Sampler):
         wide = np.where(high > low, OUTLIER * (high - low), np.inf)  # where most are equal, nothing is cut
         values = values.clip(low - wide, high + wide)
         front = non_dominated(values)
-        kept = self._kept(len(names), front)
-        known = [self._points[names[at]] for at in kept]
-        if self._surface is None or len(names) >= AGAIN * self._learned:
-            self._surface = NoisySurface.of(distances(coordinates_of(known)), values[kept], self.seed)
+        used = self._used(len(names), front)
+        known = [self._configurations[names[at]] for at in used]
+        if self._model is None or len(names) >= AGAIN * self._learned:
+            self._model = NoisySurrogate.of(distances(coordinates_of(known)), values[used], self.seed)
             self._learned = len(names)
-        return Seen(self._surface, known, values[kept], [kept.index(at) for at in front])
+        return Seen(self._model, known, values[used], [used.index(at) for at in front])
 
-    def _candidates(self, seen: Seen) -> list[Point]:
-        """Random points, and those of the front with some parameters changed."""
-        return [*self._random(RANDOM), *self._changes([seen.points[at] for at in seen.front])]
+    def _candidates(self, seen: Seen) -> list[Configuration]:
+        """Random configurations, and those of the front with some parameters changed."""
+        return [*self._random(RANDOM), *self._changes([seen.configurations[at] for at in seen.front])]
 
-    def _best(self, candidates: Sequence[Point], count: int, seen: Seen, draws: int = DRAWS) -> list[Point]:
+    def _best(
+        self, candidates: Sequence[Configuration], count: int, seen: Seen, draws: int = DRAWS
+    ) -> list[Configuration]:
         """Candidates that together add most to the hypervolume of the front.
 
         Args:
             candidates: to choose from.
             count: of the choice.
             seen: what the model rests on.
-            draws: of the worth of points.
+            draws: of the means of configurations.
         """
-        apart = distances(coordinates_of([*seen.points, *candidates]))
-        base, known = len(seen.front), len(seen.points)
+        apart = distances(coordinates_of([*seen.configurations, *candidates]))
+        base, known = len(seen.front), len(seen.configurations)
         which = [*seen.front, *range(known, known + len(candidates))]
-        worth = seen.surface.draws(apart, seen.values, which, draws, self._rng)
-        places = promising(worth, range(base, len(which)), count, range(base))
+        means = seen.model.draws(apart, seen.values, which, draws, self._rng)
+        places = promising(means, range(base, len(which)), count, range(base))
         return [candidates[place - base] for place in places]
 
-    def _of_neglected(self, chosen: Sequence[Point], seen: Seen) -> list[Point]:
-        """The most promising point of the kind that is neglected; none if there is none, or the batch has it.
+    def _of_rarest(self, chosen: Sequence[Configuration], seen: Seen) -> list[Configuration]:
+        """The most promising configuration of the rarest category; none if the batch has it, or none is rare.
 
         Args:
             chosen: the batch.
             seen: what the model rests on.
         """
-        neglected = self._neglected()
-        if neglected is None:
+        rarest = self._rarest()
+        if rarest is None:
             return []
-        path, kind = neglected
-        if any(path in point and point[path] == kind for point in chosen):
+        path, category = rarest
+        if any(path in one and one[path] == category for one in chosen):
             return []
         some = self._candidates(seen)
-        candidates = self._new([self._with(path, kind, point) for point in some if path in point])
+        candidates = self._new([self._with(path, category, one) for one in some if path in one])
         return self._best(candidates, 1, seen)
 
-    def _kept(self, count: int, front: Sequence[int]) -> list[int]:
-        """Positions of points that the model rests on."""
+    def _used(self, count: int, front: Sequence[int]) -> list[int]:
+        """Positions of configurations that the model rests on."""
         if count <= KNOWN:
             return list(range(count))
         others = np.setdiff1d(np.arange(count), front)
         more = self._rng.choice(others, max(0, KNOWN - len(front)), replace=False)
         return sorted([*front, *more.tolist()])
 
-    def _new(self, points: Sequence[Point]) -> list[Point]:
-        """Points that were not evaluated, each once; random ones if there are none."""
-        found = {key(point): point for point in points if key(point) not in self._points}
+    def _new(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Configurations that were not evaluated, each once; random ones if there are none."""
+        found = {key(one): one for one in configurations if key(one) not in self._configurations}
         return list(found.values()) or self._random(self.batch)
 
-    def _changes(self, points: Sequence[Point]) -> list[Point]:
-        """Some of the points, each with some parameters changed."""
-        return [self._changed(points[int(self._rng.integers(len(points)))]) for _ in range(CHANGED)]
+    def _changes(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Some of the configurations, each with some parameters changed."""
+        return [
+            self._changed(configurations[int(self._rng.integers(len(configurations)))])
+            for _ in range(CHANGED)
+        ]
 
-    def _changed(self, point: Point) -> Point:
-        """A point with one parameter or a few changed; a new kind brings its own at random."""
+    def _changed(self, configuration: Configuration) -> Configuration:
+        """A configuration with one parameter or a few changed; a new category brings its own at random."""
         wanted = 1 + int(self._rng.geometric(0.6))
-        names = [parameter.path for parameter in self.space if parameter.path in point]
+        names = [parameter.path for parameter in self.space if parameter.path in configuration]
         some = set(self._rng.choice(names, min(wanted, len(names)), replace=False).tolist())
-        flat: Point = {}
+        flat: Configuration = {}
         for parameter in self.space:
             path = parameter.path
-            if path not in point or (path in some and parameter.choices):
+            if path not in configuration or (path in some and parameter.choices):
                 flat[path] = parameter.at(float(self._rng.random()))
             elif path in some:
-                share = parameter.share(point[path]) + REACH * float(self._rng.normal())
+                share = parameter.share(configuration[path]) + REACH * float(self._rng.normal())
                 flat[path] = parameter.at(min(max(share, 0.0), 1.0))
             else:
-                flat[path] = point[path]
+                flat[path] = configuration[path]
         return self.space.active(flat)
 
-    def _neglected(self) -> tuple[str, Value] | None:
-        """Where the kind stands that has the least share of the points that could have it, and this kind."""
-        least, found = NEGLECTED, None
+    def _rarest(self) -> tuple[str, Value] | None:
+        """The path and the category with the least share of the configurations that could have it."""
+        least, found = RARE, None
         for parameter in self.space:
-            tried = Counter(point[parameter.path] for point in self._tried if parameter.path in point)
-            for kind in parameter.choices if tried else ():
-                share = tried[kind] * len(parameter.choices) / tried.total()
+            tried = Counter(one[parameter.path] for one in self._tried if parameter.path in one)
+            for category in parameter.choices if tried else ():
+                share = tried[category] * len(parameter.choices) / tried.total()
                 if share < least:
-                    least, found = share, (parameter.path, kind)
+                    least, found = share, (parameter.path, category)
         return found
 
-    def _with(self, path: str, kind: Value, point: Point) -> Point:
-        """A point with another kind there; what that brings is at random."""
+    def _with(self, path: str, category: Value, configuration: Configuration) -> Configuration:
+        """A configuration with another category there; the parameters it brings are random."""
         shares = self._rng.random(len(self.space)).tolist()
         random = {
             parameter.path: parameter.at(share) for parameter, share in zip(self.space, shares, strict=True)
         }
-        return self.space.active({**random, **point, path: kind})
+        return self.space.active({**random, **configuration, path: category})

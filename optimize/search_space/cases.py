@@ -1,4 +1,4 @@
-"""Cases: the scenarios and seeds in which every point of a search is evaluated, and what sums them up."""
+"""Cases: the scenarios and seeds in which every configuration is evaluated, and how they are summed up."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Robust:
     """How an objective sums up the cases.
 
     The values of the cases are compared as they are. Where one case is far smaller than the others, its
-    number of completed jobs, say, is the worst whatever the point; a metric that does not grow with the
-    case (a mean, a share) compares fairly.
+    number of completed jobs, say, is the worst whatever the configuration; a metric that does not grow with
+    the case (a mean, a share) compares fairly.
 
     Attributes:
         text: `mean`, `worst` or `quantile:SHARE`.
@@ -149,7 +149,7 @@ def check_paths(space: Space, scenario: Scenario) -> list[str]:
     """Make sure that a further scenario has what a space varies.
 
     Returns:
-        notes on bounds that it refuses; points out there would fail.
+        notes on bounds that it refuses; configurations out there would fail.
 
     Raises:
         ScenarioError: a path that leads nowhere in it, or values that it refuses.

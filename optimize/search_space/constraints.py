@@ -1,4 +1,4 @@
-"""Constraints: what a point must keep to be on the front, in every case.
+"""Constraints: what a configuration must keep to be on the front, in every case.
 
 A constraint is about the mean of a metric over the replications. Of several cases the worst counts, and of
 classes of jobs the one that loses most.
@@ -61,7 +61,7 @@ class Bounded(NamedTuple):
 
 
 def bounded(one: Constraint, cases: Cases) -> list[Bounded]:
-    """All metrics of a point that must keep a constraint."""
+    """All metrics of a configuration that must keep a constraint."""
     return [Bounded(case, name, row[name]) for case, row in cases.items() for name in one.parts(row)]
 
 
@@ -84,15 +84,15 @@ class Limit(NamedTuple):
     metric: str
 
     def of(self, cases: Cases) -> Estimate:
-        """What a point has there; of a class that it does not have, what it has of all jobs."""
+        """What a configuration has there; of a class that it does not have, what it has of all jobs."""
         return cases[self.case].get(self.metric, cases[self.case][self.constraint.metric])
 
 
-def limits(constraints: Sequence[Constraint], points: Iterable[Cases]) -> list[Limit]:
-    """Every constraint with each case and metric that must keep it at any of the points."""
+def limits(constraints: Sequence[Constraint], configurations: Iterable[Cases]) -> list[Limit]:
+    """Every constraint with each case and metric that must keep it at any of the configurations."""
     every = [
         Limit(one, known.case, known.metric)
-        for cases in points
+        for cases in configurations
         for one in constraints
         for known in bounded(one, cases)
     ]
@@ -110,5 +110,5 @@ def violation(broken: Excesses) -> float:
 
 
 def feasible(evaluation: Evaluation, constraints: Sequence[Constraint]) -> bool:
-    """Whether a point keeps all constraints, on the seeds of the search."""
+    """Whether a configuration keeps all constraints, on the seeds of the search."""
     return violation(excesses(constraints, evaluation.cases)) == 0

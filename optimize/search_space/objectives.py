@@ -27,7 +27,7 @@ def objectives_of(names: Sequence[str]) -> tuple[Objective, ...]:
 
 
 def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) -> None:
-    """Make sure that every case measures some metrics, at some point of the space at least.
+    """Make sure that every case measures some metrics, at some configuration of the space at least.
 
     Cases are built for it, not run; that also defines metrics that only some scenarios have.
 

@@ -41,10 +41,10 @@ class Parameter:
         """All values it can take; a continuous range has none to list."""
         return self.choices or (range(int(self.low), int(self.high) + 1) if self.whole else ())
 
-    def exists(self, point: Mapping[str, Value]) -> bool:
-        """Whether its conditions hold at a point that has values for the parameters before it."""
+    def exists(self, configuration: Mapping[str, Value]) -> bool:
+        """Whether its conditions hold at a configuration that has values for the parameters before it."""
         for path, values in self.when.items():
-            if path not in point or not among(point[path], values):
+            if path not in configuration or not among(configuration[path], values):
                 return False
         return True
 

@@ -16,8 +16,8 @@ def within_parts(
 ) -> dict[str, Parameter]:
     """Parameters as they are searched: those of a part that is varied exist while it is on.
 
-    Those of parts that are off are left out, and those that only exist beside them. So no two points set the
-    same scenario. A table that several varied parts keep on is not told apart.
+    Those of parts that are off are left out, and those that only exist beside them. So no two configurations
+    set the same scenario. A table that several varied parts keep on counts as one.
 
     Args:
         parameters: by path.

@@ -24,9 +24,9 @@ class Problem:
     Attributes:
         space: what is varied.
         objectives: what is traded off.
-        cases: in which every point is evaluated; empty for the scenario and the seed alone.
+        cases: in which every configuration is evaluated; empty for the scenario and the seed alone.
         robust: how an objective sums up the cases.
-        constraints: what a point must keep, in every case.
+        constraints: what a configuration must keep, in every case.
         notes: what a user should know, a line each.
     """
 
@@ -70,7 +70,7 @@ def problem_of(
         cases if others or seeds else (),
         summing,
         constraints_of(required),  # again: the units of some metrics are known only now
-        tuple(f"{note}; such points will fail" for note in notes),
+        tuple(f"{note}; such configurations will fail" for note in notes),
     )
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gridtune.optimize.records.evaluations import Constraint, Objective
+from gridtune.optimize.search_space.baseline import Baseline
 from gridtune.optimize.search_space.cases import MEAN, Case, Robust
-from gridtune.optimize.search_space.space import Point, Space
-from gridtune.optimize.search_space.today import Today
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.scenario import Scenario
 
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
@@ -26,14 +26,14 @@ class Settings:
         space: what is varied.
         objectives: what is traded off.
         sampler: name of it.
-        batch: points that it proposes at once.
+        batch: configurations that it proposes at once.
         seed: of workloads and sampler.
         replications: of each configuration in the search.
-        cases: in which every point is evaluated; empty for the scenario and the seed alone.
+        cases: in which every configuration is evaluated; empty for the scenario and the seed alone.
         robust: how an objective sums up the cases.
-        constraints: what a point must keep, in every case.
-        today: the scenario as it stands, which is evaluated before all others; None if it is not.
-        starts: points to evaluate next, before the sampler's own.
+        constraints: what a configuration must keep, in every case.
+        baseline: the scenario's own configuration, evaluated before all others; None if it is not.
+        starts: configurations to evaluate next, before the sampler's own.
     """
 
     scenario: Scenario
@@ -46,8 +46,8 @@ class Settings:
     cases: tuple[Case, ...] = ()
     robust: Robust = Robust(MEAN, None)
     constraints: tuple[Constraint, ...] = ()
-    today: Today | None = None
-    starts: tuple[Point, ...] = ()
+    baseline: Baseline | None = None
+    starts: tuple[Configuration, ...] = ()
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)
@@ -59,7 +59,7 @@ class Settings:
         return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
 
     def watched(self, measured: Iterable[str]) -> tuple[str, ...]:
-        """Metrics that decide what becomes of a point: the objectives, and what is constrained.
+        """Metrics that decide what becomes of a configuration: the objectives, and what is constrained.
 
         Args:
             measured: all metrics, of which some are constrained by class of jobs.
@@ -85,7 +85,7 @@ class Settings:
             "cases": [case.as_json() for case in self.cases],
             "robust": self.robust.text,
             "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
-            "today": None if self.today is None else self.today.as_json(),
+            "baseline": None if self.baseline is None else self.baseline.as_json(),
             "starts": list(self.starts),
         }
         plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
@@ -108,6 +108,7 @@ class Settings:
             )
             for case in stored.get("cases", ())
         )
+        standing = stored["baseline"]
         return cls(
             Scenario(stored["scenario"], stored["document"], Path(base), pinned=stored.get("plugins", {})),
             Space.of_json(stored["space"]),
@@ -119,7 +120,7 @@ class Settings:
             tuple(cases),
             Robust.of(stored.get("robust", MEAN)),
             stored_constraints(stored),
-            None if stored.get("today") is None else Today.of_json(stored["today"]),
+            Baseline.of_json(standing) if standing else None,
             tuple(stored.get("starts", ())),
         )
 
@@ -135,7 +136,7 @@ class Settings:
         changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
         if set(map(str, self.constraints)) != set(map(str, stored_constraints(stored))):
             changed.append("the constraints")
-        changed += [] if mine["starts"] == stored.get("starts", []) else ["the points to start from"]
+        changed += [] if mine["starts"] == stored.get("starts", []) else ["the configurations to start from"]
         found = [f"{' and '.join(changed)} changed"] if changed else []
         robust = stored.get("robust", MEAN)
         found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []

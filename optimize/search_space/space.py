@@ -1,8 +1,9 @@
 """Search spaces: what may be varied, between which bounds, and under which conditions.
 
-A point maps the paths of its *active* parameters to values: a parameter with conditions (`when`) exists
-only where the parameters it depends on exist and have one of the named values. Samplers that know nothing of
-conditions work on flat points, which have a value for every parameter; `active` drops what does not count.
+A configuration maps the paths of its *active* parameters to values: a parameter with conditions (`when`)
+exists only where the parameters it depends on exist and have one of the named values. Samplers that know
+nothing of conditions work on flat configurations, which have a value for every parameter; `active` drops what
+does not count.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.sweep import Bounds, parse_variation
 from gridtune.scenarios.tables.search import Choices, Range, SearchSpec
 
-Point = dict[str, Value]
+Configuration = dict[str, Value]
 
-LISTABLE = 100_000  # points of a space that may be listed, at most
+LISTABLE = 100_000  # configurations of a space that may be listed, at most
 BRANCHES = 256  # combinations of conditions that are tried out before a search, at most
 
 
@@ -78,43 +79,43 @@ class Space:
     def __len__(self) -> int:
         return len(self.parameters)
 
-    def active(self, flat: Mapping[str, Value]) -> Point:
-        """The point that a flat one stands for: active parameters only, in the order of the space."""
-        point: Point = {}
+    def active(self, flat: Mapping[str, Value]) -> Configuration:
+        """The configuration that a flat one stands for: active parameters only, in the order of the space."""
+        configuration: Configuration = {}
         for parameter in self.parameters:
-            if parameter.exists(point):
-                point[parameter.path] = flat[parameter.path]
-        return point
+            if parameter.exists(configuration):
+                configuration[parameter.path] = flat[parameter.path]
+        return configuration
 
-    def at(self, shares: Sequence[float]) -> Point:
-        """The point at a place in the unit cube, one share per parameter."""
+    def at(self, shares: Sequence[float]) -> Configuration:
+        """The configuration at a place in the unit cube, one share per parameter."""
         pairs = zip(self.parameters, shares, strict=True)
         return self.active({parameter.path: parameter.at(float(share)) for parameter, share in pairs})
 
     def size(self) -> int | None:
-        """Number of different points; None if a range is continuous or there are too many to list."""
+        """Number of different configurations; None if a range is continuous or there are too many to list."""
         if any(parameter.size is None for parameter in self.parameters):
             return None
         if not any(parameter.when for parameter in self.parameters):
             count = prod(parameter.size or 0 for parameter in self.parameters)
         else:
-            count = sum(1 for _ in islice(self.points(), LISTABLE + 1))
+            count = sum(1 for _ in islice(self.configurations(), LISTABLE + 1))
         return count if count <= LISTABLE else None
 
-    def points(self) -> Iterator[Point]:
-        """Every point of a space without continuous ranges, one after the other."""
+    def configurations(self) -> Iterator[Configuration]:
+        """Every configuration of a space without continuous ranges, one after the other."""
         yield from self._extended({}, 0)
 
-    def _extended(self, point: Point, at: int) -> Iterator[Point]:
+    def _extended(self, configuration: Configuration, at: int) -> Iterator[Configuration]:
         if at == len(self.parameters):
-            yield dict(point)
+            yield dict(configuration)
             return
         parameter = self.parameters[at]
-        if not parameter.exists(point):
-            yield from self._extended(point, at + 1)
+        if not parameter.exists(configuration):
+            yield from self._extended(configuration, at + 1)
             return
         for value in parameter.values():
-            yield from self._extended({**point, parameter.path: value}, at + 1)
+            yield from self._extended({**configuration, parameter.path: value}, at + 1)
 
     def describe(self) -> str:
         """For humans, a line per parameter."""
@@ -159,13 +160,13 @@ class Space:
         )
 
     def check(self, scenario: Scenario) -> list[str]:
-        """Try points of every branch on the scenario, without running it.
+        """Try configurations of every branch on the scenario, without running it.
 
         Returns:
-            notes on bounds that the scenario refuses; points out there would fail.
+            notes on bounds that the scenario refuses; configurations out there would fail.
 
         Raises:
-            ScenarioError: a branch of which every point tried was refused, or such a choice.
+            ScenarioError: a branch of which every configuration tried was refused, or such a choice.
         """
         notes: list[str] = []
         for branch in self._branches():
@@ -196,38 +197,38 @@ class Space:
             for parameter in self.parameters:
                 if parameter.path in base and parameter.path not in branch:
                     for value in parameter.choices:
-                        point = {**self._flat(0.5), **base, parameter.path: value}
-                        yield scenario.override(self.active(point))
+                        configuration = {**self._flat(0.5), **base, parameter.path: value}
+                        yield scenario.override(self.active(configuration))
 
-    def _accepted(self, scenario: Scenario, branch: Point) -> Point:
-        """A point of the branch that the scenario takes."""
+    def _accepted(self, scenario: Scenario, branch: Configuration) -> Configuration:
+        """A configuration of the branch that the scenario takes."""
         first: ScenarioError | None = None
         for share in (0.5, 0.0, 1.0, 0.25, 0.75, 0.1, 0.9):
-            point = self.active({**self._flat(share), **branch})
+            configuration = self.active({**self._flat(share), **branch})
             try:
-                scenario.override(point)
+                scenario.override(configuration)
             except ScenarioError as error:
                 first = first or error
             else:
-                return point
+                return configuration
         assert first is not None
         at = ", ".join(f"{path} = {value}" for path, value in branch.items())
         raise ScenarioError(
             [f"search space{f', where {at}' if at else ''}: {fault}" for fault in first.faults]
         )
 
-    def _flat(self, share: float) -> Point:
+    def _flat(self, share: float) -> Configuration:
         return {parameter.path: parameter.at(share) for parameter in self.parameters}
 
-    def _branches(self) -> list[Point]:
+    def _branches(self) -> list[Configuration]:
         """Combinations of the values that conditions ask for, as far as they can occur together."""
         deciding = {path for parameter in self.parameters for path in parameter.when}
         axes = [(p.path, p.choices or _asked(p.path, self.parameters)) for p in self if p.path in deciding]
-        found: dict[str, Point] = {}
+        found: dict[str, Configuration] = {}
         for values in islice(product(*(values for _, values in axes)), BRANCHES):
-            point = dict(zip((path for path, _ in axes), values, strict=True))
-            active = self.active({**self._flat(0.5), **point})
-            branch = {path: active[path] for path in point if path in active}
+            configuration = dict(zip((path for path, _ in axes), values, strict=True))
+            active = self.active({**self._flat(0.5), **configuration})
+            branch = {path: active[path] for path in configuration if path in active}
             found.setdefault(key(branch), branch)
         return list(found.values())
 
@@ -252,9 +253,9 @@ def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) 
                 )
 
 
-def key(point: Mapping[str, Value]) -> str:
-    """What two points have in common exactly if they are the same point."""
-    return json.dumps(sorted(point.items()))
+def key(configuration: Mapping[str, Value]) -> str:
+    """What two configurations have in common exactly if they are the same configuration."""
+    return json.dumps(sorted(configuration.items()))
 
 
 def _asked(path: str, parameters: Sequence[Parameter]) -> tuple[Value, ...]:

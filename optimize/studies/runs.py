@@ -65,7 +65,7 @@ def line_of(study: str, run: Run) -> str:
 
 
 def parsed(text: str | bytes) -> tuple[str, Run | str] | None:
-    """The study of a line, and its run, `begun` or `resumed`; None if no search wrote it as it stands."""
+    """The study of a line, and its run, `begun` or `resumed`; None if no search wrote it so."""
     try:
         row = json.loads(text)
         if type(row["study"]) is not str:

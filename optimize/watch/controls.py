@@ -17,7 +17,7 @@ from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 
-AS_IT_STANDS = "as it stands"
+AS_IN_SCENARIO = "as in the scenario"
 STOPS = 13  # values offered of a logarithmic range
 
 
@@ -27,12 +27,12 @@ class Control:
 
     Attributes:
         parameter: what may be set, between which bounds and under which conditions.
-        today: what the scenario says; None where nothing does.
+        baseline: what the scenario says; None where nothing does.
         default_policy: path and kind of the policy whose parameter it is, where the scenario names none.
     """
 
     parameter: Parameter
-    today: Value | None
+    baseline: Value | None
     default_policy: tuple[str, str] | None = None
 
     @property
@@ -41,12 +41,12 @@ class Control:
         part = self.parameter
         if part.choices:
             found: list[Value] = list(part.choices)
-        elif part.log or self.today is None:
+        elif part.log or self.baseline is None:
             found = [_round(part.at(k / (STOPS - 1))) for k in range(STOPS)]
         else:
             return ()
-        if self.today is not None and self.today not in found:
-            found.append(self.today)
+        if self.baseline is not None and self.baseline not in found:
+            found.append(self.baseline)
             if not part.choices:
                 found.sort(key=float)
         return tuple(dict.fromkeys(found))
@@ -56,29 +56,31 @@ class Control:
         """As SolaraViz wants it: a selection, or a slider that takes in what the scenario says."""
         part, label = self.parameter, self.parameter.path
         if values := self.values:
-            names = [] if self.today is not None else [AS_IT_STANDS]
+            names = [] if self.baseline is not None else [AS_IN_SCENARIO]
             names += map(_name, values)
             return {
                 "type": "Select",
                 "label": label,
                 "values": names,
-                "value": AS_IT_STANDS if self.today is None else _name(self.today),
+                "value": AS_IN_SCENARIO if self.baseline is None else _name(self.baseline),
             }
-        assert self.today is not None
-        today = float(self.today)
-        low, high = min(part.low, today), max(part.high, today)
+        assert self.baseline is not None
+        value = float(self.baseline)
+        low, high = min(part.low, value), max(part.high, value)
         if part.whole:
-            facts = {"min": int(low), "max": int(high), "step": 1, "value": int(today)}
+            facts = {"min": int(low), "max": int(high), "step": 1, "value": int(value)}
             return {"type": "SliderInt", "label": label, **facts}
         step = 10.0 ** round(log10((high - low) / 100)) if high > low else 1.0
-        return {"type": "SliderFloat", "label": label, "min": low, "max": high, "step": step, "value": today}
+        return {"type": "SliderFloat", "label": label, "min": low, "max": high, "step": step, "value": value}
 
     def value(self, shown: Any) -> Value | None:
         """What the widget means by what it shows; None for what the scenario says."""
         if not self.values:
             given: Value = shown
             return None if given == self.widget["value"] else given
-        return next((value for value in self.values if _name(value) == shown and value != self.today), None)
+        return next(
+            (value for value in self.values if _name(value) == shown and value != self.baseline), None
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Controls:
                 if control.default_policy is not None:
                     changed.setdefault(*control.default_policy)
                 changed[path] = value
-            stands = control.today if value is None else value
+            stands = control.baseline if value is None else value
             if stands is not None:
                 whole[path] = stands
         return changed
@@ -126,7 +128,7 @@ def controls_of(scenario: Scenario) -> Controls:
             if not any(fnmatchcase(other, part.path) for other in taken)
         ]
     return Controls(
-        tuple(Control(part, _today(scenario, part.path), _default(scenario, part.path)) for part in known)
+        tuple(Control(part, _value(scenario, part.path), _default(scenario, part.path)) for part in known)
     )
 
 
@@ -187,7 +189,7 @@ def _fits(scenario: Scenario, path: str, kind: str) -> bool:
     return True
 
 
-def _today(scenario: Scenario, path: str) -> Value | None:
+def _value(scenario: Scenario, path: str) -> Value | None:
     """What a scenario says at a path, defaults included; None if nothing, or more than one value."""
     found = {repr(value): value for value in _at(scenario.active, path.split("."))}
     if len(found) != 1:

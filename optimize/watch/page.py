@@ -30,7 +30,7 @@ class Watched:
     """What is watched.
 
     Attributes:
-        scenario: as it stands, before any control is touched.
+        scenario: before any control is touched.
         seed: to begin with.
         step_length: of a step of the view, s.
         controls: what can be set.

@@ -84,7 +84,7 @@ class Scenario(documents.Scenario):
         """Simulate it.
 
         Args:
-            seed: of all random streams, non-negative; equal seeds give equal results, whatever `jobs`.
+            seed: of all random numbers, non-negative; equal seeds give equal results, whatever `jobs`.
             replications: how many runs, each on a workload of its own.
             jobs: worker processes.
             events: whether to keep the table of events: every transition of every job.

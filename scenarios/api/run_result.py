@@ -110,7 +110,7 @@ class Result:
         """A row for each job: `id`, `user`, `group`, `kind`, `site`, `node`, `state`, times, work.
 
         `submit`, `queued`, `start`, `end` and `deadline` are in s (nan: never), `runtime` and `estimate` in s
-        at speed 1, `wasted` in slot-seconds. Of several replications all, told apart by `replication`.
+        at speed 1, `wasted` in slot-seconds. Of several replications all, with a column `replication`.
 
         Example:
             >>> jobs = result.jobs

@@ -162,7 +162,7 @@ def sweep(
         vary: values by dotted path: a list of values, or a tuple `(low, high, count)` or
             `(low, high, count, "log")`. Or texts as on the command line, `PATH=V1,V2,…` or
             `PATH=LOW:HIGH:COUNT[:log]`.
-        seed: of all random streams, non-negative.
+        seed: of all random numbers, non-negative.
         replications: runs of each point.
         jobs: worker processes.
         objectives: metrics to show; those of the scenario's search if left out.

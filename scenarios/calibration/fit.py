@@ -16,7 +16,7 @@ from gridtune.scenarios.errors import ScenarioError
 
 FEWEST = 4  # weeks of a log, or logs
 FITTED = 2 / 3  # of the log by which settings are chosen; the rest judges them
-ENOUGH = 30_000  # jobs by which settings are told apart; of a longer log the busiest weeks are taken
+ENOUGH = 30_000  # jobs by which settings are compared; of a longer log the busiest weeks are taken
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from gridtune.scenarios.simulation.simulate import simulate
 SITE = "site.cluster"
 NODES = f"{SITE}.nodes"  # in settings as a share of those that a log has
 OVERHEAD = f"{SITE}.start_overhead"
-PRICE = 0.01  # of loss, that each setting beyond the policy has to be worth
+PRICE = 0.01  # of loss, that each setting beyond the policy has to save
 Values = dict[str, Any]
 
 log = logging.getLogger("gridtune")

@@ -23,20 +23,20 @@ def paths_of(scenario: Scenario) -> Iterator[Said]:
 
 
 def values_at(scenario: Scenario, path: str) -> Iterator[Said]:
-    """Values that a path can have: all where they are few, else that of today and bounds of a search."""
-    today = meaning(scenario, path).value
-    if today is not None:
-        yield _written(today), "as it stands"
+    """Values that a path can have: all where they are few, else its own and the bounds of a search."""
+    own = meaning(scenario, path).value
+    if own is not None:
+        yield _written(own), "the scenario's own"
     for known, value, kind in _walk(scenario.spec, ""):
         if known != path:
             continue
         if isinstance(value, Policy):
-            families = (policy for policy in policies(type(value).family) if policy.kind != today)
+            families = (policy for policy in policies(type(value).family) if policy.kind != own)
             yield from ((policy.kind, _first_line(policy)) for policy in families)
         elif kind is bool:
-            yield from ((_written(other), "") for other in (True, False) if other is not today)
+            yield from ((_written(other), "") for other in (True, False) if other is not own)
         elif get_origin(kind) is Literal:
-            yield from ((_written(other), "") for other in get_args(kind) if other != today)
+            yield from ((_written(other), "") for other in get_args(kind) if other != own)
         elif isinstance(kind, dataclasses.Field):
             bounds = (kind.metadata.get(name) for name in ("low", "high"))
             yield from ((_written(bound), "bound of a search") for bound in bounds if bound is not None)

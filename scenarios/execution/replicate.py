@@ -1,4 +1,4 @@
-"""Replications: one scenario, several random streams, and what they say together."""
+"""Replications: runs of one scenario with different random numbers, and their summaries."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Task:
     Attributes:
         scenario: what to run.
         values: to set in it, by path.
-        seed, replication: of the random streams.
+        seed, replication: of the random numbers.
     """
 
     scenario: Scenario

@@ -73,7 +73,7 @@ def draw_schedules(runs: Mapping[str, RunTables], window: tuple[float, float] | 
     """The charts of several runs, one above the other, over the same time.
 
     Args:
-        runs: by what tells them apart.
+        runs: by what distinguishes them.
         window: times to show, s; left out, what is shown of the first run alone.
 
     Raises:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Window = tuple[float, float] | None
-Runs = Mapping[str, RunTables]  # by what tells them apart
+Runs = Mapping[str, RunTables]  # by what distinguishes them
 
 SIZES = (1, 8, 32, 128)  # processors up to which a class goes
 HOUR = 3600.0  # s

@@ -60,7 +60,7 @@ def draw_runs(runs: Mapping[str, RunTables], kind: str, window: Window = None) -
     """Draw several runs in one picture.
 
     Args:
-        runs: tables of each, by what tells them apart.
+        runs: tables of each, by what distinguishes them.
         kind: one of `OVERLAYS`.
         window: times to show, s; left out, all or what can be seen.
 

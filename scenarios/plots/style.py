@@ -33,7 +33,7 @@ MARKS = {  # how that stands in the file, at its start or its end
 LOOK = 1 << 16  # bytes at start and end
 FORMATS = tuple(METADATA)
 
-# Okabe and Ito's colours, told apart with every common form of colour blindness.
+# Okabe and Ito's colours, distinct with every common form of colour blindness.
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, YELLOW = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442",
 )  # fmt: skip

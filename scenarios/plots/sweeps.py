@@ -26,7 +26,7 @@ def draw_sweep(
     """Metrics over a varied value, with bands of 95 % confidence.
 
     The light band is the interval of each mean. The dark one leaves out what the points share because
-    replication k has the same workload in all of them: it shows how surely they differ.
+    replication k has the same workload in all of them: it shows whether they differ significantly.
 
     The axis shows the varied numbers with the most values, on a logarithmic scale where they are spaced so;
     every combination of the other varied values is a line. Where nothing but names was varied, they stand

@@ -59,7 +59,7 @@ def published(
         axes: where.
         label: which source it stands in, and what it is.
         x, y: in the units of the axes; at least one.
-        dashes: of the line, to tell two of them apart.
+        dashes: of the line, to distinguish two of them.
     """
     if x is None:
         axes.axhline(y or 0.0, color=PUBLISHED, linestyle=dashes, linewidth=1.2, label=label)

@@ -140,7 +140,7 @@ def mean(values: Sequence[float], statistic: str = "mean") -> Estimate:
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """The mean of first minus second, run by run: both had the same random streams.
+    """The mean of first minus second, run by run: both had common random numbers.
 
     Raises:
         ValueError: not as many of one as of the other.
@@ -198,7 +198,7 @@ def share(holds: Sequence[bool]) -> Estimate:
 class Always(Finding):
     """Something expected of every run; `estimate` is the share of runs in which it fails.
 
-    Met if no run is an exception, not met if more than one run in twenty surely is, else undecided: no
+    Met if no run is an exception, not met if significantly more than one run in twenty is, else undecided: no
     number of runs could show that there is no exception at all.
     """
 

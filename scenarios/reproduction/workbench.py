@@ -1,4 +1,4 @@
-"""What an experiment works with: runs over common random streams, a size, and a place for figures."""
+"""What an experiment works with: runs with common random numbers, a size, and a place for figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Workbench:
 
     Attributes:
         pool: who runs.
-        replications: runs of each point, with random streams that all points share.
+        replications: runs of each point, with random numbers that all points share.
         seed: of all runs.
         out: folder for figures and tables; exists.
         quick: whether experiments are done at reduced size.

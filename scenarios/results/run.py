@@ -20,7 +20,7 @@ class Run:
 
     Attributes:
         scenario: what was run.
-        seed, replication: of its random streams.
+        seed, replication: of its random numbers.
         metrics: by name.
         users: outcomes by user.
         record: jobs, stays, signals, messages, events.

@@ -193,7 +193,7 @@ def _without(conf: SlurmConf, levels: Sequence[Line], site: Mapping[str, Any]) -
     for flag in sorted(flags - {"NO_FAIR_TREE", "FAIR_TREE"}):
         yield f"PriorityFlags {flag}"
     if float(conf.options.get("priorityweightqos", "0")):
-        yield "PriorityWeightQOS: jobs of a log are not told apart by QOS"
+        yield "PriorityWeightQOS: a log does not say the QOS of its jobs"
     tiers = {line.get("prioritytier", "1") for line in conf.partitions}
     if float(conf.options.get("priorityweightpartition", "0")) and len(tiers) > 1:
         yield "PriorityTier beside PriorityWeightPartition: queues are tiers or factors"

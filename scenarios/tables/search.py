@@ -60,8 +60,8 @@ class SearchSpec(Table):
     """What a search varies and what it trades off.
 
     `space` maps paths to a list of choices, to `{low, high, log}`, or to `{choices}`; `when` makes a
-    parameter exist only where others have given values. A point that breaks a constraint of `require` is
-    never on the front. `replications` holds unless a search is asked for another number.
+    parameter exist only where others have given values. A configuration that breaks a constraint of
+    `require` is never on the front. `replications` holds unless a search is asked for another number.
     """
 
     objectives: list[str] = Field(default=["unhappy_users", "unfairness", "completed"], min_length=1)
@@ -70,8 +70,8 @@ class SearchSpec(Table):
     )
     allow_loss: bool = Field(
         default=False,
-        description="whether points may lose more mandatory work than the scenario as it stands; else such "
-        "points are never on the front",
+        description="whether configurations may lose more mandatory work than the baseline; else such "
+        "configurations are never on the front",
     )
     allow_starvation: bool = Field(
         default=False,
@@ -82,7 +82,7 @@ class SearchSpec(Table):
     replications: int = Field(default=1, ge=1, description="runs of every configuration in the search")
     start: list[dict[str, Value]] = Field(
         default_factory=list,
-        description="settings to evaluate after today's, e.g. those of a paper: values by path; what is left "
-        "out is as today",
+        description="settings to evaluate after the baseline, e.g. those of a paper: values by path; what is "
+        "left out is as in the baseline",
     )
     space: dict[str, Annotated[Choices | Range, BeforeValidator(_parameter)]] = Field(default_factory=dict)

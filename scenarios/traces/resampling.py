@@ -1,6 +1,6 @@
 """Logs that could have been: a log's weeks or users drawn anew, or its submissions shaken.
 
-A replay repeats one log, so that all its replications are equal and say nothing of luck. Resampled logs
+A replay repeats one log, so that all its replications are equal and have no noise. Resampled logs
 differ as the log's own weeks or users do, and keep the structure within them: bursts, sessions, cycles of
 days and weeks.
 

@@ -76,7 +76,7 @@ StudyOrScenario = Annotated[
         autocompletion=completion.scenarios,
     ),
 ]
-Point = Annotated[str, typer.Argument(help="A number, the letter of a recommendation, or baseline.")]
+Configuration = Annotated[str, typer.Argument(help="A number, the letter of a recommendation, or baseline.")]
 RunsAndPicture = Annotated[
     list[str] | None,
     typer.Argument(
@@ -122,7 +122,7 @@ Scenarios = Annotated[
 ]
 
 # How often and where things run.
-Seed = Annotated[int, _count("Seed of all random streams.", limits.SEED, least=0)]
+Seed = Annotated[int, _count("Seed of all random numbers.", limits.SEED, least=0)]
 Seeds = Annotated[
     str | None, _what(metavar="N,N,…", help="Workload seeds that every configuration must handle.")
 ]
@@ -197,7 +197,9 @@ TableOutput = Annotated[TableFormat, _output("--format", help="What goes to stan
 FrontOutput = Annotated[FrontFormat, _output("--format", help="What goes to standard output.")]
 Out = Annotated[Path | None, _keep(help="Folder for results.")]
 FiguresOut = Annotated[Path | None, _keep(help="Folder for figures; results/PAPER by default.")]
-Quick = Annotated[bool, _how("--quick", help="Do it at reduced size: fewer points, smaller workloads.")]
+Quick = Annotated[
+    bool, _how("--quick", help="Do it at reduced size: fewer configurations, smaller workloads.")
+]
 PictureOut = Annotated[Path | None, _output(help="File to draw (png, svg, pdf).")]
 All = Annotated[bool, _output("--all", help="Print every metric, by the part that it is about.")]
 Events = Annotated[bool, _keep("--events", help="Keep the event table.")]

@@ -1,7 +1,8 @@
 """An analytic stand-in for a federation: the space of `scenarios/federation.toml`, exact truths, noise.
 
-All streams move all points together (the workload's luck), and each point has luck of its own beside it, more
-of it where pilots are used. Because the truth is known, statements of a search can be counted right or wrong.
+A replication moves all configurations together (the workload's noise), and each configuration has noise of
+its own beside it, more of it where pilots are used. Because the truth is known, statements of a search can
+be counted right or wrong.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from pathlib import Path
 import numpy as np
 
 from gridtune.model.metrics.registry import Metric
+from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.space import Space, key
-from gridtune.optimize.search_space.today import today_of
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Task
 
 SCENARIO = Path(__file__).parent / "scenarios" / "federation.toml"
 OBJECTIVES = ("unhappy_users", "unfairness", "completed_work")
 UNITS = ("users", "", "s")
-SHARED = np.array([3.8, 0.13, 18_500.0])  # sd per run of what all points share
-OWN = np.array([1.0, 0.035, 6_600.0])  # sd per run of a point's own luck
+SHARED = np.array([3.8, 0.13, 18_500.0])  # sd per run of what all configurations share
+OWN = np.array([1.0, 0.035, 6_600.0])  # sd per run of a configuration's own noise
 
 
 def _on(value: float, low: float, high: float) -> float:
@@ -33,7 +34,7 @@ def _on(value: float, low: float, high: float) -> float:
 
 
 def truth(values: Mapping[str, object]) -> np.ndarray:
-    """Expected unhappy users, unfairness and completed work (s) of a point of that space."""
+    """Expected unhappy users, unfairness and completed work (s) of a configuration of that space."""
 
     def number(path: str) -> float:
         return float(values[path])  # type: ignore[arg-type]
@@ -104,18 +105,18 @@ def scenario() -> Scenario:
 
 
 @cache
-def today() -> dict[str, object]:
+def baseline() -> dict[str, object]:
     """The settings that stand in the scenario."""
-    return dict(today_of(scenario(), Space.of(scenario())).point)
+    return dict(baseline_of(scenario(), Space.of(scenario())).configuration)
 
 
 def run(task: Task) -> dict[str, Metric]:
-    """One run: the truth, what the stream does to all points, and luck of the point's own."""
-    point = task.values or today()
+    """One run: the truth, the replication effect on all configurations, and each one's own noise."""
+    configuration = task.values or baseline()
     shared = np.random.default_rng([task.seed, task.replication]).normal(size=3) * SHARED
-    own = np.random.default_rng([zlib.crc32(key(point).encode()), task.seed, task.replication])
-    scale = 1.4 if point["middleware.kind"] == "pilot" else 0.9
-    values = truth(point) + shared + scale * OWN * own.normal(size=3)
+    own = np.random.default_rng([zlib.crc32(key(configuration).encode()), task.seed, task.replication])
+    scale = 1.4 if configuration["middleware.kind"] == "pilot" else 0.9
+    values = truth(configuration) + shared + scale * OWN * own.normal(size=3)
     return {
         name: Metric(float(value), unit) for name, unit, value in zip(OBJECTIVES, UNITS, values, strict=True)
     }

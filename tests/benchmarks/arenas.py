@@ -1,4 +1,4 @@
-"""Where searches are judged: a scenario, how a run of it is had, and what its points are truly worth."""
+"""Arenas of searches: a scenario, how its runs are made, and the true means of its configurations."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Arena:
         objectives: names of what is traded off.
         work: gives the metrics of a run.
         best, worst: corners of the box in which hypervolume is measured, in the units of the objectives.
-        exact: gives the truth of a point at once; None where it takes runs.
+        exact: gives the truth of a configuration at once; None where it takes runs.
         truth_seed: of the runs that give truths.
-        known: fresh runs by point and number of runs, runs x objectives.
+        known: validation runs by configuration and number of runs, runs x objectives.
     """
 
     name: str
@@ -52,40 +52,44 @@ class Arena:
         """The objectives with their directions."""
         return objectives_of(self.objectives)
 
-    def truth(self, points: Sequence[Mapping[str, Value]], runs: int) -> Array:
-        """What points are worth, to be minimised, points x objectives.
+    def truth(self, configurations: Sequence[Mapping[str, Value]], runs: int) -> Array:
+        """True means of configurations, to be minimised, configurations x objectives.
 
         Args:
-            points: no values at all for the scenario as it stands.
-            runs: of each, under streams that no search has; not needed where the truth is exact.
+            configurations: no values at all for the baseline.
+            runs: of each, under seeds that no search has; not needed where the truth is exact.
         """
         rows = [
-            self._exactly(point) if self.exact else self._runs(point, runs).mean(axis=0) for point in points
+            self._exactly(one) if self.exact else self._runs(one, runs).mean(axis=0) for one in configurations
         ]
-        return np.array(rows, dtype=float).reshape(len(points), len(self.objectives)) * signs(self.goals)
+        return np.array(rows, dtype=float).reshape(len(configurations), len(self.objectives)) * signs(
+            self.goals
+        )
 
-    def volume(self, points: Array) -> float:
-        """Hypervolume of points, given as `truth` does, as a share of the box."""
+    def volume(self, configurations: Array) -> float:
+        """Hypervolume of configurations, given as `truth` does, as a share of the box."""
         import moocore
 
         low, high = (np.array(corner) * signs(self.goals) for corner in (self.best, self.worst))
-        return float(moocore.hypervolume((points - low) / (high - low), ref=np.ones(len(low))))
+        return float(moocore.hypervolume((configurations - low) / (high - low), ref=np.ones(len(low))))
 
-    def _exactly(self, point: Mapping[str, Value]) -> Array:
+    def _exactly(self, configuration: Mapping[str, Value]) -> Array:
         assert self.exact is not None
-        return self.exact(point or analytic.today())  # type: ignore[arg-type]
+        return self.exact(configuration or analytic.baseline())  # type: ignore[arg-type]
 
     def error(self, to: Mapping[str, Value], start: Mapping[str, Value], runs: int) -> Array:
-        """Standard error of the true difference between two points, by objective; 0 where it is exact."""
+        """Standard error of the true difference of two configurations, by objective; 0 where it is exact."""
         if self.exact:
             return np.zeros(len(self.objectives))
         gaps = self._runs(to, runs) - self._runs(start, runs)
         return np.asarray(gaps.std(axis=0, ddof=1) / np.sqrt(runs))
 
-    def _runs(self, point: Mapping[str, Value], runs: int) -> Array:
-        name = (key(point), runs)
+    def _runs(self, configuration: Mapping[str, Value], runs: int) -> Array:
+        name = (key(configuration), runs)
         if name not in self.known:
-            made = [self.work(Task(self.scenario, dict(point), self.truth_seed, k)) for k in range(runs)]
+            made = [
+                self.work(Task(self.scenario, dict(configuration), self.truth_seed, k)) for k in range(runs)
+            ]
             self.known[name] = np.array([[one[goal].value for goal in self.objectives] for one in made])
         return self.known[name]
 

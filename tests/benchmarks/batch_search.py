@@ -6,13 +6,13 @@ It goes on where it was stopped: the study and every single run are kept in the 
 
 For each log `batch/replay` is searched for little waiting, slow-down and unfairness to users on logs whose
 weeks are drawn from the even ones of the log, beginning with EASY, conservative backfilling, fair share, and
-age with some fair share. The points of its front that have less waiting and slow-down there than both are run
-again on further draws of even weeks. The rule by which one is chosen, before odd weeks are looked at: of
-those that are there no less fair than either plain policy the one with the least slow-down; if there is none,
-the fairest. It and the two are then run on draws of odd weeks, each on the same ones, and their differences
-are taken draw by draw. A log of a site that is hardly busy says little of policies: `--compression` brings
-its jobs so many times closer. `--further` runs what was chosen, and the two, on more draws of odd weeks.
-Unfairness is 1 - Jain's index of the users' mean slow-downs.
+age with some fair share. The configurations of its front that have less waiting and slow-down there than both
+are run again on further draws of even weeks. The rule by which one is chosen, before odd weeks are looked at:
+of those that are there no less fair than either plain policy the one with the least slow-down; if there is
+none, the fairest. It and the two are then run on draws of odd weeks, each on the same ones, and their
+differences are taken draw by draw. A log of a site that is hardly busy says little of policies:
+`--compression` brings its jobs so many times closer. `--further` runs what was chosen, and the two, on more
+draws of odd weeks. Unfairness is 1 - Jain's index of the users' mean slow-downs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from gridtune.optimize.search import search
-from gridtune.optimize.search_space.space import Point
+from gridtune.optimize.search_space.space import Configuration
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
 from tests.benchmarks.rows import known_in, rows_of
@@ -36,13 +36,13 @@ UNFAIRNESS = "slowdown_jain"  # not to be more than under either
 OBJECTIVES = (*BETTER, UNFAIRNESS)
 SHOWN = (*OBJECTIVES, "slowdown_unfairness", "slowdown_spread", "waiting_mean", "waiting_max")
 POLICY = "site.cluster.policy"
-UNLIMITED: Point = {  # neither quotas nor preemption
+UNLIMITED: Configuration = {  # neither quotas nor preemption
     "site.cluster.quota.user_running": "none",
     "site.cluster.quota.user_share": 1.0,
     "site.cluster.preemption.express": 0.0,
 }
-PLAIN: dict[str, Point] = {name: {POLICY: name, **UNLIMITED} for name in ("easy", "conservative")}
-MULTIFACTOR: Point = {  # age and fair share as Slurm has them, hardly anything else
+PLAIN: dict[str, Configuration] = {name: {POLICY: name, **UNLIMITED} for name in ("easy", "conservative")}
+MULTIFACTOR: Configuration = {  # age and fair share as Slurm has them, hardly anything else
     POLICY: "priority",
     f"{POLICY}.rule": "multifactor",
     f"{POLICY}.reservations": 1,
@@ -84,25 +84,29 @@ class Runs:
         self.log, self._path, self.compression = log, path, compression
         self._known = {(row["half"], row["seed"], row["draw"], row["point"]): row for row in rows_of(path)}
 
-    def of(self, half: str, points: Sequence[Point], draws: tuple[int, int], first: int = 0) -> list[Any]:
-        """Metrics of points, by name a list over the draws from a first one on, the same for all points."""
+    def of(
+        self, half: str, configurations: Sequence[Configuration], draws: tuple[int, int], first: int = 0
+    ) -> list[Any]:
+        """Metrics of configurations, by name a list over the draws from a first one on, the same for all."""
         scenario, (seed, count) = replay(self.log, half, self.compression), draws
         return [
             {
-                name: [row[name] for row in self._rows(scenario, half, point, seed, range(first, count))]
+                name: [
+                    row[name] for row in self._rows(scenario, half, configuration, seed, range(first, count))
+                ]
                 for name in SHOWN
             }
-            for point in points
+            for configuration in configurations
         ]
 
     def _rows(
-        self, scenario: Scenario, half: str, point: Point, seed: int, draws: Iterable[int]
+        self, scenario: Scenario, half: str, configuration: Configuration, seed: int, draws: Iterable[int]
     ) -> Sequence[dict[str, Any]]:
         rows = []
         for draw in draws:
-            key = half, seed, draw, json.dumps(point, sort_keys=True)
+            key = half, seed, draw, json.dumps(configuration, sort_keys=True)
             if key not in self._known:
-                metrics = metrics_of(Task(scenario, point, seed, draw))
+                metrics = metrics_of(Task(scenario, configuration, seed, draw))
                 row = dict(zip(("half", "seed", "draw", "point"), key, strict=True))
                 self._known[key] = row | {name: metrics[name].value for name in SHOWN}
                 with self._path.open("a", encoding="utf-8") as file:
@@ -158,7 +162,7 @@ def choose(runs: Runs, folder: Path, budget: int, draws: int) -> dict[str, Any]:
         values for one, values in zip(archive.evaluations, seen, strict=True) if one.values in PLAIN.values()
     ]
     better = [k for k, values in enumerate(seen) if gains(values, plain)]
-    unbeaten = [k for k in better if not any(_beats(seen[other], seen[k]) for other in better)]
+    unbeaten = [k for k in better if not any(_dominates(seen[other], seen[k]) for other in better)]
     finalists = [
         archive.evaluations[k].values for k in sorted(unbeaten, key=lambda k: unfairer(seen[k], plain))
     ][:FINALISTS]
@@ -180,7 +184,7 @@ def choose(runs: Runs, folder: Path, budget: int, draws: int) -> dict[str, Any]:
     }
 
 
-def _beats(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+def _dominates(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return one != other and all(one[name] <= other[name] for name in OBJECTIVES)
 
 
@@ -201,9 +205,9 @@ def measure(log: str, work: Path, budget: int, draws: int, compression: float) -
 def judge_on(row: dict[str, Any], work: Path, draws: int) -> dict[str, Any]:
     """The three settings of a row run on further draws of odd weeks, up to so many."""
     runs = Runs(row["log"], work / f"{row['log'].removesuffix('.swf.gz')}-further.jsonl", row["compression"])
-    points = [*PLAIN.values(), row["chosen"]]
+    configurations = [*PLAIN.values(), row["chosen"]]
     had = len(row["runs"]["chosen"][UNFAIRNESS])
-    further = runs.of("odd", points, (TESTING, draws), had)
+    further = runs.of("odd", configurations, (TESTING, draws), had)
     made = {
         name: {metric: [*row["runs"][name][metric], *values[metric]] for metric in SHOWN}
         for name, values in zip((*PLAIN, "chosen"), further, strict=True)
@@ -217,7 +221,7 @@ def main() -> None:
     parser.add_argument("logs", nargs="+")
     parser.add_argument("--work", type=Path, required=True, help="folder of the studies")
     parser.add_argument("--rows", type=Path, required=True, help="JSON file of what was found")
-    parser.add_argument("--budget", type=int, default=48, help="points of each search")
+    parser.add_argument("--budget", type=int, default=48, help="configurations of each search")
     parser.add_argument("--draws", type=int, default=48, help="of weeks by which the chosen one is judged")
     parser.add_argument("--compression", type=float, default=1.0, help="how much closer jobs come")
     parser.add_argument(

@@ -73,8 +73,8 @@ def test_two_workers_are_busy_with_evaluations_of_5_ms(benchmark, tmp_path, samp
 @pytest.mark.parametrize(
     ("sampler", "once_each"), [("random", True), ("pymoo-nsga2", True), ("nsga2", True), ("nsga2", False)]
 )
-def test_a_point_costs_a_search_little_beside_its_runs(benchmark, tmp_path, sampler, once_each):
-    """CPU time of a search whose runs take none; with all defaults, the front on fresh seeds is in it."""
+def test_a_configuration_costs_a_search_little_beside_its_runs(benchmark, tmp_path, sampler, once_each):
+    """CPU time of a search whose runs take none; with all defaults, validation included."""
     scenario = load("diet/day-regular").override({"search.space": SHARES})
     plain = {"replications": 1, "validation_replications": 0} if once_each else {}
 
@@ -85,7 +85,7 @@ def test_a_point_costs_a_search_little_beside_its_runs(benchmark, tmp_path, samp
         return time.process_time() - begin
 
     spent = 1000 * benchmark.pedantic(searched, rounds=1) / BUDGET
-    benchmark.extra_info["ms a point"] = round(spent, 2)
+    benchmark.extra_info["ms a configuration"] = round(spent, 2)
     kind = "one run each" if once_each else "all defaults"
-    print(f"\n{sampler}, {kind}: {spent:.2f} ms of CPU a point")
+    print(f"\n{sampler}, {kind}: {spent:.2f} ms of CPU a configuration")
     assert spent < 5

@@ -1,14 +1,14 @@
-"""How much a metric says about a setting, and how much is the luck of one run.
+"""How much a metric says about a setting, and how much is the noise of one run.
 
     python -m tests.benchmarks.bench_signal --work /tmp/signal SCENARIO…      # runs what is missing
     python -m tests.benchmarks.bench_signal --work /tmp/signal --rows docs/data/signal.json SCENARIO…
     python docs/making/tables.py                                              # shows them in docs/metrics.md
 
-Random points of a scenario's search space are run under the same few random streams. What a metric gives is
-taken as point + stream + rest. The signal is the variance of the points' effects, the noise that of the rest,
-both estimated by the analysis of variance; streams are left out of both, for all points share them. Their
-ratio is that of a single run. Of the objectives it is also told over the points that lose no more than the
-scenario as it stands, and over those of them that none dominates.
+Random configurations of a scenario's search space are run with common random numbers. A metric is taken as
+configuration + replication + rest. The signal is the variance of the configurations' effects, the noise that
+of the rest, both estimated by the analysis of variance; replication effects are in neither, for all
+configurations share them. Their ratio is that of a single run. Of the objectives it is also told over the
+configurations that lose no more than the baseline, and over those of them that none dominates.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.execution.replicate import Task, metrics_of
 from tests.benchmarks.rows import file_of, known_in, rows_of
 
-POINTS, STREAMS, SEED = 160, 3, 1
+CONFIGURATIONS, STREAMS, SEED = 160, 3, 1
 CANDIDATES = (
     "unhappy_users", "failed_fraction", "unfairness", "unfairness_jain", "unfairness_spread",
     "shortfall_mean", "shortfall_worst", "slowdown_unfairness", "slowdown_jain", "slowdown_spread",
@@ -40,43 +40,43 @@ CANDIDATES = (
     "waiting_p95", "response_mean", "response_p95", "slowdown_mean", "slowdown_geometric", "slowdown_p95",
     "slowdown_mean_log", "slowdown_worst_log",
 )  # fmt: skip
-Runs = dict[int, dict[str, float]]  # of a point, by stream
-TODAY = -1  # number of the point that is the scenario as it stands
+Runs = dict[int, dict[str, float]]  # of a configuration, by replication
+BASELINE = -1  # number of the baseline
 
 
-def measure(name: str, work: Path, points: int) -> None:
+def measure(name: str, work: Path, configurations: int) -> None:
     """Run what is missing of a scenario; every finished run is kept at once."""
     scenario = load(name)
     path = file_of(work, name)
     known = {(row["point"], row["stream"]) for row in rows_of(path)}
-    sampler = RandomPoints(Space.of(scenario, []), (), SEED, POINTS)
+    sampler = RandomPoints(Space.of(scenario, []), (), SEED, CONFIGURATIONS)
     with path.open("a", encoding="utf-8") as file:
-        for number, point in [(TODAY, {}), *enumerate(sampler.ask()[:points])]:
+        for number, configuration in [(BASELINE, {}), *enumerate(sampler.ask()[:configurations])]:
             for stream in range(STREAMS):
                 if (number, stream) in known:
                     continue
-                metrics = metrics_of(Task(scenario, point, SEED, stream))
+                metrics = metrics_of(Task(scenario, configuration, SEED, stream))
                 values = {key: one.value for key, one in metrics.items() if isfinite(one.value)}
                 file.write(json.dumps({"point": number, "stream": stream, "metrics": values}) + "\n")
                 file.flush()
 
 
 def ratio(values: np.ndarray[Any, Any]) -> float:
-    """Signal over noise of one run, points x streams; see the module."""
-    points, streams = values.shape
+    """Signal over noise of one run, configurations x replications; see the module."""
+    configurations, streams = values.shape
     rest = values - values.mean(axis=1, keepdims=True) - values.mean(axis=0) + values.mean()
-    noise = float((rest**2).sum()) / ((points - 1) * (streams - 1))
+    noise = float((rest**2).sum()) / ((configurations - 1) * (streams - 1))
     between = streams * float(values.mean(axis=1).var(ddof=1))
     signal = max(0.0, (between - noise) / streams)
     return signal / noise if noise > 0 else float("inf") if signal else 0.0
 
 
 def summed_up(name: str, work: Path) -> dict[str, Any]:
-    """The ratios of a scenario's metrics over the points that are complete."""
+    """The ratios of a scenario's metrics over the configurations that are complete."""
     table: dict[int, dict[int, dict[str, float]]] = {}
     for row in rows_of(file_of(work, name)):
         table.setdefault(row["point"], {})[row["stream"]] = row["metrics"]
-    today = table.pop(TODAY)
+    baseline = table.pop(BASELINE)
     complete = [runs for runs in table.values() if len(runs) == STREAMS]
     spec = load(name).spec.search
     assert spec is not None
@@ -86,7 +86,7 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
         if len(rows) > 10:
             value = ratio(np.array(rows))
             found[metric] = {"ratio": round(value, 3) if isfinite(value) else None, "points": len(rows)}
-    allowed = [runs for runs in complete if _loss(runs, today) <= 0]
+    allowed = [runs for runs in complete if _loss(runs, baseline) <= 0]
     narrowed = {"feasible": allowed, "front": non_dominated(allowed, spec.objectives)}
     return {
         "points": len(complete),
@@ -98,33 +98,33 @@ def summed_up(name: str, work: Path) -> dict[str, Any]:
     }
 
 
-def non_dominated(points: Sequence[Runs], objectives: Sequence[str]) -> list[Runs]:
-    """The points whose means over the streams no other one's dominate."""
+def non_dominated(configurations: Sequence[Runs], objectives: Sequence[str]) -> list[Runs]:
+    """The configurations whose means no other one's dominate."""
     signs = [1.0 if METRICS[name].direction == "minimize" else -1.0 for name in objectives]
     costs = [
         [
             sign * fmean(runs[k][name] for k in range(STREAMS))
             for sign, name in zip(signs, objectives, strict=True)
         ]
-        for runs in points
+        for runs in configurations
     ]
     keep = moocore.is_nondominated(costs, keep_weakly=True) if costs else []
-    return [runs for runs, kept in zip(points, keep, strict=True) if kept]
+    return [runs for runs, kept in zip(configurations, keep, strict=True) if kept]
 
 
-def _ratios(points: Sequence[Runs], objectives: Sequence[str]) -> dict[str, Any]:
-    """How many points there are, and the ratio of each objective over them where they are at least three."""
-    found: dict[str, Any] = {"points": len(points)}
-    if len(points) >= 3:
+def _ratios(configurations: Sequence[Runs], objectives: Sequence[str]) -> dict[str, Any]:
+    """The number of configurations, and the ratio of each objective over at least three of them."""
+    found: dict[str, Any] = {"points": len(configurations)}
+    if len(configurations) >= 3:
         for name in objectives:
-            value = ratio(np.array([[runs[k][name] for k in range(STREAMS)] for runs in points]))
+            value = ratio(np.array([[runs[k][name] for k in range(STREAMS)] for runs in configurations]))
             found[name] = round(value, 3) if isfinite(value) else None
     return found
 
 
-def _loss(runs: dict[int, dict[str, float]], today: dict[int, dict[str, float]]) -> float:
-    """What a point loses beyond the scenario as it stands, as a search sees it: of all work or a class."""
-    losses = [excess_losses(_as_metrics(runs[k]), _as_metrics(today[k])) for k in range(STREAMS)]
+def _loss(runs: dict[int, dict[str, float]], baseline: dict[int, dict[str, float]]) -> float:
+    """What a configuration loses beyond the baseline, as a search sees it: of all work or a class."""
+    losses = [excess_losses(_as_metrics(runs[k]), _as_metrics(baseline[k])) for k in range(STREAMS)]
     return max(sum(one[name] for one in losses) / STREAMS for name in losses[0])
 
 
@@ -145,13 +145,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("scenarios", nargs="*")
     parser.add_argument("--work", type=Path, help="folder of the single runs")
-    parser.add_argument("--points", type=int, default=POINTS)
+    parser.add_argument("--configurations", type=int, default=CONFIGURATIONS)
     parser.add_argument("--rows", type=Path, help="JSON file of the ratios")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     for name in chosen.scenarios:
         if chosen.rows is None:
-            measure(name, chosen.work, chosen.points)
+            measure(name, chosen.work, chosen.configurations)
             continue
         rows = known_in(chosen.rows, {})
         rows[name] = summed_up(name, chosen.work)

@@ -1,7 +1,7 @@
 """What searches of a federation find, against random search and against the settings of the papers.
 
     python -m tests.benchmarks.federation --work /tmp/fronts --rows docs/data/federation.json
-    python -m tests.benchmarks.federation --scenario federation/lcg-week --runs 160 --seeds 1 --fresh 5 \
+    python -m tests.benchmarks.federation --scenario federation/lcg-week --runs 160 --seeds 1 --validation 5 \
         --samplers auto --work /tmp/week --rows docs/data/federation_week.json
     python docs/making/tables.py                                   # shows both in docs/federation.md
 
@@ -26,7 +26,7 @@ from gridtune.scenarios.execution.replicate import evaluate
 from gridtune.scenarios.workers.pool import Pool
 from tests.benchmarks.rows import known_in
 
-FRESH_SEED = 1_000_003
+VALIDATION_SEED = 1_000_003
 BASELINE = "baseline"
 Configuration = Mapping[str, Any]
 
@@ -94,7 +94,7 @@ def replicated(
     scenario: Scenario,
     configurations: Sequence[Configuration],
     objectives: Sequence[str],
-    fresh: int,
+    validation: int,
     pool: Pool,
 ) -> list[dict[str, list[float]]]:
     """Objectives of configurations by replication, all under the same ones.
@@ -103,14 +103,14 @@ def replicated(
         scenario: in which they are set.
         configurations: values by path.
         objectives: names of metrics.
-        fresh: number of replications.
+        validation: number of replications.
         pool: who runs the simulations.
 
     Raises:
         SystemExit: one cannot be run.
     """
     found: list[dict[str, list[float]]] = [{} for _ in configurations]
-    for outcome in evaluate(scenario, configurations, FRESH_SEED, range(fresh), pool):
+    for outcome in evaluate(scenario, configurations, VALIDATION_SEED, range(validation), pool):
         if outcome.failure is not None:
             raise SystemExit(f"{configurations[outcome.index]}: {outcome.failure}")
         runs = outcome.value
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--scenario", default="federation/small")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=600, help="simulations of each search, in all")
-    parser.add_argument("--fresh", type=int, default=30, help="new replications of each configuration")
+    parser.add_argument("--validation", type=int, default=30, help="new replications of each configuration")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--samplers", nargs="*", default=("auto", "random"))
     parser.add_argument("--work", type=Path, required=True, help="folder that keeps the studies")
@@ -139,7 +139,7 @@ def main() -> None:
     try:
         if BASELINE not in known["papers"]:
             named = {BASELINE: {}, **settings_of_papers(scenario)}
-            runs = replicated(scenario, list(named.values()), objectives, chosen.fresh, pool)
+            runs = replicated(scenario, list(named.values()), objectives, chosen.validation, pool)
             known["papers"] = dict(zip(named, runs, strict=True))
             save(chosen.rows, known)
         for seed, sampler in product(range(1, chosen.seeds + 1), chosen.samplers):
@@ -147,7 +147,7 @@ def main() -> None:
                 continue
             found = searched(chosen.scenario, seed, sampler, chosen.runs, chosen.jobs, chosen.work)
             front = [member["values"] for member in found["front"]]
-            runs = replicated(scenario, front, objectives, chosen.fresh, pool)
+            runs = replicated(scenario, front, objectives, chosen.validation, pool)
             row = {"seed": seed, "sampler": sampler, "runs": chosen.runs, "front": front, "objectives": runs}
             known["fronts"].append(row)
             save(chosen.rows, known)

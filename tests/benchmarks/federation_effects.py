@@ -11,14 +11,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gridtune.optimize.search_space.space import Point
+from gridtune.optimize.search_space.space import Configuration
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.execution.replicate import Summary, Task, metrics_of
 from tests.benchmarks.rows import known_in
 
 SEED, REPLICATIONS = 1, 10
 CACHED = {"workload.meta.data.files": 40, "workload.meta.data.popularity": 0.8, "parts.faults": True}
-SETTINGS: dict[str, list[Point]] = {
+SETTINGS: dict[str, list[Configuration]] = {
     "kinds": [{"middleware.kind": kind} for kind in ("push", "pull", "pilot")],
     "shares": [{"site.orsay.vres.sdj": share} for share in (0.1, 0.2, 0.4, 0.7)],
     "references": [{"harvester.controller.reference": number} for number in (16, 24, 32, 64)],
@@ -34,9 +34,9 @@ SHOWN = (
 )  # fmt: skip
 
 
-def measure(scenario: Scenario, point: Point) -> dict[str, list[float]]:
+def measure(scenario: Scenario, configuration: Configuration) -> dict[str, list[float]]:
     """Mean and standard error of each metric shown."""
-    runs = [metrics_of(Task(scenario, point, SEED, k)) for k in range(REPLICATIONS)]
+    runs = [metrics_of(Task(scenario, configuration, SEED, k)) for k in range(REPLICATIONS)]
     found = {}
     for name in SHOWN:
         if all(name in run for run in runs):
@@ -51,10 +51,10 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, required=True)
     rows = parser.parse_args().rows
     known: dict[str, Any] = known_in(rows, {})
-    for effect, points in SETTINGS.items():
+    for effect, configurations in SETTINGS.items():
         if effect not in known:
             scenario = load("federation/small")
-            known[effect] = [{"setting": point, "metrics": measure(scenario, point)} for point in points]
+            known[effect] = [{"setting": one, "metrics": measure(scenario, one)} for one in configurations]
             rows.write_text(json.dumps(known) + "\n", encoding="utf-8")
 
 

@@ -215,7 +215,7 @@ def _error(values: Sequence[float], others: Sequence[float]) -> float:
 
 def draw(name: str, runs: Runs, path: Path) -> None:
     """The picture that `gridtune sweep --plot` draws of these runs."""
-    points = [
+    configurations = [
         {
             "values": {SWEEPS[name].path: value},
             "metrics": {
@@ -225,7 +225,7 @@ def draw(name: str, runs: Runs, path: Path) -> None:
         }
         for value in SWEEPS[name].values
     ]
-    draw_sweep(points, OBJECTIVES).savefig(path, dpi=80)
+    draw_sweep(configurations, OBJECTIVES).savefig(path, dpi=80)
 
 
 def show(work: Path) -> None:

@@ -71,13 +71,13 @@ ROOMS: dict[str, tuple[list[str], list[str]]] = {
     "replication": (
         ["optimize/replication/*.py"],
         ["test_replication", "test_allocate", "test_posterior", "test_search_adaptive", "test_compare",
-         "test_search_constraints", "test_search_robust", "test_loss", "test_today", "test_transplants",
-         "test_search", "test_explain", "test_response_surface", "test_reliability", "test_model_of_runs",
+         "test_search_constraints", "test_search_robust", "test_loss", "test_baseline", "test_transplants",
+         "test_search", "test_explain", "test_surrogate_model", "test_reliability", "test_gaussian_process",
          "test_replication_runs", "test_paired", "test_posterior_exact"],
     ),
     "front": (
         ["optimize/front/*.py"],
-        ["test_front", "test_recommendations", "test_dominant_choice", "test_search_robust", "test_today",
+        ["test_front", "test_recommendations", "test_dominant_choice", "test_search_robust", "test_baseline",
          "test_search_constraints", "test_compare", "test_export", "test_preference", "test_terminal",
          "test_page", "test_transplants", "test_changes", "test_breakdown", "test_front_choices",
          "test_front_bounds", "test_front_whole"],

@@ -51,7 +51,7 @@ def searched(name: str, runs: int, seed: int, sampler: str, *, alone: bool) -> d
         replications=1,
         objectives=where.objectives,
         work=where.work,
-        today=True,
+        baseline=True,
         validation_replications=0 if alone else None,
     ).archive
     able = [one for one in comparable(found) if feasible(one, found.constraints)]
@@ -88,29 +88,29 @@ def _alone(archive: Archive, able: list[Evaluation]) -> dict[str, Any]:
 
 def _told(where: Arena, archive: Archive, able: list[Evaluation]) -> dict[str, Any]:
     made = front(archive)
-    chances = {} if made.judgement is None else dict(made.judgement.chances)
+    chances = {} if made.posterior is None else dict(made.posterior.chances)
     return {
-        "chosen": [one.evaluation.number for one in made.kept],
+        "chosen": [one.evaluation.number for one in made.on_front],
         "chances": chances,
-        "values": dict(made.worth),
+        "values": dict(made.means),
     }
 
 
 def _intervals(archive: Archive, where: Arena, able: list[Evaluation], chosen: list[int]) -> list[bool]:
     """Whether 95 % intervals of differences to the baseline hold the truth, objective by objective."""
     made = front(archive)
-    judged = made.judgement
-    if judged is None or archive.today is None or archive.today not in judged:
+    posterior = made.posterior
+    if posterior is None or archive.baseline is None or archive.baseline not in posterior:
         return []
     start = where.truth([{}], TRUTH)[0]
     held = []
     for place in chosen:
         number = able[place].number
-        if number == archive.today:
+        if number == archive.baseline:
             continue
         gap = where.truth([able[place].values], TRUTH)[0] - start
         for at, objective in enumerate(archive.objectives):
-            told = judged.difference(number, archive.today, objective)
+            told = posterior.difference(number, archive.baseline, objective)
             sign = 1 if objective.direction == "minimize" else -1
             low, high = told.low, told.high
             if low is not None and high is not None:

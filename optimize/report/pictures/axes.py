@@ -38,8 +38,8 @@ def configurations(front: Front) -> pd.DataFrame:
     table = frame(front, brief=True)
     names = [one.name for one in front.objectives]
     finite = np.isfinite(table[names].to_numpy(dtype=float)).all(axis=1)
-    kept: pd.DataFrame = table.loc[(table["state"] != FAILED).to_numpy() & finite]
-    return kept
+    found: pd.DataFrame = table.loc[(table["state"] != FAILED).to_numpy() & finite]
+    return found
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:
 
 
 def parameter_axis(table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis:
-    """A parameter, logarithmic where it spans orders of magnitude."""
+    """A parameter, logarithmic where it covers orders of magnitude."""
     import numpy as np
     import pandas as pd
 
@@ -111,9 +111,9 @@ def parameter_axis(table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis
         texts = column.astype(object).map(
             lambda value: str(value).lower() if value in (True, False) else value
         )
-        kinds = pd.Categorical(texts)
-        at = np.where(kinds.codes < 0, np.nan, kinds.codes.astype(float))
-        return Axis(name, at, tuple(map(str, kinds.categories)))
+        known = pd.Categorical(texts)
+        at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
+        return Axis(name, at, tuple(map(str, known.categories)))
     at = column.to_numpy(dtype=float, na_value=np.nan)
     low, high = float(np.nanmin(at)), float(np.nanmax(at))
     return Axis(name, at, log=low > 0 and high / low >= LOG_FROM)
@@ -144,7 +144,7 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
 def note(front: Front) -> str:
     """What stands below the title of a picture."""
     tried = counted(len(front.archive.evaluations), "configuration")
-    return f"{tried}, {len(front.kept)} on the Pareto front; expected means"
+    return f"{tried}, {len(front.on_front)} on the Pareto front; expected means"
 
 
 LOOKS: dict[str, dict[str, Any]] = {

@@ -106,8 +106,8 @@ def view(every: object, near: object) -> tuple[float, float]:
 
     near, every = np.asarray(near, dtype=float), np.asarray(every, dtype=float)
     low, high = float(near.min()), float(near.max())
-    span = high - low or max(abs(high), 1.0) * 0.1
-    around = every[(every >= low - span) & (every <= high + span)]
+    width = high - low or max(abs(high), 1.0) * 0.1
+    around = every[(every >= low - width) & (every <= high + width)]
     low, high = min(low, float(np.quantile(around, 0.02))), max(high, float(np.quantile(around, 0.98)))
-    margin = 0.07 * (high - low or span)
+    margin = 0.07 * (high - low or width)
     return low - margin, high + margin

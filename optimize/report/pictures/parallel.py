@@ -76,7 +76,7 @@ def draw_parallel(front: Front) -> Figure:
 
 
 def _dashes(letter: str) -> Any:
-    """What tells the lines of recommendations apart."""
+    """Dashes that distinguish the lines of recommendations."""
     return DASHES[(ord(letter[0]) - ord("A")) % len(DASHES)]
 
 

@@ -103,7 +103,7 @@ def draw_gantt(path: Path, runs: Mapping[str, Sequence[Execution]]) -> None:
             Patch(facecolor="white", edgecolor=RED, hatch="//////"),
             Patch(facecolor=ORANGE),
         ]
-        labels = ["best-effort (two tints tell jobs apart)", "best-effort, killed (x)", "priority"]
+        labels = ["best-effort (two tints distinguish jobs)", "best-effort, killed (x)", "priority"]
         drawing.legend(
             handles, labels, handler_map={tuple: HandlerTuple(None)}, loc="outside lower center", ncols=3
         )

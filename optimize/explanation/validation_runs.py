@@ -1,4 +1,4 @@
-"""Runs of configurations on the validation seeds of the front: the same streams for all of them."""
+"""Runs of configurations on the validation seeds of the front, with common random numbers."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from gridtune.model.streams import HELD_OUT
 from gridtune.optimize.records.evaluations import Estimate, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.runs.table import RunTable
+from gridtune.optimize.runs.table import FIRST_VALIDATION, RunTable
 from gridtune.optimize.search_space.settings import Settings
-from gridtune.optimize.search_space.space import Point, key
+from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of, run_groups, summarise
 from gridtune.scenarios.workers.pool import Outcome, Pool
 
-FRESH = HELD_OUT  # the first replication that is never used in a search
-
 
 @dataclass(frozen=True)
-class Fresh:
-    """A point on validation seeds.
+class Validated:
+    """A configuration on validation seeds.
 
     Attributes:
         values: of every metric that is finite in all runs, one per replication; of several cases the
@@ -33,12 +30,13 @@ class Fresh:
     cases: dict[str, dict[str, Estimate]]
 
 
-class FreshRuns:
-    """Runs points of a search, each once.
+class ValidationRuns:
+    """Runs configurations of a search, each once.
 
     Args:
         settings: of the search.
-        replications: runs per point and case; replication k is that of the validated values of the front.
+        replications: runs per configuration and case; replication k is that of the validated values of the
+            front.
         pool: who runs the simulations.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
@@ -57,23 +55,23 @@ class FreshRuns:
         progress: Progress | None = None,
         work: Callable[[Task], Metrics] = metrics_of,
         *,
-        first: int = FRESH,
+        first: int = FIRST_VALIDATION,
     ) -> None:
         self.settings, self.replications, self._first = settings, replications, first
         self._numbers = range(first, first + replications)
         self.count = 0
         self.units: dict[str, str] = {}
         self._pool, self._progress, self._work = pool, progress or Progress(), work
-        self._known: dict[str, Fresh | str] = {}
+        self._known: dict[str, Validated | str] = {}
         self._table = RunTable(settings)
 
-    def run(self, points: Sequence[Point]) -> list[Fresh | str]:
-        """What each point gives; why it failed, in one line, if it did.
+    def run(self, configurations: Sequence[Configuration]) -> list[Validated | str]:
+        """What each configuration gives; why it failed, in one line, if it did.
 
         Args:
             configurations: values to set, by path; none at all for the baseline.
         """
-        new = list({key(point): point for point in points if key(point) not in self._known}.values())
+        new = list({key(one): one for one in configurations if key(one) not in self._known}.values())
         if new:
             each = self.replications * len(self.settings.run_in)
             self._progress.start(f"configurations on validation seeds, {each} runs each", len(new))
@@ -81,27 +79,30 @@ class FreshRuns:
         if self._table.guarded and not self._table.had({}, self._first):
             list(self._simulate([{}]))  # where the baseline fails, no configuration can lose more
         for done, outcome in enumerate(self._simulate(new), start=1):
-            point = new[outcome.index]
+            configuration = new[outcome.index]
             failed = outcome.failure is not None
-            self._known[key(point)] = str(outcome.failure) if failed else self._fresh(point)
+            self._known[key(configuration)] = (
+                str(outcome.failure) if failed else self._validated(configuration)
+            )
             self._progress.update(done)
-        return [self._known[key(point)] for point in points]
+        return [self._known[key(one)] for one in configurations]
 
-    def _simulate(self, points: Sequence[Point]) -> Iterator[Outcome[list[Metrics]]]:
+    def _simulate(self, configurations: Sequence[Configuration]) -> Iterator[Outcome[list[Metrics]]]:
         """Run configurations, and put what they give into the table."""
-        places = [self._table.places(point, self._numbers) for point in points]
+        places = [self._table.places(one, self._numbers) for one in configurations]
         groups = [
-            [self._table.task(one, point) for one in some] for point, some in zip(points, places, strict=True)
+            [self._table.task(one, configuration) for one in some]
+            for configuration, some in zip(configurations, places, strict=True)
         ]
         for outcome in run_groups(groups, self._pool, self._work):
             if outcome.failure is None:
                 for place, metrics in zip(places[outcome.index], outcome.value, strict=True):
-                    self._table.add(place, metrics, points[outcome.index])
+                    self._table.add(place, metrics, configurations[outcome.index])
             yield outcome
 
-    def _fresh(self, point: Point) -> Fresh | str:
-        by_case = self._table.runs(point, self._numbers)
-        found = evaluated(0, point, by_case, self.settings)
+    def _validated(self, configuration: Configuration) -> Validated | str:
+        by_case = self._table.runs(configuration, self._numbers)
+        found = evaluated(0, configuration, by_case, self.settings)
         if isinstance(found, Failed):
             return found.reason
         summaries = [summarise(case) for case in by_case]
@@ -113,4 +114,4 @@ class FreshRuns:
                 means = tuple(sum(column) / len(column) for column in columns)
                 if all(map(isfinite, means)):
                     values[name] = means
-        return Fresh(values | {name: e.values for name, e in found.objectives.items()}, found.cases)
+        return Validated(values | {name: e.values for name, e in found.objectives.items()}, found.cases)

@@ -1,4 +1,4 @@
-"""What the model of all runs says of a search's points, by their numbers: the source of every statement."""
+"""The posterior of a study by the numbers of its configurations: the source of every statement."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.inference.model_of_runs import best_layers, fit, runs_of
+from gridtune.optimize.inference.gaussian_process import best_layers, fit, runs_of
 from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.records.difference import INTERVAL, Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
-ENOUGH = 20  # points below which nothing can be learned from similar ones
+ENOUGH = 20  # configurations below which nothing can be learned from similar ones
 
 
-class Judgement:
-    """What is known of points, with what is not.
+class StudyPosterior:
+    """What is known of configurations, with what is not.
 
     Args:
-        posterior: of all points.
+        posterior: of all configurations.
         numbers: of the evaluations that it is about, in its order.
         rivals: numbers of those that may be on the front.
         objectives: what is traded off.
@@ -50,14 +50,14 @@ class Judgement:
         return number in self._at
 
     def means(self, number: int) -> Array:
-        """What is expected of a point, to be minimised, on a level that all points share."""
+        """What is expected of a configuration, to be minimised, on a level that all configurations share."""
         return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
 
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
-        """What changes from one point to another in an objective, in its unit.
+        """What changes from one configuration to another in an objective, in its unit.
 
         Args:
-            to, start: numbers of the points.
+            to, start: numbers of the configurations.
             objective: one of the search's.
             pairs: replications that both have; for what is told of it.
         """
@@ -78,32 +78,33 @@ class Judgement:
 
 
 @one_thread()
-def judgement_of(
+def posterior_of(
     evaluations: Sequence[Evaluation],
     objectives: Sequence[Objective],
     seed: int = 1,
     *,
     rivals: Collection[int] | None = None,
     values: Mapping[int, Mapping[str, Value]] | None = None,
-) -> Judgement | None:
-    """What all runs of a search say of its points; None where that cannot be told.
+) -> StudyPosterior | None:
+    """What all runs of a search say of its configurations; None where that cannot be told.
 
-    That takes `ENOUGH` points, and one that was run twice. Of very many points the hopeless are left out.
+    That takes `ENOUGH` configurations, and one that was run twice. Of very many configurations the hopeless
+    are left out.
 
     Args:
-        evaluations: all that there are, each point once.
+        evaluations: all that there are, each configuration once.
         objectives: what is traded off.
         seed: of the samples drawn.
         rivals: numbers of those that may be on the front; all if left out.
-        values: settings by number, of points whose evaluation does not hold them.
+        values: settings by number, of configurations whose evaluation does not hold them.
     """
     if len(evaluations) < ENOUGH:
         return None
     runs = runs_of(evaluations, objectives)
     chosen = best_layers(runs, [at for at, one in enumerate(evaluations) if one.validated])
-    points = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
-    found = fit(runs[chosen], points, seed=seed)
+    configurations = [(values or {}).get(evaluations[at].number, evaluations[at].values) for at in chosen]
+    found = fit(runs[chosen], configurations, seed=seed)
     if found is None:
         return None
     numbers = [evaluations[at].number for at in chosen]
-    return Judgement(found, numbers, numbers if rivals is None else rivals, objectives)
+    return StudyPosterior(found, numbers, numbers if rivals is None else rivals, objectives)

@@ -1,4 +1,4 @@
-"""What is learned from all runs of a search: scales, streams, spreads and shortlists, worked out by hand."""
+"""What all runs of a search teach: scales, replication effects, spreads, shortlists, worked out by hand."""
 
 from math import inf, log
 
@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import t as student
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.inference import model_of_runs
-from gridtune.optimize.inference.judgement import ENOUGH, judgement_of
-from gridtune.optimize.inference.model_of_runs import best_layers, runs_of
-from gridtune.optimize.inference.model_of_runs import worth_of as expected
-from gridtune.optimize.inference.response_surface import WIDE, Surface, _start, coordinates_of
+from gridtune.optimize.inference import gaussian_process
+from gridtune.optimize.inference.gaussian_process import best_layers, runs_of
+from gridtune.optimize.inference.gaussian_process import posterior_means as expected
+from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
+from gridtune.optimize.inference.surrogate_model import WIDE, Surrogate, _start, coordinates_of
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
 from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE
 from gridtune.optimize.replication.paired import Difference, difference
@@ -67,7 +67,7 @@ def test_values_are_level_that_differ_by_less_than_rounding_or_their_resolution(
     assert level(np.empty((0, 2))).shape == (0, 2)
 
 
-def test_costs_are_turned_and_on_the_streams_that_all_have():
+def test_costs_are_turned_and_on_the_replications_that_all_have():
     rows = [{"unfairness": estimate(1.0, 3.0), "completed": estimate(5.0, 7.0)},
             {"unfairness": estimate(2.0), "completed": estimate(6.0)}]  # fmt: skip
     assert costs(rows, TWO).tolist() == [[2.0, -6.0], [3.0, -7.0]]
@@ -86,42 +86,42 @@ def test_equal_rows_are_all_non_dominated():
 
 def test_layers_of_the_front_are_taken_until_there_are_enough(monkeypatch):
     runs = np.array([[[k], [k]] for k in (3.0, 1.0, 2.0, 0.0)])
-    monkeypatch.setattr("gridtune.optimize.inference.model_of_runs.JOINT", 2)
+    monkeypatch.setattr("gridtune.optimize.inference.gaussian_process.JOINT", 2)
     assert best_layers(runs) == [1, 3]
     assert best_layers(runs, always=[0]) == [0, 3]
-    monkeypatch.setattr("gridtune.optimize.inference.model_of_runs.JOINT", 3)
+    monkeypatch.setattr("gridtune.optimize.inference.gaussian_process.JOINT", 3)
     assert best_layers(runs) == [1, 2, 3]
 
 
 def test_runs_are_listed_those_of_the_search_first():
-    points = [
-        evaluation(0, TWO, ((1.0, 2.0), (3.0, 4.0)), fresh=((5.0,), (6.0,))),
+    configurations = [
+        evaluation(0, TWO, ((1.0, 2.0), (3.0, 4.0)), validation=((5.0,), (6.0,))),
         evaluation(1, TWO, ((7.0,), (8.0,))),
     ]
-    found = runs_of(points, TWO)
+    found = runs_of(configurations, TWO)
     assert found[0].tolist() == [[1, 2, 5], [-3, -4, -6]]
     assert found[1, :, 0].tolist() == [7, -8]
     assert np.isnan(found[1, :, 1:]).all()
 
 
-def test_what_is_expected_lies_between_the_points_own_mean_and_that_of_similar_ones():
+def test_what_is_expected_lies_between_the_configurations_own_mean_and_that_of_similar_ones():
     draw = np.random.default_rng(1)
-    points = [
+    configurations = [
         evaluation(k, (UNFAIR,), (tuple(0.5 * k + draw.normal(0, 1, 3)),), values={"a": k}) for k in range(30)
     ]
-    means = np.array([one.objectives["unfairness"].mean for one in points])
-    found = expected(points, (UNFAIR,))[:, 0]
+    means = np.array([one.objectives["unfairness"].mean for one in configurations])
+    found = expected(configurations, (UNFAIR,))[:, 0]
     truth = 0.5 * np.arange(30)
     assert abs(found - truth).mean() < 0.8 * abs(means - truth).mean()
     once = [evaluation(k, (UNFAIR,), (float(k),), values={"a": k}) for k in range(3)]
     assert expected(once, (UNFAIR,))[:, 0] == pytest.approx([0, 1, 2])
 
 
-def test_a_judgement_takes_enough_points():
-    points = list(search(ENOUGH, objectives=2, fresh=0).evaluations)
-    goals = search(1, objectives=2, fresh=0).objectives
-    assert judgement_of(points[:-1], goals) is None
-    found = judgement_of(points, goals, rivals=range(5))
+def test_a_posterior_takes_enough_configurations():
+    configurations = list(search(ENOUGH, objectives=2, validation=0).evaluations)
+    goals = search(1, objectives=2, validation=0).objectives
+    assert posterior_of(configurations[:-1], goals) is None
+    found = posterior_of(configurations, goals, rivals=range(5))
     assert set(found.chances) == set(range(ENOUGH))
     assert all(found.chances[k] == 0 for k in range(5, ENOUGH))
     assert all(0 <= found.chances[k] <= 1 for k in range(5))
@@ -140,12 +140,12 @@ def test_a_judgement_takes_enough_points():
 def test_the_shortlist_of_one_objective_is_its_ties_and_of_two_what_adds_volume():
     ties = [evaluation(k, (UNFAIR,), (1.0 if k % 2 else 2.0,)) for k in range(8)]
     assert [one.number for one in shortlist(ties, (UNFAIR,), 3)] == [1, 3, 5]
-    points = [
+    configurations = [
         evaluation(k, TWO, one) for k, one in enumerate([(0, 0), (0.5, 52), (0.51, 53), (1, 100), (2, 50)])
     ]
-    assert [one.number for one in shortlist(points, TWO)] == [0, 1, 2, 3]
-    assert len(shortlist(points, TWO, 3)) == 3
-    assert {0, 3} <= {one.number for one in shortlist(points, TWO, 3)}
+    assert [one.number for one in shortlist(configurations, TWO)] == [0, 1, 2, 3]
+    assert len(shortlist(configurations, TWO, 3)) == 3
+    assert {0, 3} <= {one.number for one in shortlist(configurations, TWO, 3)}
     assert shortlist([], TWO) == []
 
 
@@ -162,22 +162,24 @@ def measured(**values):
 
 
 def test_work_that_the_end_cuts_off_is_no_loss_up_to_half_a_percent():
-    today = measured(lost_fraction=0.1, cut_off_fraction=0.0)
-    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.004), today) == 0.0
-    assert worst_loss(measured(lost_fraction=0.11, cut_off_fraction=0.01), today) == pytest.approx(
+    baseline = measured(lost_fraction=0.1, cut_off_fraction=0.0)
+    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.004), baseline) == 0.0
+    assert worst_loss(measured(lost_fraction=0.11, cut_off_fraction=0.01), baseline) == pytest.approx(
         0.01 - TOLERANCE
     )
-    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.0), today) == pytest.approx(0.004)
-    assert worst_loss(measured(lost_fraction=0.05), today) == pytest.approx(-0.05)
-    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), today) == pytest.approx(2 * TOLERANCE)
-    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), today | measured(dropped=2.0)) == 0.0
+    assert worst_loss(measured(lost_fraction=0.104, cut_off_fraction=0.0), baseline) == pytest.approx(0.004)
+    assert worst_loss(measured(lost_fraction=0.05), baseline) == pytest.approx(-0.05)
+    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), baseline) == pytest.approx(2 * TOLERANCE)
+    assert worst_loss(measured(lost_fraction=0.1, dropped=2.0), baseline | measured(dropped=2.0)) == 0.0
 
 
 def test_a_class_may_lose_a_job_or_a_twentieth_of_its_work_more():
-    today = measured(lost_fraction=0.0, owed_lost_fraction__a=0.1, lost_jobs__a=1.0)
+    baseline = measured(lost_fraction=0.0, owed_lost_fraction__a=0.1, lost_jobs__a=1.0)
 
     def lost(share, jobs):
-        return worst_loss(measured(lost_fraction=0.0, owed_lost_fraction__a=share, lost_jobs__a=jobs), today)
+        return worst_loss(
+            measured(lost_fraction=0.0, owed_lost_fraction__a=share, lost_jobs__a=jobs), baseline
+        )
 
     assert lost(0.1 + OF_CLASS + 0.02, 3.0) == pytest.approx(0.02)
     assert lost(0.9, 2.0) == 0.0, "a single job"
@@ -186,7 +188,7 @@ def test_a_class_may_lose_a_job_or_a_twentieth_of_its_work_more():
 
 def test_how_sure_a_difference_is_has_names():
     def said(confidence, tests=1):
-        return Difference(1.0, 0.5, 0.0, 2.0, confidence, 5).judged(tests)
+        return Difference(1.0, 0.5, 0.0, 2.0, confidence, 5).corrected(tests)
 
     assert [said(0.995), said(0.985), said(0.92), said(0.85)] == ["clearly", "probably", "probably", "unsure"]
     assert [said(0.995, 2), said(0.995, 3), said(0.995, 30)] == ["clearly", "probably", "unsure"]
@@ -202,16 +204,16 @@ def test_how_sure_a_difference_is_has_names():
             difference(*some)
 
 
-def test_a_surface_that_was_seen_has_the_precisions_of_both_added_up():
+def test_a_surrogate_that_was_seen_has_the_precisions_of_both_added_up():
     rng = np.random.default_rng(23)
     root = rng.normal(0, 1, (6, 6))
     covariance, noise, off = root @ root.T + np.eye(6), rng.uniform(0.1, 2, 6), rng.normal(0, 1, (3, 2))
-    surface = Surface(np.array([4.0, -1.0]), covariance)
-    found = model_of_runs.Conditioned(surface, np.diag(noise))
+    surrogate = Surrogate(np.array([4.0, -1.0]), covariance)
+    found = gaussian_process.Conditioned(surrogate, np.diag(noise))
     precise = np.linalg.inv(np.linalg.inv(covariance) + np.diag(1 / noise))
     assert found.covariance() == pytest.approx(precise)
-    mean = found.mean(surface.means + off)
-    assert (mean - surface.means).T.ravel() == pytest.approx(precise @ (off.T.ravel() / noise))
-    draws = model_of_runs._sample(found.covariance(), np.zeros(6), 40_000, rng, 3)
+    mean = found.mean(surrogate.means + off)
+    assert (mean - surrogate.means).T.ravel() == pytest.approx(precise @ (off.T.ravel() / noise))
+    draws = gaussian_process._sample(found.covariance(), np.zeros(6), 40_000, rng, 3)
     assert draws.shape == (40_000, 3, 2)
     assert np.cov(draws.transpose(0, 2, 1).reshape(-1, 6).T) == pytest.approx(precise, abs=0.06)

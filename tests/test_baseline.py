@@ -1,4 +1,4 @@
-"""Today's setting is in the race: the first point, as surely known as any, and what all is compared with."""
+"""The baseline is evaluated first, as often as any configuration, and all are compared with it."""
 
 import zlib
 from dataclasses import replace
@@ -9,21 +9,21 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.commands.search import settings_of
-from gridtune.optimize.front.against_today import between, gains, in_words
+from gridtune.optimize.front.against_baseline import between, gains, in_words
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
+from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
 from gridtune.optimize.search_space.space import Space, key
-from gridtune.optimize.search_space.today import starting_points, today_of
 from gridtune.scenarios import ScenarioError, load
-from search_toys import VARY, Interrupting, toy, toy_with_today
+from search_toys import VARY, Interrupting, toy, toy_with_baseline
 from tests.contents import content
 from tests.fronts import COMPLETED, UNFAIR, archive
 from tests.fronts import search as noisy_search
 
-TODAY = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1}
+BASELINE = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1}
 
 
 @pytest.fixture(scope="module")
@@ -32,19 +32,19 @@ def scenario():
 
 
 def run(scenario, **options):
-    given = {"budget": 30, "vary": VARY, "work": toy_with_today, "today": True, **options}
+    given = {"budget": 30, "vary": VARY, "work": toy_with_baseline, "baseline": True, **options}
     return search(scenario, **given)
 
 
 @pytest.mark.long
-def test_the_scenario_as_it_stands_is_point_0_and_is_known_as_surely_as_any_member(scenario):
-    work = partial(toy_with_today, scale=8.0)
+def test_the_scenario_itself_is_configuration_0_and_is_known_as_often_as_any_member(scenario):
+    work = partial(toy_with_baseline, scale=8.0)
     archive = run(scenario, replications=1, validation_replications=7, work=work).archive
-    assert archive.today == 0
-    assert archive.evaluations[0].values == archive.present == TODAY
-    counts = [e.fresh_replications for e in archive.evaluations]
+    assert archive.baseline == 0
+    assert archive.evaluations[0].values == archive.present == BASELINE
+    counts = [e.validation_replications for e in archive.evaluations]
     assert counts[0] == max(counts) == 7
-    counts = [e.fresh_replications for e in run(scenario, work=work).archive.evaluations]
+    counts = [e.validation_replications for e in run(scenario, work=work).archive.evaluations]
     assert counts[0] == max(counts) >= 2
 
 
@@ -57,7 +57,13 @@ def test_workers_and_interruptions_change_nothing(scenario, tmp_path, sampler):
     for calls in (1, 33, 70):
         out = tmp_path / str(calls)
         with pytest.raises(KeyboardInterrupt):
-            run(scenario, sampler=sampler, replications=2, out=out, work=Interrupting(calls, toy_with_today))
+            run(
+                scenario,
+                sampler=sampler,
+                replications=2,
+                out=out,
+                work=Interrupting(calls, toy_with_baseline),
+            )
         resumed = run(scenario, sampler=sampler, replications=2, out=out, resume=True)
         assert content(resumed.archive) == content(whole.archive) == content(load_archive(out))
 
@@ -65,16 +71,16 @@ def test_workers_and_interruptions_change_nothing(scenario, tmp_path, sampler):
 @pytest.mark.long
 def test_a_setting_outside_of_the_space_is_evaluated_all_the_same(scenario):
     result = run(scenario, vary=["sed.speed=1.5:2.0", "client.dispatch=ethic"])
-    assert result.archive.today == 0
+    assert result.archive.baseline == 0
     assert result.archive.evaluations[0].values == {}
     assert result.archive.present["sed.speed"] == 1.0
     assert any("sed.speed is 1.0, outside of what is searched (1.5 to 2)" in note for note in result.notes)
     again = run(scenario, vary=["sed.speed=1.0:2.0", "client.dispatch=ethic"]).archive
-    assert again.evaluations[0].values == TODAY
+    assert again.evaluations[0].values == BASELINE
     assert again.evaluations[0].objectives == result.archive.evaluations[0].objectives
 
 
-def test_where_another_scenario_stands_elsewhere_today_is_no_point_of_the_space(scenario):
+def test_where_another_scenario_stands_elsewhere_baseline_is_no_configuration_of_the_space(scenario):
     other = replace(scenario.override({"client.dispatch.window": 3}), name="window=3")
     result = run(scenario, others=[other], budget=8)
     assert result.archive.evaluations[0].values == {}
@@ -84,10 +90,10 @@ def test_where_another_scenario_stands_elsewhere_today_is_no_point_of_the_space(
 @pytest.mark.parametrize("name", ["deadline/search", "deadline/trace"])
 def test_a_policy_that_is_set_to_the_kind_that_is_there_keeps_what_is_not_searched(name):
     scenario = load(name)
-    today = today_of(scenario, Space.of(scenario))
-    assert today.notes == ()
-    assert today.point["agent.routing"] == "priority"
-    assert scenario.override(today.point).active.agent.routing.unplaced == "reject"
+    baseline = baseline_of(scenario, Space.of(scenario))
+    assert baseline.notes == ()
+    assert baseline.configuration["agent.routing"] == "priority"
+    assert scenario.override(baseline.configuration).active.agent.routing.unplaced == "reject"
     other = scenario.override({"agent.routing": "mct"})
     assert other.document["agent"]["routing"] == "mct"
 
@@ -98,15 +104,15 @@ def test_a_small_space_is_listed_beside_a_setting_outside_of_it(scenario):
     assert [e.values == {} for e in result.archive.evaluations] == [True, False, False, False, False]
 
 
-def test_work_that_knows_nothing_of_the_scenario_has_no_today(scenario):
+def test_work_that_knows_nothing_of_the_scenario_has_no_baseline(scenario):
     archive = search(scenario, budget=6, vary=VARY, work=toy).archive
-    assert archive.today is None
+    assert archive.baseline is None
 
 
 def test_a_study_from_before_is_resumed_without_it(scenario, tmp_path):
     search(scenario, budget=6, vary=VARY, work=toy, out=tmp_path)
     resumed = run(scenario, budget=12, out=tmp_path, resume=True, work=toy)
-    assert resumed.archive.today is None
+    assert resumed.archive.baseline is None
     assert len(resumed.archive.evaluations) == 12
 
 
@@ -137,41 +143,45 @@ def test_a_study_and_a_scenario_are_settings_to_start_from(scenario, tmp_path):
     run(scenario, out=tmp_path)
     space = Space.of(scenario, VARY)
     assert len(settings_of(str(tmp_path), space)) > 1
-    assert settings_of("diet/day-regular", space) == [TODAY]
+    assert settings_of("diet/day-regular", space) == [BASELINE]
     with pytest.raises(ScenarioError, match="no value for anything"):
         settings_of("queue/mmc", Space.of(load("dirac/search")))
 
 
-def with_today(*fresh, present=None):
-    """A study of which the first point is today's, everything on fresh seeds."""
-    values = [tuple(zip(*one, strict=True)) for one in fresh]
+def with_baseline(*validation, present=None):
+    """A study of which the first configuration is the baseline, everything on validation seeds."""
+    values = [tuple(zip(*one, strict=True)) for one in validation]
     return archive(
-        (UNFAIR, COMPLETED), *((0.0, 0.0) for _ in fresh), fresh=values, today=0, present=present or {}
+        (UNFAIR, COMPLETED),
+        *((0.0, 0.0) for _ in validation),
+        validation=values,
+        baseline=0,
+        present=present or {},
     )
 
 
 def noise(seed, better=0.0, count=10, shared=5.0):
     draw = np.random.default_rng([seed])
-    streams = np.random.default_rng(1).normal(0, shared, (count, 2))
-    return streams + draw.normal(0, 1, (count, 2)) + np.array([-better, better])
+    effects = np.random.default_rng(1).normal(0, shared, (count, 2))
+    return effects + draw.normal(0, 1, (count, 2)) + np.array([-better, better])
 
 
-def test_differences_are_paired_so_that_what_streams_do_to_all_cancels():
-    found = front(with_today(noise(0), noise(1, better=3.0)))
+def test_differences_are_paired_so_that_the_replication_effect_cancels():
+    found = front(with_baseline(noise(0), noise(1, better=3.0)))
     one, other = gains(found, found.archive.evaluations[1])
     assert one.difference.mean == pytest.approx(-3, abs=1.2)
     assert one.difference.low < -3 < one.difference.high < 0 < other.difference.low
-    assert one.difference.standard_error < 0.6, "the streams alone have 1.6"
+    assert one.difference.standard_error < 0.6, "replication effects alone have 1.6"
 
 
 def level(task):
     """Every configuration is as good as every other, but for noise."""
-    streams = np.random.default_rng([task.seed, task.replication]).normal(0, 5)
+    effects = np.random.default_rng([task.seed, task.replication]).normal(0, 5)
     own = zlib.crc32(key(task.values).encode()) if task.values else 0
     draw = np.random.default_rng([own, task.seed, task.replication]).normal(0, 1, 2)
     return {
-        "unfairness": Metric(50 + streams + draw[0], ""),
-        "completed": Metric(500 + streams + draw[1], "jobs"),
+        "unfairness": Metric(50 + effects + draw[0], ""),
+        "completed": Metric(500 + effects + draw[1], "jobs"),
     }
 
 
@@ -186,25 +196,25 @@ def test_nothing_is_recommended_that_is_not_better_than_the_baseline_beyond_nois
 
 
 def test_the_baseline_is_on_the_front_only_if_nothing_dominates_it():
-    beaten = front(with_today(noise(0), noise(1, better=4.0)))
-    assert [(m.evaluation.number, m.non_dominated) for m in beaten.members] == [(1, True), (0, False)]
-    best = front(with_today(noise(0, better=4.0), noise(1)))
+    dominated = front(with_baseline(noise(0), noise(1, better=4.0)))
+    assert [(m.evaluation.number, m.non_dominated) for m in dominated.members] == [(1, True), (0, False)]
+    best = front(with_baseline(noise(0, better=4.0), noise(1)))
     assert [(m.evaluation.number, m.non_dominated) for m in best.members] == [(0, True), (1, False)]
 
 
 @pytest.mark.parametrize("name", ["federation/small", "dirac/search", "batch/replay", "egee/search"])
-def test_shipped_scenarios_are_points_of_their_own_spaces(name):
+def test_shipped_scenarios_are_configurations_of_their_own_spaces(name):
     scenario = load(name)
-    today = today_of(scenario, Space.of(scenario))
-    assert today.point == today.values
-    assert today.notes == ()
+    baseline = baseline_of(scenario, Space.of(scenario))
+    assert baseline.configuration == baseline.values
+    assert baseline.notes == ()
 
 
-def test_settings_of_papers_that_a_scenario_ships_are_points_of_its_space():
+def test_settings_of_papers_that_a_scenario_ships_are_configurations_of_its_space():
     scenario = load("federation/small")
     given = scenario.spec.search.start
     space = Space.of(scenario)
-    found = list(starting_points(given, space, today_of(scenario, space), scenario.name))
+    found = list(starting_configurations(given, space, baseline_of(scenario, space), scenario.name))
     assert [one["middleware.kind"] for one in found] == ["pull", "pilot", "pilot", "push"]
     assert len({key(one) for one in found}) == len(given)
 
@@ -223,18 +233,18 @@ def test_what_changes_is_told_by_all_runs_where_these_can_tell():
     told = [change for change in between(found, one, other) if change.difference.verdict != "equal"]
     assert told
     for change in told:
-        known = found.judgement.difference(other.number, one.number, change.metric)
+        known = found.posterior.difference(other.number, one.number, change.metric)
         assert change.difference.mean == known.mean
 
 
-def without_today(task):
+def without_baseline(task):
     if not task.values:
         raise RuntimeError("no nodes")
-    return toy_with_today(task)
+    return toy_with_baseline(task)
 
 
-def test_where_the_scenario_as_it_stands_cannot_be_run_that_is_its_failure_and_nobody_elses(scenario):
-    result = run(scenario, budget=6, sampler="random", work=without_today)
+def test_where_the_scenario_itself_cannot_be_run_that_is_its_failure_and_nobody_elses(scenario):
+    result = run(scenario, budget=6, sampler="random", work=without_baseline)
     (failed,) = result.failures
     assert failed.number == 0
     assert "no nodes" in failed.reason

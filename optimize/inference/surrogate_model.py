@@ -1,10 +1,10 @@
-"""A response surface: what similar settings say of each other, as a Gaussian process over mixed spaces.
+"""The surrogate model: a Gaussian process over mixed spaces.
 
-The covariance of two points is a sum: of one part for each parameter alone, of one part for all of them
-together, and of a nugget, which a point shares with no other. So a parameter may matter by itself, in
-interplay with others, or not at all; how much is found by maximum likelihood under weak priors. Where a
-parameter does not exist at a point, it stands in the middle of its range: the choice that switches it off
-tells the points apart. Each of several quantities has a surface of its own.
+The covariance of two configurations is a sum: of a term for each parameter alone, of a term for all of them
+together, and of a nugget of its own for each configuration. So a parameter may matter by itself, in
+interaction with others, or not at all; maximum likelihood under weak priors finds how much. A parameter that
+does not exist in a configuration stands in the middle of its range: the choice that switches it off already
+distinguishes the configurations. Each of several quantities has a surrogate of its own.
 
 Sources: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; D.
 Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011.
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 WIDE = 20.0  # ratio of the largest to the least value above which a parameter is taken by its logarithm
 REACH = 0.4  # of a parameter's range, over which its own part changes
-LEARNED = 200  # points from which the sizes are learned, at most
+LEARNED = 200  # configurations from which the sizes are learned, at most
 STEPS = 40  # of the optimiser
 BACK = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.0)  # shares of a step that are tried, one after the other
 STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
 
 
 @dataclass(frozen=True)
-class Surface:
-    """Covariances of what several quantities are at points, learned from what points gave.
+class Surrogate:
+    """Prior means and covariances of several quantities, learned from observed configurations.
 
     Attributes:
-        means: of each quantity, far from all points.
-        covariance: of all pairs of points and quantities, (quantities x points) squared: all points of the
-            first quantity come first.
+        means: of each quantity, far from all configurations.
+        covariance: of all pairs of configurations and quantities, (quantities x configurations) squared: all
+            configurations of the first quantity come first.
     """
 
     means: Array
@@ -47,7 +47,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class Distances:
-    """How far points are from each other in each parameter, parameters x points x points.
+    """Distances of configurations in each parameter, parameters x configurations x configurations.
 
     Attributes:
         squares: of distances.
@@ -57,19 +57,20 @@ class Distances:
     squares: Array
     shapes: Array
 
-    def among(self, points: Array) -> Distances:
-        """Those of some points, by their positions."""
+    def among(self, configurations: Array) -> Distances:
+        """Those of some configurations, by their positions."""
         import numpy as np
 
-        which = np.ix_(np.arange(len(self.squares)), points, points)
+        which = np.ix_(np.arange(len(self.squares)), configurations, configurations)
         return Distances(self.squares[which], self.shapes[which])
 
 
 def distances(coordinates: Sequence[Array]) -> Distances:
-    """How far points are from each other.
+    """How far configurations are from each other.
 
     Args:
-        coordinates: of the points, one array (points x columns) per parameter; see `coordinates_of`.
+        coordinates: of the configurations, one array (configurations x columns) per parameter; see
+            `coordinates_of`.
     """
     import numpy as np
 
@@ -77,37 +78,38 @@ def distances(coordinates: Sequence[Array]) -> Distances:
     return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
 
 
-def surfaces(apart: Distances, values: Array, noise: Array, count: int, seed: int = 1) -> list[Surface]:
-    """Surfaces of several quantities: the likeliest, and others that are as possible.
+def surrogates(apart: Distances, values: Array, noise: Array, count: int, seed: int = 1) -> list[Surrogate]:
+    """Surrogates of several quantities: the likeliest, and others drawn beside it.
 
     The sizes of the parts are learned for each quantity apart.
 
     Args:
-        apart: how far the points are from each other.
-        values: points x quantities.
-        noise: covariance of the values around the points' own means, (quantities x points) squared.
-        count: how many surfaces; with few points the sizes of the parts are far from known.
-        seed: of the choice of points to learn from where there are many, and of the other sizes.
+        apart: how far the configurations are from each other.
+        values: configurations x quantities.
+        noise: covariance of the values around the configurations' own means, (quantities x configurations)
+            squared.
+        count: how many surrogates; with few configurations the sizes of the terms are uncertain.
+        seed: of the choice of configurations to learn from where there are many, and of the other sizes.
     """
     import numpy as np
 
-    points, quantities = values.shape
-    blocks = noise.reshape(quantities, points, quantities, points)
+    configurations, quantities = values.shape
+    blocks = noise.reshape(quantities, configurations, quantities, configurations)
     learned = [_learned(apart, values[:, k], blocks[k, :, k], seed, count) for k in range(quantities)]
     means = np.array([mean for mean, _ in learned])
     sizes = [[found[at] for _, found in learned] for at in range(count)]
-    return [Surface(means, _covariance(apart, one)) for one in sizes]
+    return [Surrogate(means, _covariance(apart, one)) for one in sizes]
 
 
 def _covariance(apart: Distances, sizes: Sequence[Array]) -> Array:
-    """Covariance of all pairs of points and quantities; `sizes` are logarithms, by quantity."""
+    """Covariance of all pairs of configurations and quantities; `sizes` are logarithms, by quantity."""
     from scipy.linalg import block_diag
 
-    return block_diag(*(_worth(apart, one) for one in sizes))
+    return block_diag(*(_covariance_of_means(apart, one) for one in sizes))
 
 
-def _worth(apart: Distances, logarithms: Array) -> Array:
-    """Covariance of what points are worth, the nugget included."""
+def _covariance_of_means(apart: Distances, logarithms: Array) -> Array:
+    """Covariance of the means of configurations, the nugget included."""
     import numpy as np
 
     together, alone, rates, nugget = _sizes(logarithms, len(apart.squares))
@@ -117,10 +119,10 @@ def _worth(apart: Distances, logarithms: Array) -> Array:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A surface of one quantity, whose values are seen under equal and unknown noise.
+    """A surrogate of one quantity under equal and unknown noise.
 
     Attributes:
-        mean: far from all points.
+        mean: far from all configurations.
         sizes: logarithms of the sizes of the parts; see `_start`. The nugget is the noise.
     """
 
@@ -135,12 +137,12 @@ class Fitted:
         count: int,
         rng: np.random.Generator,
     ) -> Array:
-        """Samples of what points are worth, draws x points.
+        """Samples of means, draws x configurations.
 
         Args:
-            apart: how far points are from each other; those that were seen come first.
+            apart: how far configurations are from each other; those that were seen come first.
             values: that these gave.
-            which: positions of the points that are asked for.
+            which: positions of the configurations that are asked for.
             count: samples to take.
             rng: draws them.
         """
@@ -161,12 +163,12 @@ class Fitted:
 
 
 def fitted(apart: Distances, values: Array, seed: int) -> Fitted:
-    """A surface of a quantity by maximum likelihood, its noise too.
+    """A surrogate of a quantity and its noise by maximum likelihood.
 
     Args:
-        apart: how far points are from each other.
-        values: what each point gave.
-        seed: of the choice of points to learn from where there are many.
+        apart: how far configurations are from each other.
+        values: what each configuration gave.
+        seed: of the choice of configurations to learn from where there are many.
     """
     import numpy as np
 
@@ -256,13 +258,13 @@ def _information(
     return np.asarray(found + STIFFNESS * np.eye(len(found)))
 
 
-def coordinates_of(points: Sequence[Mapping[str, Value]]) -> list[Array]:
+def coordinates_of(configurations: Sequence[Mapping[str, Value]]) -> list[Array]:
     """Settings as places: for each parameter a column in [0, 1], or one per choice."""
     import numpy as np
 
     made = []
-    for path in sorted({path for point in points for path in point}):
-        known = [point.get(path) for point in points]
+    for path in sorted({path for configuration in configurations for path in configuration}):
+        known = [one.get(path) for one in configurations]
         if all(one is None or (isinstance(one, int | float) and not isinstance(one, bool)) for one in known):
             numbers = np.array([np.nan if one is None else float(one) for one in known])
             finite = numbers[np.isfinite(numbers)]
@@ -276,7 +278,7 @@ def coordinates_of(points: Sequence[Mapping[str, Value]]) -> list[Array]:
             # Two different choices are as far from each other as the ends of a range.
             choices = sorted({str(one) for one in known})
             made.append(np.array([[(str(one) == choice) / 2**0.5 for choice in choices] for one in known]))
-    return made or [np.zeros((len(points), 1))]
+    return made or [np.zeros((len(configurations), 1))]
 
 
 def _squares(column: Array) -> Array:
@@ -320,7 +322,7 @@ def _joint(together: float, rates: Array, squares: Array) -> Array:
 
 
 def _factor(joint: Array, alone: Array, shapes: Array, nugget: float, noise: Array) -> tuple[Array, bool]:
-    """Cholesky factor of the covariance of what is seen of points, as `cho_solve` takes it."""
+    """Cholesky factor of the covariance of what is seen of configurations, as `cho_solve` takes it."""
     import numpy as np
     from scipy.linalg import cho_factor
 

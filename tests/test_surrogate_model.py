@@ -1,4 +1,4 @@
-"""The response surface against the normal law that it stands for, written out pair by pair."""
+"""The response surrogate against the normal law that it stands for, written out pair by pair."""
 
 from math import exp, log
 from unittest.mock import patch
@@ -8,17 +8,19 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.stats import chi2, multivariate_normal
 
-from gridtune.optimize.inference import response_surface
-from gridtune.optimize.inference.response_surface import (
+from gridtune.optimize.inference import surrogate_model
+from gridtune.optimize.inference.surrogate_model import (
     REACH,
     STIFFNESS,
     Distances,
     Fitted,
     distances,
-    surfaces,
+    surrogates,
 )
 
-PLACES = np.array([[0.0, 0.1], [0.2, 0.9], [0.5, 0.4], [0.9, 0.8], [1.0, 0.0]])  # five points, two parameters
+PLACES = np.array(
+    [[0.0, 0.1], [0.2, 0.9], [0.5, 0.4], [0.9, 0.8], [1.0, 0.0]]
+)  # five configurations, two parameters
 COLUMNS = [PLACES[:, :1], PLACES[:, 1:]]
 SQUARES = np.stack([(column - column.T) ** 2 for column in COLUMNS])
 APART = distances(COLUMNS)
@@ -27,7 +29,7 @@ LOGARITHMS = np.log([2.0, 0.7, 1.5, 3.0, 0.5, 0.3])
 
 
 def alike(one, other):
-    """Covariance of what two places are worth, by the formula, without the nugget."""
+    """Covariance of the means at two places, by the formula, without the nugget."""
     gaps = [(a - b) ** 2 for a, b in zip(one, other, strict=True)]
     joint = SIZES["together"] * exp(-sum(r * gap for r, gap in zip(SIZES["rates"], gaps, strict=True)) / 2)
     alone = (a * exp(-gap / (2 * REACH**2)) for a, gap in zip(SIZES["alone"], gaps, strict=True))
@@ -40,22 +42,22 @@ def covariance(places):
 
 def test_the_misfit_is_that_of_the_normal_law_and_a_prior_and_its_slope_is_its_own():
     values, noise = np.array([0.3, -1.0, 0.8, 1.9, -0.2]), np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
-    noise[0, 1] = noise[1, 0] = 0.05  # luck that two points share
+    noise[0, 1] = noise[1, 0] = 0.05  # noise that two configurations share
     expected = LOGARITHMS + np.array([1.0, -2.0, 0.5, 0.0, 0.3, -1.0])
     given = (SQUARES, np.exp(-0.5 / REACH**2 * SQUARES), values, noise, expected)
-    misfit, slope = response_surface._misfit(LOGARITHMS, *given)
+    misfit, slope = surrogate_model._misfit(LOGARITHMS, *given)
     law = multivariate_normal(np.zeros(5), covariance(PLACES) + noise + SIZES["nugget"] * np.eye(5))
     prior = STIFFNESS / 2 * sum((LOGARITHMS - expected) ** 2)
     assert misfit == pytest.approx(-law.logpdf(values) - 5 / 2 * log(2 * np.pi) + prior)
-    numeric = approx_fprime(LOGARITHMS, lambda at: response_surface._misfit(at, *given)[0], 1e-6)
+    numeric = approx_fprime(LOGARITHMS, lambda at: surrogate_model._misfit(at, *given)[0], 1e-6)
     assert slope == pytest.approx(numeric, abs=1e-4)
 
 
 def test_draws_are_of_the_normal_law_given_what_was_seen():
-    surface, values = Fitted(10.0, LOGARITHMS), np.array([9.0, 11.5, 10.2])
-    draws = surface.draws(APART, values, [4, 1], 20_000, np.random.default_rng(1))
+    surrogate, values = Fitted(10.0, LOGARITHMS), np.array([9.0, 11.5, 10.2])
+    draws = surrogate.draws(APART, values, [4, 1], 20_000, np.random.default_rng(1))
     seen = covariance(PLACES)
-    seen[:3, :3] += SIZES["nugget"] * np.eye(3)  # noise of what was seen; it is no part of any worth
+    seen[:3, :3] += SIZES["nugget"] * np.eye(3)  # noise of observations; it is no part of the means
     known = np.linalg.inv(seen[:3, :3])
     for at, place in enumerate((4, 1)):
         across = np.array([alike(PLACES[place], PLACES[other]) for other in range(3)])
@@ -72,13 +74,13 @@ def test_a_parameter_that_changes_nothing_is_found_to():
     rng = np.random.default_rng(3)
     columns = [rng.uniform(0, 1, (60, 1)), rng.uniform(0, 1, (60, 1))]
     values = np.sin(4 * columns[0]) + rng.normal(0, 0.05, (60, 1))
-    surface = response_surface.fitted(distances(columns), values[:, 0], 1)
-    _, (matters, idle), _, noise = response_surface._sizes(surface.sizes, 2)
+    surrogate = surrogate_model.fitted(distances(columns), values[:, 0], 1)
+    _, (matters, idle), _, noise = surrogate_model._sizes(surrogate.sizes, 2)
     assert idle < matters / 20
     assert noise == pytest.approx(0.05**2, rel=0.5)
 
 
-def test_a_point_that_is_asked_for_twice_is_drawn_alike():
+def test_a_configuration_that_is_asked_for_twice_is_drawn_alike():
     draws = Fitted(0.0, LOGARITHMS).draws(APART, np.zeros(3), [4, 4], 50, np.random.default_rng(1))
     assert draws[:, 0] == pytest.approx(draws[:, 1], abs=0.01)
     assert draws.std() > 0.1
@@ -88,28 +90,28 @@ def test_the_sizes_that_are_found_fit_best():
     rng = np.random.default_rng(5)
     columns = [rng.uniform(0, 1, (40, 1)), rng.uniform(0, 1, (40, 1))]
     values = (np.sin(4 * columns[0]) + columns[1] ** 2)[:, 0] + rng.normal(0, 0.1, 40)
-    found = response_surface.fitted(distances(columns), values, 1)
+    found = surrogate_model.fitted(distances(columns), values, 1)
     squares = np.stack([(column - column.T) ** 2 for column in columns])
-    start = response_surface._start(2, values.var())
+    start = surrogate_model._start(2, values.var())
     shapes, noise = np.exp(-squares / (2 * REACH**2)), 1e-9 * values.var() * np.eye(40)
     given = (squares, shapes, values - found.mean, noise, start)
-    _, slope = response_surface._misfit(found.sizes, *given)
+    _, slope = surrogate_model._misfit(found.sizes, *given)
     free = (found.sizes > start - 8.9) & (found.sizes < start + 4.9)
     assert free.sum() >= 4
     assert abs(slope[free]).max() < 0.05
 
 
-def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_seed():
+def test_from_more_than_two_hundred_configurations_sizes_are_learned_from_some_by_the_seed():
     def learned_from(count, *seed):
-        """Values that the sizes are learned from, as positions of points."""
+        """Values that the sizes are learned from, as positions of configurations."""
         places = np.linspace(0, 1, count)[:, None]
         given = distances([places]), np.arange(count, dtype=float)[:, None], np.eye(count)
         with patch("scipy.optimize.minimize") as search:
             search.return_value.x = np.zeros(4)
-            surface = surfaces(*given, 1, *seed)[0]
+            surrogate = surrogates(*given, 1, *seed)[0]
         squares, shapes, values, noise, _ = search.call_args.args[2]
         assert (len(noise), squares.shape, shapes.shape) == (len(values), (1, 200, 200), (1, 200, 200))
-        return (values + surface.means[0]).round(6).tolist()
+        return (values + surrogate.means[0]).round(6).tolist()
 
     assert learned_from(200, 1) == learned_from(200, 2) == list(range(200))
     some = learned_from(201, 1)
@@ -119,7 +121,7 @@ def test_from_more_than_two_hundred_points_sizes_are_learned_from_some_by_the_se
 
 def test_places_of_settings_by_their_logarithm_beyond_a_ratio_of_twenty():
     def column(*values):
-        (found,) = response_surface.coordinates_of([{} if one is None else {"x": one} for one in values])
+        (found,) = surrogate_model.coordinates_of([{} if one is None else {"x": one} for one in values])
         return found[:, 0].tolist() if found.shape[1] == 1 else found.round(6).tolist()
 
     assert column(1.0, 10.5, 20.0) == [0.0, 0.5, 1.0]
@@ -132,19 +134,19 @@ def test_places_of_settings_by_their_logarithm_beyond_a_ratio_of_twenty():
     half = round(0.5**0.5, 6)
     assert column(True, False) == [[0.0, half], [half, 0.0]]
     assert column("b", None, 7) == [[0.0, 0.0, half], [0.0, half, 0.0], [half, 0.0, 0.0]]
-    assert response_surface.coordinates_of([{}, {}])[0].tolist() == [[0.0], [0.0]]
+    assert surrogate_model.coordinates_of([{}, {}])[0].tolist() == [[0.0], [0.0]]
 
 
 def test_sizes_start_from_the_spread_and_stay_near_it():
-    assert np.exp(response_surface._start(2, 8.0)) == pytest.approx([4.0, 2.0, 2.0, 1.0, 1.0, 0.008])
-    together, alone, rates, nugget = response_surface._sizes(np.log([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 2)
+    assert np.exp(surrogate_model._start(2, 8.0)) == pytest.approx([4.0, 2.0, 2.0, 1.0, 1.0, 0.008])
+    together, alone, rates, nugget = surrogate_model._sizes(np.log([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 2)
     assert (together, nugget) == (pytest.approx(1.0), pytest.approx(6.0))
     assert (alone.tolist(), rates.tolist()) == (pytest.approx([2.0, 3.0]), pytest.approx([4.0, 5.0]))
-    squares = response_surface._squares(np.array([[0.0, 1.0], [0.5, 0.5], [3.0, 5.0]]))
+    squares = surrogate_model._squares(np.array([[0.0, 1.0], [0.5, 0.5], [3.0, 5.0]]))
     assert squares == pytest.approx(np.array([[0.0, 0.5, 25.0], [0.5, 0.0, 26.5], [25.0, 26.5, 0.0]]))
     with patch("scipy.optimize.minimize") as search:
         search.return_value.x = np.zeros(4)
-        mean, _ = response_surface._learned(
+        mean, _ = surrogate_model._learned(
             Distances(np.zeros((1, 3, 3)), np.ones((1, 3, 3))),
             np.array([1.0, 2.0, 6.0]),
             np.diag([1.0, 1.0, 4.0]),
@@ -154,7 +156,7 @@ def test_sizes_start_from_the_spread_and_stay_near_it():
     weights = [1 / (1 + 14 / 3), 1 / (1 + 14 / 3), 1 / (4 + 14 / 3)]
     assert mean == pytest.approx(sum(w * x for w, x in zip(weights, (1, 2, 6), strict=True)) / sum(weights))
     (_, start, given), options = search.call_args
-    assert start == pytest.approx(response_surface._start(1, 8 / 3))
+    assert start == pytest.approx(surrogate_model._start(1, 8 / 3))
     assert given[2] == pytest.approx(np.array([1.0, 2.0, 6.0]) - mean)
     assert options["bounds"] == [(low - 9, low + 5) for low in start]
     assert (options["method"], options["jac"], options["options"]) == ("L-BFGS-B", True, {"maxiter": 40})
@@ -170,7 +172,7 @@ def test_draws_of_very_large_quantities_are_as_sure():
 def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_noise():
     places = np.linspace(0, 1, 12)[:, None]
     values = np.sin(5 * places[:, 0]) + 0.1 * np.cos(40 * places[:, 0])
-    one, tiny = (response_surface.fitted(distances([places]), scale * values, 1) for scale in (1.0, 1e-3))
+    one, tiny = (surrogate_model.fitted(distances([places]), scale * values, 1) for scale in (1.0, 1e-3))
     squared = np.log([1e-6, 1e-6, 1.0, 1e-6])
     assert tiny.sizes == pytest.approx(one.sizes + squared, abs=0.01)
     assert tiny.mean == pytest.approx(1e-3 * one.mean)
@@ -186,21 +188,21 @@ def test_the_information_is_the_variance_of_the_slopes_of_the_misfit_and_the_pri
     rng = np.random.default_rng(6)
     root = np.linalg.cholesky(covariance(PLACES) + noise + SIZES["nugget"] * np.eye(5))
     given = [(SQUARES, shapes, root @ rng.normal(size=5), noise, LOGARITHMS) for _ in range(4000)]
-    slopes = np.array([response_surface._misfit(LOGARITHMS, *one)[1] for one in given])
-    found = response_surface._information(LOGARITHMS, *given[0])
+    slopes = np.array([surrogate_model._misfit(LOGARITHMS, *one)[1] for one in given])
+    found = surrogate_model._information(LOGARITHMS, *given[0])
     assert found - STIFFNESS * np.eye(len(LOGARITHMS)) == pytest.approx(np.cov(slopes.T), abs=0.06)
 
 
-def test_surfaces_are_the_likeliest_and_others_that_few_points_leave_possible():
+def test_surrogates_are_the_likeliest_and_others_that_few_configurations_leave_possible():
     rng = np.random.default_rng(7)
     places = rng.uniform(0, 1, (8, 1))
     given = distances([places]), np.sin(6 * places) + rng.normal(0, 0.1, (8, 1)), 0.01 * np.eye(8)
-    found, again = surfaces(*given, 9), surfaces(*given, 9)
-    assert np.array_equal(found[0].covariance, surfaces(*given, 1)[0].covariance)
+    found, again = surrogates(*given, 9), surrogates(*given, 9)
+    assert np.array_equal(found[0].covariance, surrogates(*given, 1)[0].covariance)
     assert all(
         np.array_equal(one.covariance, other.covariance) for one, other in zip(found, again, strict=True)
     )
-    others = surfaces(*given, 9, 2)
+    others = surrogates(*given, 9, 2)
     assert np.array_equal(others[0].covariance, found[0].covariance)
     assert not np.allclose(others[5].covariance, found[5].covariance)
     assert np.ptp(np.log([one.covariance.max() for one in found[1:]])) > 0.5
@@ -210,14 +212,14 @@ def test_sizes_that_are_drawn_are_no_less_probable_than_the_normal_law_says():
     noise = np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
     values = np.array([0.3, -1.0, 0.8, 1.9, -0.2])
     given = (SQUARES, np.exp(-0.5 / REACH**2 * SQUARES), values, noise, LOGARITHMS)
-    best = minimize(lambda at: response_surface._misfit(at, *given), LOGARITHMS, jac=True, method="L-BFGS-B")
-    drawn = response_surface._possible(best.x, given, 200, np.random.default_rng(8))
-    lost = np.array([response_surface._misfit(one, *given)[0] for one in drawn]) - best.fun
+    best = minimize(lambda at: surrogate_model._misfit(at, *given), LOGARITHMS, jac=True, method="L-BFGS-B")
+    drawn = surrogate_model._possible(best.x, given, 200, np.random.default_rng(8))
+    lost = np.array([surrogate_model._misfit(one, *given)[0] for one in drawn]) - best.fun
     # Twice what is lost is at most chi-square.
     assert 0.5 * len(best.x) < 2 * lost.mean() <= 1.05 * len(best.x)
     assert 2 * np.quantile(lost, 0.95) < 1.1 * chi2.ppf(0.95, len(best.x))
     spread = np.std(drawn, axis=0) / np.sqrt(
-        np.diag(np.linalg.inv(response_surface._information(best.x, *given)))
+        np.diag(np.linalg.inv(surrogate_model._information(best.x, *given)))
     )
     assert (spread < 1.1).all()
     assert spread.mean() > 0.5

@@ -1,6 +1,6 @@
-"""Response surfaces of several quantities, seen under equal and unknown noise, for who proposes points.
+"""Surrogate models of several quantities under equal and unknown noise, for samplers.
 
-They are learned of the quantities' principal axes (`axes`), each apart (`response_surface.fitted`).
+They are learned on the quantities' principal axes (`axes`), each apart (`surrogate_model.fitted`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.inference.axes import principal_axes
-from gridtune.optimize.inference.response_surface import Distances, Fitted, fitted
+from gridtune.optimize.inference.surrogate_model import Distances, Fitted, fitted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NoisySurface:
-    """Surfaces of several quantities.
+class NoisySurrogate:
+    """Surrogates of several quantities.
 
     Attributes:
         axes: along which they were learned, axes x quantities.
-        each: the surface of each axis.
+        each: the surrogate of each axis.
     """
 
     axes: Array
     each: Sequence[Fitted]
 
     @classmethod
-    def of(cls, apart: Distances, values: Array, seed: int) -> NoisySurface:
+    def of(cls, apart: Distances, values: Array, seed: int) -> NoisySurrogate:
         """By maximum likelihood, noise included.
 
         Args:
-            apart: how far the points are from each other.
-            values: what they gave, points x quantities.
-            seed: of the choice of points to learn from where there are many.
+            apart: distances of the configurations.
+            values: observed, configurations x quantities.
+            seed: of the choice of configurations to learn from where there are many.
         """
         axes = principal_axes(values)
         return cls(axes, [fitted(apart, column, seed) for column in (values @ axes.T).T])
@@ -45,7 +45,7 @@ class NoisySurface:
     def draws(
         self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
     ) -> Array:
-        """Samples of what points are worth, draws x points x quantities; see `Fitted.draws`."""
+        """Samples of means, draws x configurations x quantities; see `Fitted.draws`."""
         import numpy as np
 
         turned = (values @ self.axes.T).T

@@ -2,7 +2,7 @@
 
 Run b of configuration i gives y_ib = theta_i + beta_b + epsilon_ib, with an entry per objective (`noise`).
 theta_i is the configuration's mean; a priori it is a Gaussian process over the parameters
-(`response_surface`). beta_b is the effect of the replication, whose random numbers all configurations share.
+(`surrogate_model`). beta_b is the effect of the replication, whose random numbers all configurations share.
 Runs of the search and validation runs count alike: what made a configuration be looked at again is no bias
 where the runs that did are part of the data and its mean has a prior.
 
@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.inference.noise import even_means, explained, least_squares, spread
 from gridtune.optimize.inference.posterior import Posterior
-from gridtune.optimize.inference.response_surface import (
+from gridtune.optimize.inference.surrogate_model import (
     LEARNED,
-    Surface,
+    Surrogate,
     coordinates_of,
     distances,
-    surfaces,
+    surrogates,
 )
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
 from gridtune.optimize.replication.compare import non_dominated, signs
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 DRAWS = 1000
-SURFACES = 8  # that are possible, at most, as the sizes of a surface's parts are not known
+SURROGATES = 8  # drawn at most, as the sizes of a surrogate's terms are uncertain
 REPLAYS, REPLAYED = 5, 200  # studies that are simulated, and draws of each
-JOINT = 400  # points that are modelled, at most: the best ones, layer by layer
-ALIKE = 1e-5  # of the span of an objective: draws that differ by less are a tie
-LEAST_VARIANCE = 1e-9  # of that of worth: what keeps the arithmetic going
+JOINT = 400  # configurations that are modelled, at most: the best ones, layer by layer
+ALIKE = 1e-5  # of the range of an objective: draws that differ by less are a tie
+LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
 
 
-def worth_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
-    """What the model expects of each point, to be minimised; means where it cannot tell luck from worth."""
+def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
+    """Posterior mean of each configuration, to be minimised; plain means where noise cannot be estimated."""
     import numpy as np
 
     values = runs_of(evaluations, objectives)
-    means = _levelled(values)
+    means = _adjusted_means(values)
     chosen = best_layers(values)
     found = fit(values[chosen], [evaluations[at].values for at in chosen], draws=1)
     if found is not None:
@@ -57,12 +57,12 @@ def worth_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective])
 
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
-    """What each run gave, to be minimised: points x objectives x streams, those of the search first."""
+    """Values of each run, to be minimised, configurations x objectives x replications; the search's first."""
     import numpy as np
 
     searched = max(evaluation.replications for evaluation in evaluations)
-    fresh = max(evaluation.fresh_replications for evaluation in evaluations)
-    values = np.full((len(evaluations), len(objectives), searched + fresh), np.nan)
+    validated = max(evaluation.validation_replications for evaluation in evaluations)
+    values = np.full((len(evaluations), len(objectives), searched + validated), np.nan)
     for at, evaluation in enumerate(evaluations):
         for column, objective in enumerate(objectives):
             first = evaluation.objectives[objective.name].values
@@ -74,13 +74,13 @@ def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) 
 
 
 def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
-    """Positions of the points that may be on the front, at most `JOINT`: layer after layer of the front.
+    """Positions of the configurations that may be on the front, at most `JOINT`: layer after layer.
 
     Args:
         runs: see `runs_of`.
-        always: positions of points that are among them anyway.
+        always: positions of configurations that are among them anyway.
     """
-    means = _levelled(runs)
+    means = _adjusted_means(runs)
     chosen = set(always)
     left = [at for at in range(len(means)) if at not in chosen]
     while left and len(chosen) < JOINT:
@@ -90,8 +90,8 @@ def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
     return sorted(chosen)
 
 
-def _levelled(runs: Array) -> Array:
-    """Means of points, points x objectives, without what each stream did to all."""
+def _adjusted_means(runs: Array) -> Array:
+    """Mean-adjusted values: configurations x objectives, without the effect of each replication."""
     import numpy as np
 
     seen = np.asarray(np.isfinite(runs).all(axis=1))
@@ -100,14 +100,14 @@ def _levelled(runs: Array) -> Array:
 
 
 def fit(
-    values: Array, points: Sequence[Mapping[str, Value]], *, draws: int = DRAWS, seed: int = 1
+    values: Array, configurations: Sequence[Mapping[str, Value]], *, draws: int = DRAWS, seed: int = 1
 ) -> Posterior | None:
-    """The model of all runs of a search; None where no point has two runs to tell luck from worth by.
+    """The Gaussian process of all runs of a search; None where no configuration was run twice.
 
     Args:
-        values: what each run gave, to be minimised: points x objectives x streams; nan where a point was not
-            run.
-        points: their settings, all different.
+        values: of each run, to be minimised, configurations x objectives x replications; nan where a
+            configuration was not run.
+        configurations: their settings, all different.
         draws: samples to take.
         seed: of the samples.
     """
@@ -124,22 +124,22 @@ def fit(
     unit = np.sqrt(np.diag(noise))
     runs = raw / unit[:, None]  # noise is now 1 in size
     effects, means, _ = explained(runs, seen, 1 / factors)
-    apart = distances(coordinates_of(points))
+    apart = distances(coordinates_of(configurations))
     alone = _independent(noise / np.outer(unit, unit), np.sqrt(factors))
     means, around = least_squares(runs, seen, effects.var(axis=0), alone, means)
-    # Sizes are drawn the less often, the more points there are to tell them.
-    count = min(draws, max(2, SURFACES * LEARNED // max(len(points), LEARNED)))
-    made = [Conditioned(one, around) for one in surfaces(apart, means, around, count, seed)]
+    # Sizes are drawn the less often, the more configurations there are to tell them.
+    count = min(draws, max(2, SURROGATES * LEARNED // max(len(configurations), LEARNED)))
+    made = [Conditioned(one, around) for one in surrogates(apart, means, around, count, seed)]
     expected_each = [one.mean(means) for one in made]
     means = np.mean(expected_each, axis=0)
     rng = np.random.default_rng([seed, *means.shape])
-    # Of each objective apart: one without luck is of quite another size here.
-    own = np.diag(made[0].surface.covariance).reshape(means.T.shape)
-    least = LEAST_VARIANCE * np.repeat(own.mean(axis=1), len(points))
-    anew = means + _sample(around, least, REPLAYS, rng, len(points))
+    # Of each objective apart: one without noise is of quite another size here.
+    own = np.diag(made[0].surrogate.covariance).reshape(means.T.shape)
+    least = LEAST_VARIANCE * np.repeat(own.mean(axis=1), len(configurations))
+    anew = means + _sample(around, least, REPLAYS, rng, len(configurations))
     samples, replays = [], []
     for one, mean in zip(made, expected_each, strict=True):
-        rest = _sample(one.covariance(), least, draws // count, rng, len(points))
+        rest = _sample(one.covariance(), least, draws // count, rng, len(configurations))
         samples.append(mean + rest)
         again = np.array([one.mean(some) for some in anew])
         replays.append(again[:, None] + rest[: REPLAYED // count])
@@ -156,58 +156,60 @@ def _independent(alike: Array, sizes: Array) -> Array:
 
     Args:
         alike: its correlation in two quantities.
-        sizes: its standard deviations, points x quantities.
+        sizes: its standard deviations, configurations x quantities.
     """
     import numpy as np
 
-    points, quantities = sizes.shape
-    found = np.zeros((quantities, points, quantities, points))
-    here = np.arange(points)
+    configurations, quantities = sizes.shape
+    found = np.zeros((quantities, configurations, quantities, configurations))
+    here = np.arange(configurations)
     found[:, here, :, here] = alike * sizes[:, :, None] * sizes[:, None, :]
-    return found.reshape(quantities * points, quantities * points)
+    return found.reshape(quantities * configurations, quantities * configurations)
 
 
 def _unit(means: Array) -> Array:
     """The difference of each objective that is a tie; infinite where it does not vary at all."""
     import numpy as np
 
-    span, size = np.ptp(means, axis=0), np.abs(means).max(axis=0)
-    return np.where(span > 1e-9 * size, ALIKE * span, np.inf)
+    ranges, size = np.ptp(means, axis=0), np.abs(means).max(axis=0)
+    return np.where(ranges > 1e-9 * size, ALIKE * ranges, np.inf)
 
 
 class Conditioned:
-    """A surface, once its points were seen under noise.
+    """A surrogate, conditioned on noisy observations of its configurations.
 
     Args:
-        surface: before.
-        noise: covariance of what is seen around the points' worth, (quantities x points) squared.
+        surrogate: the prior.
+        noise: covariance of observed around true means, (quantities x configurations) squared.
     """
 
-    def __init__(self, surface: Surface, noise: Array) -> None:
+    def __init__(self, surrogate: Surrogate, noise: Array) -> None:
         from scipy.linalg import cholesky, solve_triangular
 
-        self.surface = surface
-        self._root = cholesky(surface.covariance + noise, lower=True)
-        self._half = solve_triangular(self._root, surface.covariance, lower=True)
+        self.surrogate = surrogate
+        self._root = cholesky(surrogate.covariance + noise, lower=True)
+        self._half = solve_triangular(self._root, surrogate.covariance, lower=True)
 
     def mean(self, seen: Array) -> Array:
-        """What is expected of points, points x quantities, where that was seen."""
+        """Posterior means, configurations x quantities, after these observations."""
         import numpy as np
         from scipy.linalg import solve_triangular
 
-        off = (seen - self.surface.means).T
+        off = (seen - self.surrogate.means).T
         found = self._half.T @ solve_triangular(self._root, off.ravel(), lower=True)
-        return np.asarray(found.reshape(off.shape).T + self.surface.means)
+        return np.asarray(found.reshape(off.shape).T + self.surrogate.means)
 
     def covariance(self) -> Array:
-        """What is left uncertain, (quantities x points) squared; whatever was seen."""
-        return self.surface.covariance - self._half.T @ self._half
+        """Posterior covariance, (quantities x configurations) squared; the same for all observations."""
+        return self.surrogate.covariance - self._half.T @ self._half
 
 
-def _sample(covariance: Array, least: Array, count: int, rng: np.random.Generator, points: int) -> Array:
-    """Draws x points x quantities with that covariance and, as it may be singular, least variances."""
+def _sample(
+    covariance: Array, least: Array, count: int, rng: np.random.Generator, configurations: int
+) -> Array:
+    """Samples with that covariance and, as it may be singular, least variances; see `Posterior.draws`."""
     import numpy as np
 
     root = np.linalg.cholesky((covariance + covariance.T) / 2 + np.diag(least))
     drawn = rng.normal(size=(count, len(root))) @ root.T
-    return np.asarray(np.moveaxis(drawn.reshape(count, -1, points), 1, 2))
+    return np.asarray(np.moveaxis(drawn.reshape(count, -1, configurations), 1, 2))

@@ -1,4 +1,4 @@
-"""What configurations change against the baseline, and how surely.
+"""What configurations change against the baseline, with intervals.
 
 By the posterior of all runs where these are enough to learn from. Else everything is paired over the
 replications that both have in common: on validation seeds where both have them, else on those of the search,
@@ -20,48 +20,48 @@ from gridtune.optimize.search_space.constraints import feasible
 from gridtune.scenarios.results.amounts import human
 
 WIDER = 1.1  # times the half-interval of the paired test, at which the posterior says less than that test
-ENOUGH = 5  # runs of two points, after which what was equal in all of them is called the same
+ENOUGH = 5  # runs of two configurations, after which what was equal in all of them is called the same
 
 
 def baseline(front: Front) -> Evaluation | None:
     """The evaluation of the scenario's own configuration; None if the search has none."""
-    number = front.archive.today
+    number = front.archive.baseline
     return next((one for one in front.archive.evaluations if one.number == number), None)
 
 
-def todays_chance(front: Front) -> float | None:
-    """How probably no other evaluated point beats the baseline, kept or not; None where nobody knows."""
-    number = front.archive.today
+def baseline_chance(front: Front) -> float | None:
+    """Probability that no other evaluated configuration dominates the baseline; None if unknown."""
+    number = front.archive.baseline
     for member in front.members:
         if member.evaluation.number == number:
             return member.probability_non_dominated
-    today = baseline(front)
-    if today is None or front.judgement is None or not feasible(today, front.archive.constraints):
+    standing = baseline(front)
+    if standing is None or front.posterior is None or not feasible(standing, front.archive.constraints):
         return None
-    return front.judgement.chances.get(today.number)
+    return front.posterior.chances.get(standing.number)
 
 
 def gains(front: Front, evaluation: Evaluation) -> tuple[Change, ...]:
-    """What happens to each objective from the baseline to a point; empty if the search has no today."""
-    today = baseline(front)
-    if today is None or today.number == evaluation.number:
+    """What happens to each objective from the baseline to a configuration; empty without a baseline."""
+    standing = baseline(front)
+    if standing is None or standing.number == evaluation.number:
         return ()
-    return between(front, today, evaluation)
+    return between(front, standing, evaluation)
 
 
 def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ...]:
     """What happens to each objective from one configuration to another.
 
-    By the posterior where it knows both; paired over common streams else, and where validation runs of both
-    say more than the posterior or contradict it (`_informed`).
+    By the posterior where it has both; paired over common replications else, and where validation runs of
+    both say more than the posterior or contradict it (`_informed`).
     """
     before, after = start.objectives, to.objectives
     both = start.validated is not None and to.validated is not None
     if start.validated and to.validated:
         before, after = start.validated, to.validated
     paired = [change(o, before[o.name].values, after[o.name].values) for o in front.objectives]
-    judged = front.judgement
-    if judged is None or start.number not in judged or to.number not in judged:
+    posterior = front.posterior
+    if posterior is None or start.number not in posterior or to.number not in posterior:
         return tuple(paired)
     return tuple(
         one
@@ -71,7 +71,7 @@ def between(front: Front, start: Evaluation, to: Evaluation) -> tuple[Change, ..
         else replace(
             one,
             difference=_informed(
-                judged.difference(to.number, start.number, one.metric, one.difference.pairs),
+                posterior.difference(to.number, start.number, one.metric, one.difference.pairs),
                 one.difference if both else None,
             ),
         )
@@ -93,9 +93,10 @@ def _informed(model: Difference, paired: Difference | None) -> Difference:
 
 
 def _same_in_all_runs(start: Evaluation, to: Evaluation, objective: Objective) -> bool:
-    """Whether two points gave the same under every stream that both had; see `between`.
+    """Whether two configurations gave the same in every replication that both had; see `between`.
 
-    What was always the same number, as of rare events, must have been so in runs of one point alone, too.
+    What was always the same number, as of rare events, must have been so in runs of one configuration alone,
+    too.
     """
     name, step = objective.name, objective.resolution
     parts = ([one.objectives, one.validated or {}] for one in (start, to))
@@ -115,7 +116,7 @@ def in_words(one: Change) -> str:
     way, sign = ("higher", 1) if gap.mean > 0 else ("lower", -1)
     text = f"{spoken(one.metric)} {way} by {amount(abs(gap.mean), one.metric)}"
     if gap.low is None or gap.high is None:
-        return f"{text} (one run: how surely is unknown)"
+        return f"{text} (one run: noise is unknown)"
     if gap.low == gap.high:
         return f"{text} in every run"
     low, high = sorted((sign * gap.low, sign * gap.high))
@@ -123,14 +124,14 @@ def in_words(one: Change) -> str:
 
 
 def told_changes(changes: Sequence[Change]) -> Iterator[str]:
-    """What a point gains, what it costs, and what cannot be told, a line each."""
-    unsure = [one for one in changes if not one.told and one.difference.verdict != "equal"]
-    kinds = {
-        "gains": [one for one in changes if one.told and one.better],
-        "costs": [one for one in changes if one.told and not one.better],
+    """What a configuration gains, what it costs, and what cannot be told, a line each."""
+    unsure = [one for one in changes if not one.significant and one.difference.verdict != "equal"]
+    groups = {
+        "gains": [one for one in changes if one.significant and one.better],
+        "costs": [one for one in changes if one.significant and not one.better],
         "no significant difference": unsure,
     }
-    for kind, some in kinds.items():
+    for kind, some in groups.items():
         if some:
             yield f"{kind}: {'; '.join(map(in_words, some))}"
     same = [spoken(one.metric) for one in changes if one.difference.verdict == "equal"]

@@ -1,4 +1,4 @@
-"""Today's setting as a point of a search: what stands in the scenario for everything that is varied."""
+"""The baseline as a configuration of a search: what stands in the scenario for everything that is varied."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from typing import Any
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.parameter import Parameter
-from gridtune.optimize.search_space.space import Point, Space
+from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 
 
 @dataclass(frozen=True)
-class Today:
-    """The scenario as it stands.
+class Baseline:
+    """The scenario's own configuration.
 
     Attributes:
-        point: what a search sets for it; nothing where it is no point of the space.
+        configuration: what a search sets for it; nothing where it is no configuration of the space.
         values: what stands in the scenario for each parameter that exists there, by path.
-        notes: why it is no point of the space, a line each.
+        notes: why it is no configuration of the space, a line each.
     """
 
-    point: Point = field(default_factory=dict)
+    configuration: Configuration = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """For storing."""
-        return {"point": self.point, "values": self.values, "notes": list(self.notes)}
+        return {"configuration": self.configuration, "values": self.values, "notes": list(self.notes)}
 
     @classmethod
-    def of_json(cls, stored: Mapping[str, Any]) -> Today:
+    def of_json(cls, stored: Mapping[str, Any]) -> Baseline:
         """What `as_json` has described."""
-        return cls(dict(stored["point"]), dict(stored["values"]), tuple(stored["notes"]))
+        return cls(dict(stored["configuration"]), dict(stored["values"]), tuple(stored["notes"]))
 
 
-def today_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Today:
-    """The scenario as it stands, as a point of a space if it is one.
+def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Baseline:
+    """The scenario's own configuration, if the space has it.
 
     It is one if each parameter has a value there that the space allows, and setting these changes nothing in
     any case.
@@ -48,13 +48,13 @@ def today_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> To
     Args:
         scenario: what is searched.
         space: what is varied.
-        cases: in which every point is evaluated, the scenario's own among them.
+        cases: in which every configuration is evaluated, the scenario's own among them.
     """
     values: dict[str, Value] = {}
-    point: Point = {}
+    configuration: Configuration = {}
     notes: list[str] = []
     for parameter in space:
-        if not parameter.exists(point if len(point) == len(values) else values):
+        if not parameter.exists(configuration if len(configuration) == len(values) else values):
             continue
         value = meaning(scenario, parameter.path).value
         if value is None:
@@ -65,14 +65,14 @@ def today_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> To
             notes.append(f"{parameter.path} is {value}, outside of what is searched ({_range(parameter)})")
             values[parameter.path] = value
         else:
-            values[parameter.path] = point[parameter.path] = fitting
+            values[parameter.path] = configuration[parameter.path] = fitting
     if not notes:
         notes += [
             f"{case.name}: stands elsewhere than the first scenario"
             for case in (cases or [Case(scenario.name, scenario, 1)])
-            if not _unchanged(case.scenario, point)
+            if not _unchanged(case.scenario, configuration)
         ]
-    return Today({} if notes else point, values, tuple(notes))
+    return Baseline({} if notes else configuration, values, tuple(notes))
 
 
 def fitted(parameter: Parameter, value: Value) -> Value | None:
@@ -91,17 +91,17 @@ def fitted(parameter: Parameter, value: Value) -> Value | None:
     return int(value) if parameter.whole else float(value)
 
 
-def starting_points(
-    given: Sequence[Mapping[str, Value]], space: Space, today: Today, where: str
-) -> Iterator[Point | str]:
-    """Settings to begin with as points of a space; for each that is none, why.
+def starting_configurations(
+    given: Sequence[Mapping[str, Value]], space: Space, baseline: Baseline, where: str
+) -> Iterator[Configuration | str]:
+    """Settings to begin with as configurations of a space; for each that is none, why.
 
-    What a setting leaves out is as it is today, or in the middle of its range where nothing is.
+    What a setting leaves out is as in the baseline, or in the middle of its range if that has nothing.
 
     Args:
         given: values by path.
         space: what is varied.
-        today: what stands in the scenario.
+        baseline: what stands in the scenario.
         where: the settings come from, for what is said.
     """
     paths = {parameter.path for parameter in space}
@@ -109,32 +109,34 @@ def starting_points(
         unknown = [path for path in values if path not in paths]
         if unknown:
             raise ScenarioError(f"{where}: setting {number}: {unknown[0]} is not searched")
-        yield _completed(values, space, today, f"{where}: setting {number}")
+        yield _completed(values, space, baseline, f"{where}: setting {number}")
 
 
-def _completed(given: Mapping[str, Value], space: Space, today: Today, where: str) -> Point | str:
-    point: Point = {}
+def _completed(
+    given: Mapping[str, Value], space: Space, baseline: Baseline, where: str
+) -> Configuration | str:
+    configuration: Configuration = {}
     for parameter in space:
-        if not parameter.exists(point):
+        if not parameter.exists(configuration):
             continue
-        present = today.values.get(parameter.path)
+        present = baseline.values.get(parameter.path)
         value = given.get(parameter.path, present)
         if value is None or (parameter.path not in given and fitted(parameter, value) is None):
             value = parameter.at(0.5)
         fitting = fitted(parameter, value)
         if fitting is None:
             return f"{where}: {parameter.path} is {value}, outside of {_range(parameter)}; left out"
-        point[parameter.path] = fitting
-    return point
+        configuration[parameter.path] = fitting
+    return configuration
 
 
 def _range(parameter: Parameter) -> str:
     return str(parameter).removeprefix(f"{parameter.path}: ").partition(", when ")[0]
 
 
-def _unchanged(scenario: Scenario, point: Point) -> bool:
-    """Whether setting a point changes nothing in a scenario."""
+def _unchanged(scenario: Scenario, configuration: Configuration) -> bool:
+    """Whether setting a configuration changes nothing in a scenario."""
     try:
-        return scenario.override(point).active == scenario.active
+        return scenario.override(configuration).active == scenario.active
     except ScenarioError:
         return False

@@ -1,4 +1,4 @@
-"""Luck for searches over logs: replications that differ, and a part of the log to validate on."""
+"""Noise for searches over logs: replications that differ, and a part of the log to validate on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 ENOUGH = 8  # weeks of a log from which half of them can be drawn
 
 
-def with_luck(scenario: Scenario) -> tuple[Scenario, list[str]]:
+def with_noise(scenario: Scenario) -> tuple[Scenario, list[str]]:
     """A scenario whose replays of logs differ from replication to replication, and what was chosen for them.
 
     Where a workload does not say how its log is resampled: weeks, the even ones in a search and the odd ones
@@ -29,7 +29,7 @@ def with_luck(scenario: Scenario) -> tuple[Scenario, list[str]]:
         count = workload.weeks()
         if count >= ENOUGH:
             changes |= {f"{place}.resample": "weeks", f"{place}.resample_from": "split"}
-            how = f"weeks, of the {count} of {workload.trace} the even ones, on fresh seeds the odd ones"
+            how = f"weeks, of the {count} of {workload.trace} the even ones, on validation seeds the odd ones"
         else:
             changes[f"{place}.resample"] = "shake"
             how = f"shake, as {workload.trace} has {counted(count, 'whole week')}, fewer than {ENOUGH}"
