@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import answer_tables
 import batch_tables
 import robustness_tables
 import search_tables
 import speed_tables
+
+sys.path.append(str(Path(__file__).parents[2]))
+from tests.benchmarks import search_quality
 
 DOCS = Path(__file__).parents[1]
 SHOWN = (
@@ -111,11 +116,8 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "mutants": robustness_tables.mutants_table,
         "fresh-mutants": robustness_tables.mutants_table,
     },
-    "method.md": {"calibration": search_tables.calibration_table},
-    "samplers.md": {
-        "allocations": search_tables.allocations_table,
-        "allocations gains": search_tables.gains_table,
-    },
+    "samplers.md": {"search_quality": search_quality.table},
+    "answers.md": {"answers": answer_tables.texts, "answers held": answer_tables.held},
     "four-parameters.md": {"four_parameters": search_tables.four_parameters_table},
     "federation.md": {
         "signal federations": federations_table,
@@ -155,7 +157,11 @@ def written(name: str) -> str:
         found = re.compile(rf"(<!-- {of}: [^\n]*-->\n).*?(<!-- end -->)", re.DOTALL)
         if not found.search(page):
             raise SystemExit(f"{name}: no place for the table {of}")
-        made = table(rows) if rows else f"Not measured yet: `python -m tests.benchmarks.{of}` does so."
+        made = (
+            table(rows)
+            if rows
+            else f"Not measured yet: `python -m tests.benchmarks.{of.split()[0]}` does so."
+        )
         page = found.sub(lambda match, made=made: f"{match[1]}{made}\n{match[2]}", page)
     return page
 

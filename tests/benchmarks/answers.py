@@ -3,8 +3,8 @@
     python -m tests.benchmarks.answers --work /tmp/answers       # goes on where it was
     python docs/making/tables.py                                 # shows it in docs/answers.md
 
-Each search runs as on a command line of 80 columns. Of each recommendation, of the configuration that it was made
-from and of the baseline 20 new replications are run, under the same random numbers.
+Each search runs as on a command line of 80 columns. Of each recommendation, of the configuration that it was
+made from and of the baseline 20 new replications are run, under the same random numbers.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def values(work: Path, which: str, more: list[str], objectives: dict[str, str]) 
 def held(
     objectives: dict[str, str], baseline: dict[str, Any], sparse: dict[str, Any], full: dict[str, Any]
 ) -> dict[str, Any]:
-    """Shares of the whole configuration's significant gains that few changes keep, and what they make worse."""
+    """Shares of significant gains that few changes keep, and what these make worse."""
     kept, worse = {}, []
     for name, direction in objectives.items():
         sign = 1 if direction == "maximize" else -1
@@ -116,7 +116,7 @@ def significant(one: Any, other: Any) -> bool:
 
 def main() -> None:
     """Measure what is missing."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--work", type=Path, required=True, help="folder for the searches")
     parser.add_argument("--rows", type=Path, default=DATA, help="file of the measurements")
     parser.add_argument("--seeds", type=int, default=2)
