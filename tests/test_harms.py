@@ -1,12 +1,16 @@
 """Who is worse off by a recommendation is told, whatever class of jobs it is and whatever a run lacks."""
 
+from dataclasses import replace
 from math import nan
 
 import numpy as np
 import pytest
 
 from gridtune.model.metrics.registry import METRICS, Definition
+from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import harms
+from gridtune.optimize.replication.loss import failing
+from tests.fronts import search, with_baseline
 
 NOISE = np.random.default_rng(1).normal(0, 1, 12)
 
@@ -49,3 +53,42 @@ def test_a_class_without_jobs_in_one_run_is_told_by_the_others():
     (one,) = harms({"waited_max": [nan, *before[1:]]}, {"waited_max": after}, {"waited_max": "s"}, ())
     assert one.baseline == pytest.approx(np.mean(before[1:]))
     assert told("waited_max", [nan] * 11 + before[:1], after) == []
+
+
+def test_failures_of_what_is_owed_come_first_and_each_harm_once():
+    before = (100 + NOISE).tolist()
+
+    def rows(**times):
+        made = {name.replace("__", "."): (np.array(before) * by).tolist() for name, by in times.items()}
+        return harms(dict.fromkeys(made, before), made, {}, ())
+
+    told_now = rows(waiting_mean__optional=5.0, mandatory_failed__local=1.2, best_effort_work=0.5)
+    assert [one.metric for one in told_now] == [
+        "mandatory_failed.local", "best_effort_work", "waiting_mean.optional",
+    ]  # fmt: skip
+    twice = rows(best_effort_work=0.5, completed_work__optional=0.5, excess_wait=9.0, cancelled_waiting=3.0)
+    assert len(twice) == 1
+
+
+@pytest.mark.parametrize(("failed", "fails"), [(9.0, False), (25.0, True)])
+def test_a_class_whose_mandatory_jobs_fail_is_found(failed, fails):
+    baseline = {"mandatory_failed.local": 2.0, "jobs.local": 100.0, "mandatory_failed.meta": 1.0}
+    found = failing(baseline | {"mandatory_failed.local": failed}, baseline | {"jobs.meta": 0.0})
+    assert found == (("mandatory_failed.local",) if fails else ())
+
+
+def test_what_lets_a_class_fail_is_not_recommended():
+    archive = with_baseline(search(40))
+    members = front(archive).bearable(front(archive).on_front)
+    assert members
+    which = members[0].evaluation.number
+    counts = {archive.baseline: 1.0, which: 30.0}
+    harmed = replace(
+        archive,
+        evaluations=tuple(
+            replace(one, metrics={"jobs.local": 100.0, "mandatory_failed.local": counts.get(one.number, 2.0)})
+            for one in archive.evaluations
+        ),
+    )
+    left = [one.evaluation.number for one in front(harmed).bearable(front(harmed).on_front)]
+    assert left == [one.evaluation.number for one in members[1:]]

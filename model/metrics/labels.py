@@ -30,6 +30,7 @@ LABELS = {
     "unfairness": Label("unfairness", "max - min"),
     "unfairness_jain": Label("unfairness", "1 - Jain index"),
     "unfairness_spread": Label("unfairness", "90 % - 10 %"),
+    "mandatory_failed": Label("failures"),
     "lost_fraction": Label("lost work", "share of work", True),
     "owed_lost_fraction": Label("lost mandatory work", "share of work", True),
     "cut_off_fraction": Label("work cut off at the end", "share of work", True),

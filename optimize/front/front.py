@@ -15,6 +15,7 @@ from gridtune.optimize.inference.study_posterior import StudyPosterior, posterio
 from gridtune.optimize.records.evaluations import Archive, Constraint, Estimate, Evaluation, Objective
 from gridtune.optimize.replication.chances import FEWEST, RESAMPLES, chances, probability_non_dominated
 from gridtune.optimize.replication.compare import costs, non_dominated, replications, signs
+from gridtune.optimize.replication.loss import failing
 from gridtune.optimize.search_space.constraints import Cases, excesses, feasible, violation
 from gridtune.scenarios.errors import ScenarioError
 
@@ -133,7 +134,8 @@ class Front:
     def bearable(self, members: Sequence[Member]) -> list[Member]:
         """Those that make no objective worse than the baseline by more than half of its value.
 
-        Where that is 0, by more than half of the range over all configurations.
+        Where that is 0, by more than half of the range over all configurations. Nor may a further tenth of
+        the mandatory jobs of a class fail (`replication.loss.failing`).
         """
         import numpy as np
 
@@ -142,7 +144,12 @@ class Front:
             return []
         spread = np.ptp(list(self.means.values()), axis=0)
         most = baseline + BEARABLE * np.where(baseline == 0, spread, np.abs(baseline))
-        return [one for one, row in zip(members, self.costs(members), strict=True) if (row <= most).all()]
+        start = next(one for one in self.archive.evaluations if one.number == self.archive.baseline)
+        return [
+            one
+            for one, row in zip(members, self.costs(members), strict=True)
+            if (row <= most).all() and not failing(one.evaluation.metrics, start.metrics)
+        ]
 
     @property
     def chances(self) -> bool:

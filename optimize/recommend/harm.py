@@ -10,6 +10,9 @@ from gridtune.optimize.records.recommendation import Harm
 from gridtune.optimize.replication.paired import difference
 
 LEAST = 0.1  # of the baseline's mean: what gets worse by less is not reported
+OWED = {"failed", "unhappy", "missed"}
+WORK = {"completed", "executed", "goodput", "effort", "lost", "rejected", "refused", "dropped", "unfinished"}
+SILENT = {"excess", "cancelled"}  # words of what guards measure, and of what users withdraw
 RATE = 0.05  # false discovery rate
 WATCHED = {  # words of a metric's name: how users and their work fare, not what it costs a middleware
     "wait", "waiting", "waited", "response", "turnaround", "slowdown", "completed", "executed", "goodput",
@@ -24,7 +27,9 @@ def harms(
     units: Mapping[str, str],
     objectives: Collection[str],
 ) -> tuple[Harm, ...]:
-    """Metrics that get worse by more than a tenth of the baseline's mean, significantly; the worst first.
+    """Metrics that get worse by more than a tenth of the baseline's mean, significantly.
+
+    Failures of what is owed come first, then work that is not done, then times; of each the worst first.
 
     Many metrics are compared: the paired t-tests keep the false discovery rate of `RATE`.
 
@@ -62,7 +67,9 @@ def harms(
         for one, p in zip(found, adjusted, strict=True)
         if p <= RATE and abs(one.mean - one.baseline) > LEAST * abs(one.baseline)
     ]
-    return tuple(sorted(told, key=lambda one: (-ratio(one), one.metric)))
+    # Some metrics are others under a second name.
+    once = {(one.baseline, one.mean, one.unit): one for one in reversed(told)}
+    return tuple(sorted(once.values(), key=lambda one: (_rank(one), -ratio(one), one.metric)))
 
 
 def ratio(harm: Harm) -> float:
@@ -71,9 +78,16 @@ def ratio(harm: Harm) -> float:
     return high / low if low else float("inf")
 
 
+def _rank(harm: Harm) -> int:
+    """Failures of what is owed come first, then work that is not done, then times and shares."""
+    words = set(harm.metric.partition(".")[0].split("_"))
+    return 0 if words & OWED else 1 if words & WORK else 2
+
+
 def _watched(name: str) -> Definition | None:
     """What a metric means, be it of all jobs or of a class; None if nobody is worse off by it."""
     stem = name.partition(".")[0]
-    if WATCHED.isdisjoint(stem.split("_")):
+    words = set(stem.split("_"))
+    if words.isdisjoint(WATCHED) or words & SILENT:
         return None
     return METRICS.get(name) or METRICS.get(stem) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)

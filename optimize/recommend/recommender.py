@@ -28,6 +28,7 @@ from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares
+from gridtune.optimize.replication.loss import failing
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search_space.space import Configuration, key
@@ -280,7 +281,7 @@ class Recommender:
             configuration, sample = candidate.configuration, whole
         if sample is None:
             return None
-        if broken := block.broken(sample):
+        if broken := block.broken(sample) or failing(sample.means, start.means):
             self.refused[candidate.member.evaluation.number] = broken
             return None
         changes = {one.name: gain(sample, start, one) for one in self._objectives}

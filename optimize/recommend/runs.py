@@ -26,6 +26,11 @@ class Sample:
     evaluation: Evaluation
     metrics: Mapping[str, tuple[float, ...]]
 
+    @property
+    def means(self) -> dict[str, float]:
+        """Of the metrics."""
+        return {name: sum(values) / len(values) for name, values in self.metrics.items()}
+
     def values(self, objective: Objective) -> tuple[float, ...]:
         """Of an objective, one per replication."""
         return self.evaluation.objectives[objective.name].values

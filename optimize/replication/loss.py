@@ -8,7 +8,7 @@ configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gridtune.model.metrics.registry import define
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, Constraint
@@ -16,6 +16,7 @@ from gridtune.scenarios.execution.replicate import Metrics
 
 TOLERANCE = 0.005  # share of the mandatory work: jobs that the end of a run happens to cut off
 OF_CLASS = 0.05  # share of the mandatory work of a class, of which there is less and chance means more
+FAILURES = 0.1  # share of the mandatory jobs of a class that may fail beyond those of the baseline
 WITHHELD = ("never_submitted", "abandoned", "dropped")
 ROUNDING = 1e-9
 
@@ -52,6 +53,27 @@ def excess_losses(configuration: Metrics, baseline: Metrics) -> dict[str, float]
     if withheld > 0:
         excess = max(excess, TOLERANCE * withheld)
     return {EXCESS_LOSS: excess} | dict(_of_classes(configuration, baseline))
+
+
+def failing(configuration: Mapping[str, float], baseline: Mapping[str, float]) -> tuple[str, ...]:
+    """Classes of which a further tenth of the mandatory jobs fail, done too late or not at all.
+
+    A search may lower the unhappy users of a whole grid by giving one class up, and loses no work by that.
+
+    Args:
+        configuration, baseline: means of metrics.
+
+    Returns:
+        their metrics, `mandatory_failed.CLASS`.
+    """
+    found = []
+    for name, failed in configuration.items():
+        stem, _, kind = name.partition(".")
+        jobs = configuration.get(f"jobs.{kind}"), baseline.get(f"jobs.{kind}")
+        if stem == "mandatory_failed" and name in baseline and all(jobs):
+            more = failed / (jobs[0] or 1) - baseline[name] / (jobs[1] or 1)
+            found += [name] if more > FAILURES else []
+    return tuple(found)
 
 
 def _of_classes(configuration: Metrics, baseline: Metrics) -> Iterator[tuple[str, float]]:

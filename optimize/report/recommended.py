@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.against_baseline import baseline, gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
@@ -76,7 +77,7 @@ def why_none(front: Front) -> str:
         )
     if archive.refused:
         number, broken = next(iter(archive.refused.items()))
-        does, _, option = GUARDS.get(broken[0], (f"has more {broken[0]}", "", ""))
+        does, _, option = GUARDS.get(broken[0], (f"has more {label(broken[0])}", "", ""))
         allowed = f" `{option}` accepts that." if option else ""
         return (
             f"Configuration {number} was better in the search, but on further seeds it {does} than the "
@@ -90,7 +91,8 @@ def why_none(front: Front) -> str:
     if better and not front.bearable(better):
         return (
             "Every configuration that is significantly better in one objective gets worse in another by more "
-            "than half of the baseline, so none is recommended. Choose from the front."
+            "than half of the baseline, or lets a further tenth of the jobs of a class fail. None is "
+            "recommended; choose from the front."
         )
     if better:
         return (
