@@ -393,7 +393,7 @@ def test_identification_finds_the_plant_of_the_file_system():
 def test_identification_needs_a_harvester_and_an_answer():
     with pytest.raises(ScenarioError, match="needs one harvester"):
         identify(load("diet/day-regular"))
-    with pytest.raises(ScenarioError, match="tell a and b apart"):
+    with pytest.raises(ScenarioError, match="do not identify a and b"):
         identify(load("cigri/batcigri"), sensor="load")
 
 

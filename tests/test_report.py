@@ -328,3 +328,15 @@ def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_has_a_po
     assert "local jobs" in said
     assert "optional jobs (mean) 30 % higher" in said
     assert f"and 1 more: --export-diff {one.letter}" in said
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [
+        ({5: (), 7: ()}, "2 configurations (5 and 7) looked better in the search, but not significantly"),
+        ({5: (), 7: ("excess_loss",)}, "Configuration 7 was better in the search, but on further seeds it"),
+    ],
+)
+def test_what_was_tried_and_not_confirmed_is_named(refused, words):
+    made = front(replace(with_baseline(search(40)), refused=refused))
+    assert words in why_none(made)

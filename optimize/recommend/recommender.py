@@ -67,7 +67,8 @@ class Recommender:
         number: gives an evaluated configuration's number, evaluating it first if need be.
 
     Attributes:
-        refused: metrics whose constraints a configuration broke in the confirmation, by its number.
+        refused: metrics whose constraints a configuration broke in the confirmation, by its number; none of
+            one that was not significantly better there.
     """
 
     def __init__(
@@ -290,6 +291,7 @@ class Recommender:
             better(changes[one.name], one) or (certain and _ahead(changes[one.name].mean, one))
             for one in self._objectives
         ):
+            self.refused[candidate.member.evaluation.number] = ()
             return None
         return self._made(candidate, letter, configuration, start, sample, len(block.replications))
 

@@ -176,7 +176,8 @@ class Archive:
         baseline: number of the baseline's evaluation; None if there is none.
         present: what stands in the scenario, by path of what is varied, as far as it exists there.
         recommendations: what is recommended; empty if nothing is, or the search has not come so far.
-        refused: metrics whose constraints a configuration broke when it was to be recommended, by its number.
+        refused: metrics whose constraints a configuration broke when it was to be recommended, by its number;
+            none of one that was not significantly better then.
         simulated: runs of the search, validation and confirmation included; 0 if not known.
     """
 

@@ -11,6 +11,7 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
 from gridtune.optimize.search_space.constraints import excesses, violation
+from gridtune.scenarios.results.amounts import counted
 
 # By its metric, what one configuration does against a guard, what several do, and the option that allows it.
 GUARDS = {
@@ -75,8 +76,15 @@ def why_none(front: Front) -> str:
             "Every configuration was run once, so noise cannot be estimated. "
             "Rerun with `--replications 2` or more to get recommendations."
         )
+    if archive.refused and not any(archive.refused.values()):
+        names = " and ".join(map(str, archive.refused))
+        some = f"{counted(len(archive.refused), 'configuration')} ({names})"
+        return (
+            f"{some} looked better in the search, but not significantly on further seeds. Search longer: the "
+            "same command with `--resume` and a larger `--budget`."
+        )
     if archive.refused:
-        number, broken = next(iter(archive.refused.items()))
+        number, broken = next((number, broken) for number, broken in archive.refused.items() if broken)
         does, _, option = GUARDS.get(broken[0], (f"has more {label(broken[0])}", "", ""))
         allowed = f" `{option}` accepts that." if option else ""
         return (
