@@ -82,8 +82,7 @@ def _plain(value: Any) -> str:
         return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
     if isinstance(value, list):
         return " and ".join(
-            f"{times['longest'] / 3600:g} h from "
-            + ", ".join(f"{begin:g} to {end:g}" for begin, end in times["hours"])
+            f"{times['longest'] / 3600:g} h in {sum(end - begin for begin, end in times['hours']):g} h a week"
             for times in value
         )
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -97,10 +96,8 @@ def search_table(rows: list[dict[str, Any]]) -> str:
         count = len(runs["easy"]["waiting_p95"])
         closer = f", jobs {row['compression']:g} times closer" if row["compression"] != 1 else ""
         lines += [
-            f"**{row['log'].removesuffix('.swf.gz')}{closer}.** {row['better']} of {row['evaluated']} trials "
-            f"had less waiting and slow-down than both plain policies on even weeks; of the "
-            f"{row['finalists']} non-dominated ones, {row['as_fair'] or 'none'} was as fair as both. "
-            f"Chosen configuration on {count} draws of odd weeks:",
+            f"**{row['log'].removesuffix('.swf.gz')}{closer}**: `{row['chosen']['site.cluster.policy']}`, "
+            f"{count} draws of odd weeks (all its values: `docs/data/batch_search.json`).",
             "",
             "| | chosen | `easy` | chosen - `easy` | `conservative` | chosen - `conservative` |",
             "|---|---:|---:|---:|---:|---:|",
@@ -113,13 +110,7 @@ def search_table(rows: list[dict[str, Any]]) -> str:
                     _interval(runs["chosen"][name], runs[plain][name]),
                 ]
             lines.append(f"| {' | '.join(cells)} |")
-        settings = "; ".join(
-            f"`{path.rpartition('.')[2]}` {value:.3g}"
-            if isinstance(value, float)
-            else f"`{path.rpartition('.')[2]}` {value}"
-            for path, value in row["chosen"].items()
-        )
-        lines += ["", f"Chosen: {settings}.", ""]
+        lines.append("")
     return "\n".join(lines).rstrip()
 
 

@@ -124,7 +124,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "federation": search_tables.fronts_table,
         "federation chances": search_tables.chances_table,
         "federation_parts small": partial(search_tables.parts_table, scenario="federation/small"),
-        "federation_parts week": partial(search_tables.parts_table, scenario="federation/lcg-week"),
         "federation_week": search_tables.fronts_table,
         **{
             f"federation_effects {name}": partial(search_tables.effect_table, effect=name)
