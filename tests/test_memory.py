@@ -34,16 +34,22 @@ def test_five_hundred_runs_do_not_grow_the_process():
 def test_what_a_run_made_is_freed_without_the_garbage_collector(name):
     scenario = load(name)
     simulate(scenario)
-    gc.collect()
-    gc.disable()
-    try:
-        run = simulate(scenario)
-        jobs = len(run.record.jobs)
-        assert jobs > 100
-        del run
-        assert gc.collect() < jobs / 10
-    finally:
-        gc.enable()
+
+    def left():
+        """Objects that only the collector frees, as a share of the jobs."""
+        gc.collect()
+        gc.disable()
+        try:
+            run = simulate(scenario)
+            jobs = len(run.record.jobs)
+            assert jobs > 100
+            del run
+            return gc.collect() / jobs
+        finally:
+            gc.enable()
+
+    # Threads of tests that ran before may leave something of their own.
+    assert min(left() for _ in range(3)) < 0.1
 
 
 def test_commands_work_in_4_gb_of_address_space(tmp_path):
