@@ -57,6 +57,8 @@ LABELS = {
     "missed_low_priority": Label("missed tasks of low priority"),
     "rejected": Label("rejected tasks"),
     "executed": Label("tasks done in time"),
+    "vres_expired": Label("jobs ended at their limit in virtual slots"),
+    "vres_rejected": Label("jobs refused by virtual slots"),
     "sdj_rejection": Label("rejected short deadline jobs", OF_JOBS, True),
     "sdj_failed": Label("failed short deadline jobs", OF_JOBS, True),
     "batch_slowdown": Label("slowdown of batch jobs", "mean"),
