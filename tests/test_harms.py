@@ -6,10 +6,12 @@ from math import nan
 import numpy as np
 import pytest
 
-from gridtune.model.metrics.registry import METRICS, Definition
+from gridtune.model.metrics.registry import METRICS, Definition, Metric
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import harms
 from gridtune.optimize.replication.loss import failing
+from gridtune.optimize.replication.starvation import excess_waits
+from gridtune.scenarios.tables.search import Starvation
 from tests.fronts import search, with_baseline
 
 NOISE = np.random.default_rng(1).normal(0, 1, 12)
@@ -92,3 +94,14 @@ def test_what_lets_a_class_fail_is_not_recommended():
     )
     left = [one.evaluation.number for one in front(harmed).bearable(front(harmed).on_front)]
     assert left == [one.evaluation.number for one in members[1:]]
+
+
+@pytest.mark.parametrize(
+    "name", ["waited_p95.size-huge", "waited_p95.length-very-long", "waited_mean.worst-users"]
+)
+def test_no_class_by_size_length_or_user_may_wait_much_longer(name):
+    bounds = Starvation()
+    allowed = bounds.class_factor * 3600.0 + bounds.slack
+    before = {name: Metric(3600.0, "s")}
+    assert excess_waits({name: Metric(allowed, "s")}, before, bounds)["excess_wait"] <= 0
+    assert excess_waits({name: Metric(allowed + 1, "s")}, before, bounds)["excess_wait"] == pytest.approx(1)
