@@ -9,6 +9,8 @@ import pytest
 from gridtune.model.metrics.registry import METRICS, Definition, Metric
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import harms
+from gridtune.optimize.recommend.recommender import _best
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.loss import failing
 from gridtune.optimize.replication.starvation import excess_waits
 from gridtune.scenarios.tables.search import Starvation
@@ -105,3 +107,17 @@ def test_no_class_by_size_length_or_user_may_wait_much_longer(name):
     before = {name: Metric(3600.0, "s")}
     assert excess_waits({name: Metric(allowed, "s")}, before, bounds)["excess_wait"] <= 0
     assert excess_waits({name: Metric(allowed + 1, "s")}, before, bounds)["excess_wait"] == pytest.approx(1)
+
+
+def test_the_best_of_two_objectives_of_one_name_are_called_by_their_statistic():
+    mean, worst, work = (
+        Objective(name, direction, "")
+        for name, direction in (
+            ("slowdown_mean_log", "minimize"), ("slowdown_worst_log", "minimize"), ("completed_work", "maximize"),
+        )
+    )  # fmt: skip
+    titles = [_best(one, (mean, worst, work)) for one in (mean, worst, work)]
+    assert titles == [
+        "lowest slowdown (log10 of the mean)", "lowest slowdown (log10 of the worst user)", "highest completed work",
+    ]  # fmt: skip
+    assert _best(mean, (mean, work)) == "lowest slowdown"

@@ -134,7 +134,10 @@ class Recommender:
         if not members:
             return []
         values = front.costs(members)
-        order = [(int(values[:, at].argmin()), _best(one)) for at, one in enumerate(front.objectives)]
+        order = [
+            (int(values[:, at].argmin()), _best(one, front.objectives))
+            for at, one in enumerate(front.objectives)
+        ]
         order = [pair for at, pair in enumerate(order) if values[pair[0], at] < start[at]]
         if len(front.objectives) > 1:
             ahead = [at for at, row in enumerate(values) if (row < start).any()]
@@ -372,7 +375,7 @@ class Recommender:
 
     def _title(self, title: str, objectives: Mapping[str, Difference]) -> str:
         """The title without superlatives that the confirmation does not bear out."""
-        names = {_best(one): one for one in self._objectives}
+        names = {_best(one, self._objectives): one for one in self._objectives}
         parts = [
             part
             for part in title.split(", ")
@@ -381,8 +384,12 @@ class Recommender:
         return ", ".join(parts) or "trade-off"
 
 
-def _best(objective: Objective) -> str:
-    return f"{'lowest' if objective.direction == 'minimize' else 'highest'} {label(objective.name).name}"
+def _best(objective: Objective, among: Sequence[Objective]) -> str:
+    """What the best in an objective is called; with its statistic where others share its name."""
+    mine = label(objective.name)
+    shared = sum(label(one.name).name == mine.name for one in among) > 1
+    way = "lowest" if objective.direction == "minimize" else "highest"
+    return f"{way} {mine if shared else mine.name}"
 
 
 def _ahead(mean: float, objective: Objective) -> bool:
