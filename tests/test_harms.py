@@ -113,11 +113,15 @@ def test_the_best_of_two_objectives_of_one_name_are_called_by_their_statistic():
     mean, worst, work = (
         Objective(name, direction, "")
         for name, direction in (
-            ("slowdown_mean_log", "minimize"), ("slowdown_worst_log", "minimize"), ("completed_work", "maximize"),
+            ("slowdown_mean_log", "minimize"),
+            ("slowdown_worst_log", "minimize"),
+            ("completed_work", "maximize"),
         )
-    )  # fmt: skip
+    )
     titles = [_best(one, (mean, worst, work)) for one in (mean, worst, work)]
     assert titles == [
-        "lowest slowdown (log10 of the mean)", "lowest slowdown (log10 of the worst user)", "highest completed work",
-    ]  # fmt: skip
+        "lowest slowdown (log10 of the mean)",
+        "lowest slowdown (log10 of the worst user)",
+        "highest completed work",
+    ]
     assert _best(mean, (mean, work)) == "lowest slowdown"
