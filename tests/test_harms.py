@@ -98,9 +98,7 @@ def test_what_lets_a_class_fail_is_not_recommended():
     assert left == [one.evaluation.number for one in members[1:]]
 
 
-@pytest.mark.parametrize(
-    "name", ["waited_p95.size-huge", "waited_p95.size-small", "waited_mean.worst-users"]
-)
+@pytest.mark.parametrize("name", ["waited_p95.size-huge", "waited_p95.size-small", "waited_mean.worst-users"])
 def test_no_class_by_size_or_user_may_wait_much_longer(name):
     bounds = Starvation()
     allowed = bounds.class_factor * 3600.0 + bounds.slack
