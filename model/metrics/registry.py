@@ -193,6 +193,12 @@ def directions(names: Iterable[str]) -> list[Direction]:
     return [METRICS[name].direction for name in names]
 
 
+def definition(name: str) -> Definition | None:
+    """What a metric means, be it of all jobs or of a class (`waiting_mean.local`); None if unknown."""
+    stem = name.partition(".")[0]
+    return METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
+
+
 def resolution(name: str) -> float:
     """Least difference that means anything in a metric; 0, any difference, of one that nobody has entered."""
     return METRICS[name].resolution if name in METRICS else 0.0

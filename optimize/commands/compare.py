@@ -12,7 +12,7 @@ from textwrap import fill
 from typing import Any
 
 from gridtune.model.metrics.labels import label
-from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS
+from gridtune.model.metrics.registry import definition
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
@@ -332,8 +332,7 @@ def _runs(a: KeptRun, b: KeptRun) -> tuple[str, list[Row]]:
     for name in shared:
         if not all(map(isfinite, (*a.values[name], *b.values[name]))):
             continue
-        stem = name.partition(".")[0]
-        known = METRICS.get(name) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
+        known = definition(name)
         direction = known.direction if known else "minimize"
         metric = Objective(name, direction, a.units[name], known.resolution if known else 0.0)
         row = compared(metric, a.values[name], b.values[name], common=not apart)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 
-from gridtune.model.metrics.registry import CLASS_METRICS, METRICS, SIZE_METRICS, Definition
+from gridtune.model.metrics.registry import Definition, definition
 from gridtune.optimize.records.recommendation import Harm
 from gridtune.optimize.replication.paired import difference
 
@@ -50,7 +50,7 @@ def harms(
         pairs = [
             pair for pair in zip(before, changed.get(name, ()), strict=False) if all(map(isfinite, pair))
         ]
-        if known is None or name in objectives or len(pairs) < 2:
+        if known is None or name in objectives or not pairs:
             continue
         start = sum(first for first, _ in pairs) / len(pairs)
         gap = difference([second for _, second in pairs], [first for first, _ in pairs])
@@ -80,14 +80,16 @@ def ratio(harm: Harm) -> float:
 
 def _rank(harm: Harm) -> int:
     """Failures of what is owed come first, then work that is not done, then times and shares."""
-    words = set(harm.metric.partition(".")[0].split("_"))
+    words = _words(harm.metric)
     return 0 if words & OWED else 1 if words & WORK else 2
 
 
 def _watched(name: str) -> Definition | None:
     """What a metric means, be it of all jobs or of a class; None if nobody is worse off by it."""
-    stem = name.partition(".")[0]
-    words = set(stem.split("_"))
-    if words.isdisjoint(WATCHED) or words & SILENT:
-        return None
-    return METRICS.get(name) or METRICS.get(stem) or CLASS_METRICS.get(stem) or SIZE_METRICS.get(stem)
+    words = _words(name)
+    return None if words.isdisjoint(WATCHED) or words & SILENT else definition(name)
+
+
+def _words(name: str) -> set[str]:
+    """The words of a metric's name, without its class."""
+    return set(name.partition(".")[0].split("_"))
