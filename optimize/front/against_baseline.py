@@ -25,8 +25,7 @@ ENOUGH = 5  # runs of two configurations, after which what was equal in all of t
 
 def baseline(front: Front) -> Evaluation | None:
     """The evaluation of the scenario's own configuration; None if the search has none."""
-    number = front.archive.baseline
-    return next((one for one in front.archive.evaluations if one.number == number), None)
+    return front.archive.standing
 
 
 def baseline_chance(front: Front) -> float | None:

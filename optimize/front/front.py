@@ -139,12 +139,12 @@ class Front:
         """
         import numpy as np
 
-        baseline = self.means.get(self.archive.baseline) if self.archive.baseline is not None else None
-        if baseline is None or not members:
+        start = self.archive.standing
+        baseline = None if start is None else self.means.get(start.number)
+        if start is None or baseline is None or not members:
             return []
         spread = np.ptp(list(self.means.values()), axis=0)
         most = baseline + BEARABLE * np.where(baseline == 0, spread, np.abs(baseline))
-        start = next(one for one in self.archive.evaluations if one.number == self.archive.baseline)
         return [
             one
             for one, row in zip(members, self.costs(members), strict=True)
@@ -309,15 +309,15 @@ def _anchored(
     turned, objectives = signs(archive.objectives), archive.objectives
     confirmed = [one for one in archive.recommendations if one.replications]
     means = dict(plain) if posterior is None else {n: posterior.means(n) for n in posterior.chances}
-    if archive.baseline is not None and archive.baseline in means:
-        baseline = next(one for one in archive.evaluations if one.number == archive.baseline)
+    baseline = archive.standing
+    if baseline is not None and baseline.number in means:
         if confirmed:
             level = turned * [confirmed[0].baseline[one.name] for one in objectives]
         elif posterior is not None:
             level = turned * [_mean(baseline, one.name) for one in objectives]
         else:
-            level = means[archive.baseline]
-        shift = level - means[archive.baseline]
+            level = means[baseline.number]
+        shift = level - means[baseline.number]
         means = {number: row + shift for number, row in means.items()}
     # Where no run was below 0, no mean is.
     runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in objectives]
@@ -409,10 +409,8 @@ def reference_point(archive: Archive) -> tuple[float, ...]:
     """
     import numpy as np
 
-    for evaluation in archive.evaluations:
-        if evaluation.number == archive.baseline:
-            return twice_as_bad(evaluation, archive.objectives)
-
+    if archive.standing is not None:
+        return twice_as_bad(archive.standing, archive.objectives)
     usable = comparable(archive)
     # What breaks constraints does not count, unless there is nothing else.
     usable = [e for e in usable if feasible(e, archive.constraints)] or usable

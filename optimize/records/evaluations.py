@@ -204,6 +204,11 @@ class Archive:
         return f"Archive({self.study!r}, {len(self.evaluations)} evaluations for {names})"
 
     @property
+    def standing(self) -> Evaluation | None:
+        """The evaluation of the baseline; None if there is none."""
+        return next((one for one in self.evaluations if one.number == self.baseline), None)
+
+    @property
     def heading(self) -> str:
         """The scenario, and the study where its name says more."""
         said = self.study in (self.scenario, Path(self.scenario).stem)
