@@ -189,11 +189,11 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
         text = ", ".join(_changed(each, group.path) for each in group.changes)
         told.append(f"{group.path:<{wide}}  {text}{'  (most of the effect)' if group.main else ''}")
     told = told or ["nothing: keep the baseline"]
-    harms = _harms(one.harms, HARMS if most is None or most > TIGHT else 1)
     head = [] if titled or (most is not None and most < TIGHT) else [one.title]
-    kept = len(told) if most is None else max(most - len(harms) - len(head), 1)
-    if kept >= len(told) and harms and harms[0].endswith(" more"):
-        harms = [f"{harms[0]}: --export-diff {one.letter}"]
+    kept = len(told) if most is None else max(most - bool(one.harms) - len(head), 1)
+    # Changes that are left out have the pointer, too.
+    pointer = "" if kept < len(told) else f": --export-diff {one.letter}"
+    harms = _harms(one.harms, HARMS if most is None or most > TIGHT else 1, pointer)
     if kept < len(told):
         kept -= kept > 1
         more = f"and {counted(len(told) - kept, 'more change')}: --export-diff {one.letter}"
@@ -209,15 +209,15 @@ def _changed(one: ParameterChange, path: str) -> str:
     return text if one.path == path else f"{one.path.rpartition('.')[2]} {text}"
 
 
-def _harms(harms: Sequence[Harm], most: int) -> list[str]:
-    """What gets worse, in a line: the worst of so many classes by name, the others counted."""
+def _harms(harms: Sequence[Harm], most: int, pointer: str) -> list[str]:
+    """What gets worse, in a line: the worst of so many classes by name, the others counted with a pointer."""
     if not harms:
         return []
     classes: dict[str, Harm] = {}
     for one in harms:
         classes.setdefault(one.metric.partition(".")[2], one)
     named = list(classes.values())[:most]
-    more = f"; and {len(harms) - len(named)} more" if len(harms) > len(named) else ""
+    more = f"; and {len(harms) - len(named)} more{pointer}" if len(harms) > len(named) else ""
     return [f"also: {'; '.join(map(harm_text, named))}{more}"]
 
 

@@ -76,20 +76,21 @@ def why_none(front: Front) -> str:
             "Every configuration was run once, so noise cannot be estimated. "
             "Rerun with `--replications 2` or more to get recommendations."
         )
-    if archive.refused and not any(archive.refused.values()):
+    broken = next(((number, metrics[0]) for number, metrics in archive.refused.items() if metrics), None)
+    if broken:
+        number, metric = broken
+        does, _, option = GUARDS.get(metric, (f"has more {label(metric)}", "", ""))
+        allowed = f" `{option}` accepts that." if option else ""
+        return (
+            f"Configuration {number} was better in the search, but on further seeds it {does} than the "
+            f"baseline. Nothing is recommended.{allowed}"
+        )
+    if archive.refused:
         names = " and ".join(map(str, archive.refused))
         some = f"{counted(len(archive.refused), 'configuration')} ({names})"
         return (
             f"{some} looked better in the search, but not significantly on further seeds. Search longer: the "
             "same command with `--resume` and a larger `--budget`."
-        )
-    if archive.refused:
-        number, broken = next((number, broken) for number, broken in archive.refused.items() if broken)
-        does, _, option = GUARDS.get(broken[0], (f"has more {label(broken[0])}", "", ""))
-        allowed = f" `{option}` accepts that." if option else ""
-        return (
-            f"Configuration {number} was better in the search, but on further seeds it {does} than the "
-            f"baseline. Nothing is recommended.{allowed}"
         )
     better = [
         one
