@@ -20,18 +20,26 @@ from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.starvation import NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable
-from gridtune.optimize.runs.trials import ASKED, BUDGET, ENDED, RECOMMENDATIONS, REFUSED, UNITS, archive_of
+from gridtune.optimize.runs.trials import (
+    ASKED,
+    BUDGET,
+    ENDED,
+    RECOMMENDATIONS,
+    REFUSED,
+    UNITS,
+    archive_of,
+    open_trials,
+)
 from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.samplers.base import Sampler
 from gridtune.optimize.search_space.baseline import baseline_of, starting_configurations
-from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.problem import problem_of
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration, key
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import JOURNAL
 from gridtune.optimize.studies.reading import stored_settings
-from gridtune.optimize.studies.study import OpenStudy, open_study
+from gridtune.optimize.studies.study import OpenStudy
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
@@ -105,12 +113,7 @@ def search(
     plan = _plan(scenario, config, simulated=work is metrics_of)
     held = holding or ExitStack()
     with _directory(config.out, held):
-        study = open_study(
-            plan.where, plan.name, plan.settings.as_json(),
-            {one.name: one.direction for one in plan.settings.objectives},
-            {parameter.path: distribution(parameter) for parameter in plan.settings.space},
-            resume=config.resume,
-        )  # fmt: skip
+        study = open_trials(plan.settings, plan.where, plan.name, resume=config.resume)
     workers, progress = pool or Pool(jobs), progress or Progress()
     table = RunTable(plan.settings, study.rows, study.attributes.get(UNITS))
     running = Evaluator(plan.settings, table, study, workers, progress, work)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,14 +12,29 @@ from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.runs.table import Entry
 from gridtune.optimize.search_space.constraints import excesses
+from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
-from gridtune.optimize.studies.study import OpenStudy
+from gridtune.optimize.studies.study import OpenStudy, open_study
 
 # Attributes of a study.
 UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
 BUDGET = "budget"
 NONE: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+
+
+def open_trials(
+    settings: Settings, where: str | Path | None, name: str, *, resume: bool = False
+) -> OpenStudy:
+    """The study of a search, to write its trials to; see `open_study`."""
+    return open_study(
+        where,
+        name,
+        settings.as_json(),
+        {one.name: one.direction for one in settings.objectives},
+        {parameter.path: distribution(parameter) for parameter in settings.space},
+        resume=resume,
+    )
 
 
 def keep_trial(study: OpenStudy, settings: Settings, entry: Entry, began: datetime) -> None:
