@@ -21,7 +21,7 @@ from gridtune import cli
 from tests.processes import TESTS, environment
 
 HEAVY = (  # what commands import, so that it is imported once
-    "matplotlib.pyplot", "optuna.storages._rdb.storage", "pandas", "pyarrow.parquet", "pymoo.core.algorithm",
+    "matplotlib.pyplot", "pandas", "pyarrow.parquet", "pymoo.core.algorithm",
     "seaborn", "jinja2",
     "gridtune.optimize.commands.search", "gridtune.optimize.commands.sensitivity",
     "gridtune.optimize.report.pictures.draw",

@@ -17,10 +17,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy.stats import ttest_rel
-
 import gridtune as gt
+from gridtune.model.metrics.registry import Direction
+from gridtune.optimize.recommend.runs import better, worse
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.paired import difference
 from tests.benchmarks.rows import known_in
 
 DATA = Path(__file__).parents[2] / "docs/data/answers.json"
@@ -84,34 +85,32 @@ def measured(scenario: str, seed: int, work: Path) -> dict[str, Any]:
     return row
 
 
-def values(work: Path, which: str, more: list[str], objectives: dict[str, str]) -> dict[str, Any]:
-    """Objectives of a configuration in the new replications, an array each."""
+def values(
+    work: Path, which: str, more: list[str], objectives: dict[str, Direction]
+) -> dict[str, list[float]]:
+    """Objectives of a configuration in the new replications."""
     path = work / f"{which}{'-full' * bool(more)}.toml"
     path.write_text(called(["front", "found", "--export", which, *more], work), encoding="utf-8")
     runs = gt.load(path).run(seed=NEW_SEED, replications=REPLICATIONS, jobs=1).values
-    return {name: runs[name].to_numpy() for name in objectives}
+    return {name: runs[name].tolist() for name in objectives}
 
 
 def held(
-    objectives: dict[str, str], baseline: dict[str, Any], sparse: dict[str, Any], full: dict[str, Any]
+    objectives: dict[str, Direction],
+    baseline: dict[str, list[float]],
+    sparse: dict[str, list[float]],
+    full: dict[str, list[float]],
 ) -> dict[str, Any]:
     """Shares of significant gains that few changes keep, and what these make worse."""
-    kept, worse = {}, []
+    kept, lost = {}, []
     for name, direction in objectives.items():
-        sign = 1 if direction == "maximize" else -1
-        gains = sign * (full[name] - baseline[name])
-        if significant(full[name], baseline[name]) and gains.mean() > 0:
-            kept[name] = float((sign * (sparse[name] - baseline[name])).mean() / gains.mean())
-        elif sign * (sparse[name] - full[name]).mean() < 0 and significant(sparse[name], full[name]):
-            worse.append(name)
-    return {"kept": kept, "worse": worse}
-
-
-def significant(one: Any, other: Any) -> bool:
-    """Whether two paired samples differ (95 %)."""
-    return bool(np.ptp(one - other) > 0 and ttest_rel(one, other).pvalue < 0.05) or bool(
-        np.ptp(one - other) == 0 and (one != other).any()
-    )
+        objective = Objective(name, direction, "")
+        gain = difference(full[name], baseline[name])
+        if better(gain, objective):
+            kept[name] = difference(sparse[name], baseline[name]).mean / gain.mean
+        elif worse(difference(sparse[name], full[name]), objective):
+            lost.append(name)
+    return {"kept": kept, "worse": lost}
 
 
 def main() -> None:
