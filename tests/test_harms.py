@@ -6,7 +6,8 @@ from math import nan
 import numpy as np
 import pytest
 
-from gridtune.model.metrics.registry import METRICS, Definition, Metric
+from gridtune.model.metrics.labels import KINDS, label
+from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import harms
 from gridtune.optimize.recommend.recommender import _best
@@ -98,8 +99,10 @@ def test_what_lets_a_class_fail_is_not_recommended():
     assert left == [one.evaluation.number for one in members[1:]]
 
 
-@pytest.mark.parametrize("name", ["waited_p95.size-huge", "waited_p95.size-small", "waited_mean.worst-users"])
-def test_no_class_by_size_or_user_may_wait_much_longer(name):
+@pytest.mark.parametrize(
+    "name", ["waited_p95.size-huge", "waited_p95.length-very-long", "waited_mean.worst-users"]
+)
+def test_no_class_by_size_run_time_or_user_may_wait_much_longer(name):
     bounds = Starvation()
     allowed = bounds.class_factor * 3600.0 + bounds.slack
     before = {name: Metric(3600.0, "s")}
@@ -123,3 +126,11 @@ def test_the_best_of_two_objectives_of_one_name_are_called_by_their_statistic():
         "highest completed work",
     ]
     assert _best(mean, (mean, work)) == "lowest slowdown"
+
+
+def test_classes_of_waiting_jobs_are_called_by_what_belongs_to_them():
+    assert str(label("waited_p95.length-long")) == "wait of jobs of 1 to 8 h (95th percentile)"
+    assert str(label("waited_p95.size-huge")) == "wait of jobs of more than 25 % of a site (95th percentile)"
+    assert str(label("waiting_mean.local")) == "waiting time of local jobs (mean)"
+    named = {kind for name in HARM_METRICS if (kind := name.partition(".")[2])}
+    assert named == set(KINDS), "each class has a name that people understand"

@@ -72,11 +72,29 @@ LABELS = {
     "turnaround_median": Label("turnaround time", "median"),
     "excess_loss": Label("mandatory work lost beyond the baseline's"),
 }
-STEMS = {"waiting": "waiting time", "response": "response time", "execution": "execution time"}
+STEMS = {
+    "waiting": "waiting time",
+    "waited": "wait",
+    "response": "response time",
+    "execution": "execution time",
+}
 STATISTICS = {
     "mean": "mean", "geometric": "geometric mean", "p50": "median", "p95": "95th percentile",
     "p99": "99th percentile", "max": "maximum", "worst": "worst user",
 }  # fmt: skip
+KINDS = {  # who is meant by what stands behind the dot of a metric's name; the limits are the registry's
+    "size-small": "jobs of at most 1 % of a site",
+    "size-medium": "jobs of 1 to 10 % of a site",
+    "size-large": "jobs of 10 to 25 % of a site",
+    "size-huge": "jobs of more than 25 % of a site",
+    "length-brief": "jobs of at most 10 min",
+    "length-short": "jobs of 10 min to 1 h",
+    "length-long": "jobs of 1 to 8 h",
+    "length-very-long": "jobs of more than 8 h",
+    "worst-size": "the worst class by processors",
+    "worst-length": "the worst class by run time",
+    "worst-users": "the tenth of the users who wait longest",
+}
 WORDS = {"meta": "of meta-tasks", "background": "of local jobs"}  # at the head of a name, told at its end
 
 
@@ -88,7 +106,7 @@ def label(name: str) -> Label:
     """
     stem, dot, kind = name.partition(".")
     found = LABELS.get(stem) or _composed(stem)
-    return found._replace(name=f"{found.name} of {kind} jobs") if dot else found
+    return found._replace(name=f"{found.name} of {KINDS.get(kind, f'{kind} jobs')}") if dot else found
 
 
 def _composed(name: str) -> Label:

@@ -1,7 +1,7 @@
 """What jobs wait beyond what the baseline lets them wait: no search can win by starving somebody.
 
 A run is compared with the baseline's under common random numbers. What counts is the mean over the
-replications, of each class of sizes, of the users who wait longest, and of the longest wait.
+replications, of each class of sizes and of run times, of the users who wait longest, and of the longest wait.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gridtune.scenarios.execution.replicate import Metrics
 from gridtune.scenarios.tables.search import Starvation
 
 LONGEST = "waited_max"
-CLASSES = ("waited_p95.size-", "waited_mean.worst-users")
+CLASSES = ("waited_p95.size-", "waited_p95.length-", "waited_mean.worst-users")
 
 define(
     EXCESS_WAIT,

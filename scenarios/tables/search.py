@@ -47,8 +47,8 @@ class Starvation(Table):
     class_factor: float = Field(
         default=1.5,
         ge=1,
-        description="times the baseline's wait, beside `slack`: 95th percentile of each class of sizes, and "
-        "mean of the tenth of users who wait longest",
+        description="times the baseline's wait, beside `slack`: 95th percentile of each class of sizes and "
+        "of run times, and mean of the tenth of users who wait longest",
     )
     slack: float = Field(default=3600.0, ge=0, description="s, added to that")
     longest_factor: float = Field(
