@@ -232,3 +232,14 @@ def test_pages_in_a_folder_have_workers_for_their_search(tmp_path):
         worker.postMessage(41);
     </script></body>""")
     assert "<title>heard 42</title>" in document(page, "--virtual-time-budget=5000")
+
+
+def test_everything_measured_names_the_command_that_makes_it(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "making")
+    known = {one.path: one for one in module("evidence").MEASURED}
+    there = {f"data/{path.name}" for path in (DOCS / "data").iterdir()}
+    assert there <= known.keys() <= there | {"data/federation_week.json"}
+    for one in known.values():
+        for command in one.commands:
+            name = command.split()[2].replace(".", "/")
+            assert (ROOT / f"{name}.py").is_file(), command
