@@ -70,6 +70,9 @@ LABELS = {
     "slow_reconstructions": Label("slow reconstructions", "share of reconstructions", True),
     "efficiency": Label("efficiency of workers", "share of time held", True),
     "turnaround_median": Label("turnaround time", "median"),
+    "waited_max": Label("longest wait"),
+    "waited_day": Label("jobs that waited longer than a day"),
+    "waited_week": Label("jobs that waited longer than a week"),
     "excess_loss": Label("mandatory work lost beyond the baseline's"),
 }
 STEMS = {
