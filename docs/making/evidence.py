@@ -91,6 +91,8 @@ MEASURED = (
         rests_on=MODEL,
     ),
     kept("calibrated.json", "calibrated_logs --work WORK", MODEL, "real traces"),
+    kept("held_out.json", "held_out --work WORK", ALL, "real traces"),
+    kept("my_log.json", "my_log --work WORK", ALL, "real traces"),
     kept("batch_search.json", "batch_search --work WORK LOG…", ALL, "real traces"),
     measured("claims", f"claims {ENDLESS}", rests_on=MODEL),
     measured("claim_mutants.json", f"claims --mutants {ENDLESS}", rests_on=MODEL),
