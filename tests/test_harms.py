@@ -10,7 +10,7 @@ from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import harms
-from gridtune.optimize.recommend.recommender import _best
+from gridtune.optimize.recommend.recommender import _best, _borne_out
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.loss import failing
 from gridtune.optimize.replication.starvation import excess_waits
@@ -123,9 +123,20 @@ def test_the_best_of_two_objectives_of_one_name_are_called_by_their_statistic():
     assert titles == [
         "lowest slowdown (log10 of the mean)",
         "lowest slowdown (log10 of the worst user)",
-        "highest completed work",
+        "most completed work",
     ]
     assert _best(mean, (mean, work)) == "lowest slowdown"
+    users = Objective("unhappy_users", "minimize", "users")
+    assert _best(users, (users, work)) == "fewest unhappy users"
+
+
+def test_a_title_says_what_the_confirmation_bears_out():
+    users = Objective("unhappy_users", "minimize", "users")
+    spread = Objective("unfairness", "minimize", "")
+    title = "fewest unhappy users, compromise"
+    assert _borne_out(title, (users, spread), (users,)) == title
+    assert _borne_out(title, (users, spread), (spread,)) == "compromise"
+    assert _borne_out("fewest unhappy users", (users, spread), (spread,)) == "better unfairness"
 
 
 def test_classes_of_waiting_jobs_are_called_by_what_belongs_to_them():

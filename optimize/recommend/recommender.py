@@ -289,11 +289,7 @@ class Recommender:
             self.refused[candidate.member.evaluation.number] = broken
             return None
         changes = {one.name: gain(sample, start, one) for one in self._objectives}
-        certain = self._front.certain
-        if not any(
-            better(changes[one.name], one) or (certain and _ahead(changes[one.name].mean, one))
-            for one in self._objectives
-        ):
+        if not any(self._gained(changes, one) for one in self._objectives):
             self.refused[candidate.member.evaluation.number] = ()
             return None
         return self._made(candidate, letter, configuration, start, sample, len(block.replications))
@@ -328,7 +324,11 @@ class Recommender:
         objectives = {one.name: gain(sample, start, one) for one in self._objectives}
         return Recommendation(
             letter,
-            self._title(candidate.title, objectives),
+            _borne_out(
+                candidate.title,
+                self._objectives,
+                [one for one in self._objectives if self._gained(objectives, one)],
+            ),
             origin.number,
             origin.number if configuration == origin.values else self._number(configuration),
             configuration,
@@ -373,23 +373,34 @@ class Recommender:
         share = sum(min(max(part, 0.0), 1.0) for part in parts) / len(parts) if parts else None
         return replace(one, alone=alone, share=share)
 
-    def _title(self, title: str, objectives: Mapping[str, Difference]) -> str:
-        """The title without superlatives that the confirmation does not bear out."""
-        names = {_best(one, self._objectives): one for one in self._objectives}
-        parts = [
-            part
-            for part in title.split(", ")
-            if part not in names or better(objectives[names[part].name], names[part])
-        ]
-        return ", ".join(parts) or "trade-off"
+    def _gained(self, objectives: Mapping[str, Difference], one: Objective) -> bool:
+        gap = objectives[one.name]
+        return better(gap, one) or (self._front.certain and _ahead(gap.mean, one))
 
 
 def _best(objective: Objective, among: Sequence[Objective]) -> str:
-    """What the best in an objective is called; with its statistic where others share its name."""
+    """What the best in an objective is called: fewest users, lowest slowdown, most work."""
+    known, least = label(objective.name), objective.direction == "minimize"
+    counted = objective.unit not in ("", "s") or (known.percent and known.name.endswith("s"))
+    if least:
+        way = "fewest" if counted else "lowest"
+    else:
+        way = "most" if counted or known.name.endswith("work") else "highest"
+    return f"{way} {_called(objective, among)}"
+
+
+def _borne_out(title: str, among: Sequence[Objective], gained: Sequence[Objective]) -> str:
+    """A title without superlatives that the confirmation does not bear out; at least what is better."""
+    unmet = {_best(one, among) for one in among if one not in gained}
+    kept = [part for part in title.split(", ") if part not in unmet]
+    return ", ".join(kept) or f"better {' and '.join(_called(one, among) for one in gained)}"
+
+
+def _called(objective: Objective, among: Sequence[Objective]) -> str:
+    """An objective's name; with its statistic where others share its name."""
     mine = label(objective.name)
     shared = sum(label(one.name).name == mine.name for one in among) > 1
-    way = "lowest" if objective.direction == "minimize" else "highest"
-    return f"{way} {mine if shared else mine.name}"
+    return str(mine) if shared else mine.name
 
 
 def _ahead(mean: float, objective: Objective) -> bool:
