@@ -84,7 +84,7 @@ def measured(name: str, seed: int, runs: int, work: Path) -> dict[str, Any]:
         seed=seed,
         jobs=1,
         out=work,
-        force=True,
+        resume=(work / "study.journal").exists(),
     )
     found = json.loads((work / "front.json").read_text(encoding="utf-8"))
     row: dict[str, Any] = {"log": name, "seed": seed, "runs": runs, "recommendations": []}
