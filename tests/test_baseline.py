@@ -9,8 +9,8 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.commands.search import settings_of
-from gridtune.optimize.front.against_baseline import between, gains, in_words
-from gridtune.optimize.front.changes import Change
+from gridtune.optimize.explanation.words import in_words
+from gridtune.optimize.front.changes import Change, between, gains
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.runs.stored import load_archive

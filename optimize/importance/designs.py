@@ -13,17 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from gridtune.optimize.importance.sensitivity import LEVEL
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 LEVELS = 4  # of Morris' grid
 RESAMPLES = 1000  # behind the confidence intervals
@@ -99,7 +98,6 @@ class Morris:
         Raises:
             ScenarioError: too few trajectories.
         """
-        import numpy as np
         from SALib.sample.morris import sample
 
         if samples < 2:
@@ -128,7 +126,6 @@ class Morris:
 
     def analyse(self, outcomes: Array, blocks: list[int]) -> list[dict[str, float | None]]:
         """See `Design`."""
-        import numpy as np
         from SALib.analyze.morris import analyze
 
         cube = np.concatenate([self.cube[b * self.block : (b + 1) * self.block] for b in blocks])
@@ -183,7 +180,6 @@ class Sobol:
         Raises:
             ScenarioError: not a power of 2.
         """
-        import numpy as np
         from SALib.sample.sobol import sample
 
         if samples < 2 or samples & (samples - 1):
@@ -206,7 +202,6 @@ class Sobol:
 
     def analyse(self, outcomes: Array, blocks: list[int]) -> list[dict[str, float | None]]:
         """See `Design`."""
-        import numpy as np
         from SALib.analyze.sobol import analyze
 
         made = analyze(
@@ -255,8 +250,6 @@ def _listed(parameter: Parameter) -> bool:
 
 def _pairs(count: int, samples: int, draws: np.random.Generator) -> Array:
     """For each trajectory the shares of two of `count` choices; all ordered pairs come up equally often."""
-    import numpy as np
-
     ordered = [(a, b) for a in range(count) for b in range(count) if a != b] or [(0, 0)]
     rounds = [draws.permutation(len(ordered)) for _ in range(-(-samples // len(ordered)))]
     chosen = np.array(ordered, dtype=float)[np.concatenate(rounds)[:samples]]

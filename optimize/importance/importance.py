@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivity, ranked
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.runs.stored import StoredStudy
@@ -73,8 +75,6 @@ def study_sensitivity(kept: StoredStudy, objectives: Sequence[Objective], seed: 
 
 
 def _ranking(evaluations: Sequence[Evaluation], objective: Objective, space: Space, seed: int) -> Ranking:
-    import numpy as np
-
     known = [evaluation for evaluation in evaluations if _value(evaluation, objective) is not None]
     outcomes = np.array([_value(evaluation, objective) for evaluation in known], dtype=float)
     if np.ptp(outcomes) <= 1e-12 * np.abs(outcomes).max():

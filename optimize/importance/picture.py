@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from gridtune.optimize.importance.sensitivity import METHODS, Method, Ranking, Sensitivity
 from gridtune.optimize.report.numbers import metric_label, path_label
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ACROSS = 2  # panels side by side
 ROW = 0.36  # inches per parameter
@@ -52,8 +50,6 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
 
 
 def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     axes.set_title(metric_label(ranking.objective))
     if not ranking.effects:
         axes.set_axis_off()

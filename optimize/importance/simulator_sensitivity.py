@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from gridtune.optimize.importance.designs import Design
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Ranking, Sensitivity, ranked
@@ -17,10 +19,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, evaluate, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 CONSTANT = 1e-12  # of an objective's size: differences below are rounding
 
@@ -137,8 +136,6 @@ def _complete(
 
 
 def _ranking(plan: Design, blocks: list[int], objective: Objective, outcomes: Sequence[float]) -> Ranking:
-    import numpy as np
-
     values = np.array(outcomes, dtype=float)
     if np.ptp(values) <= CONSTANT * np.abs(values).max():
         return Ranking(objective, (), f"{values[0]:g} at every configuration, so no parameter has an effect")

@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
+import numpy as np
+
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication.listener import Progress
@@ -205,7 +207,6 @@ class Volume:
     def _front(self) -> list[list[float]]:
         """What represents all configurations so far, so that a long search does not get slower."""
         import moocore
-        import numpy as np
 
         self._points = moocore.filter_dominated(np.array(self._points)).tolist()
         return self._points

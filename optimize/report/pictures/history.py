@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from matplotlib.figure import Figure
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
@@ -12,9 +13,6 @@ from gridtune.optimize.report.pictures.axes import configurations
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 def growth(front: Front) -> list[tuple[int, float]]:
     """(Configurations so far, hypervolume of what is expected of these), at each growth and at the end.
@@ -23,7 +21,6 @@ def growth(front: Front) -> list[tuple[int, float]]:
         front: whose reference point counts.
     """
     import moocore
-    import numpy as np
 
     signs = np.array([1.0 if one.direction == "minimize" else -1.0 for one in front.objectives])
     table = configurations(front).sort_index()
