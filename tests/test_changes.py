@@ -68,12 +68,12 @@ def test_only_objectives_that_both_configurations_have_change():
 @pytest.mark.parametrize(
     ("gap", "said"),
     [
-        (LESS, "unfairness lower by 2 (1 to 3)"),
-        (MORE, "unfairness higher by 2 (1 to 3)"),
-        (UNSURE, "unfairness lower by 2 (-2 to 6)"),
-        (SAME, "unfairness the same"),
-        (ALWAYS, "unfairness lower by 2 in every run"),
-        (ONCE, "unfairness lower by 2 (one run: noise is unknown)"),
+        (LESS, "unfairness (max - min) lower by 2 (1 to 3)"),
+        (MORE, "unfairness (max - min) higher by 2 (1 to 3)"),
+        (UNSURE, "unfairness (max - min) lower by 2 (-2 to 6)"),
+        (SAME, "unfairness (max - min) the same"),
+        (ALWAYS, "unfairness (max - min) lower by 2 in every run"),
+        (ONCE, "unfairness (max - min) lower by 2 (one run: noise is unknown)"),
     ],
 )
 def test_a_change_in_words(gap, said):
