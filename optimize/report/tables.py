@@ -96,14 +96,16 @@ def statistics_text(front: Front, width: int) -> str:
     return f"{text}\n{text_table(titles, cells, width, keep=2, left=(0, 1))}"
 
 
+def reference_text(front: Front) -> str:
+    """The reference point of the hypervolume, as people read it."""
+    pairs = zip(front.objectives, front.reference, strict=True)
+    return ", ".join(f"{label(one.name)} {amount(value, one)}" for one, value in pairs)
+
+
 def statistics(front: Front) -> Iterator[str]:
     """The same in sentences."""
     archive = front.archive
-    at = ", ".join(
-        f"{label(one.name)} {amount(value, one)}"
-        for one, value in zip(front.objectives, front.reference, strict=True)
-    )
-    yield f"Hypervolume: {human(front.hypervolume)} (reference point: {at})."
+    yield f"Hypervolume: {human(front.hypervolume)} (reference point: {reference_text(front)})."
     if front.validated and front.hypervolume:
         over = 100 * (front.hypervolume_searched / front.hypervolume - 1)
         yield f"The search {'over' if over >= 0 else 'under'}estimated the hypervolume by {abs(over):.0f} %."
