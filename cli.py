@@ -287,15 +287,12 @@ def sensitivity(
 
     Example: gridtune sensitivity dirac/search --samples 10 --plot effects.png
     """
-    from gridtune.optimize.commands.sensitivity import run_sensitivity, sensitivity_text
+    from gridtune.optimize.commands.sensitivity import SimulatorOptions, run_sensitivity, sensitivity_text
     from gridtune.scenarios.results.json_text import to_json
     from gridtune.scenarios.results.text import terminal_width
 
-    found = run_sensitivity(
-        subject,
-        method=method, samples=samples, replications=replications, jobs=jobs, dask=dask, seed=seed,
-        objectives=objective or [], vary=vary or [], assignments=set or [], plot=plot, out=out,
-    )  # fmt: skip
+    asked = SimulatorOptions(method, samples, replications, jobs, dask, vary or [], set or [])
+    found = run_sensitivity(subject, asked, objectives=objective or [], seed=seed, plot=plot, out=out)
     if format is TableFormat.csv:
         sys.stdout.write(found.to_csv())
         return

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gridtune.optimize.front.front import ON_FRONT, comparable, keeps
+from gridtune.optimize.front.front import ON_FRONT, keeps
+from gridtune.optimize.front.hypervolume import comparable
 from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
 from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances

@@ -108,7 +108,7 @@ def with_baseline(found):
 
 def advised(found, most=2):
     """A front with recommendations made by hand: the best of each objective, with its first changes."""
-    from gridtune.optimize.front.against_baseline import gains
+    from gridtune.optimize.front.changes import gains
     from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
     from gridtune.optimize.report.recommended import changed_values
 

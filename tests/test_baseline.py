@@ -9,8 +9,8 @@ import pytest
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.optimize.commands.search import settings_of
-from gridtune.optimize.front.against_baseline import between, gains, in_words
-from gridtune.optimize.front.changes import Change
+from gridtune.optimize.explanation.words import in_words
+from gridtune.optimize.front.changes import Change, between, gains
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.runs.stored import load_archive
@@ -222,7 +222,7 @@ def test_settings_of_papers_that_a_scenario_ships_are_configurations_of_its_spac
 def test_a_change_in_words_has_its_interval_from_the_smaller_to_the_larger():
     less = Change(UNFAIR, 0.5, 0.4, Difference(-0.1, 0.02, -0.14, -0.06, 0.99, 5))
     more = Change(COMPLETED, 50.0, 60.0, Difference(10.0, 2.0, 6.0, 14.0, 0.99, 5))
-    assert in_words(less) == "unfairness lower by 0.1 (0.06 to 0.14)"
+    assert in_words(less) == "unfairness (max - min) lower by 0.1 (0.06 to 0.14)"
     assert in_words(more).endswith("higher by 10 jobs (6 to 14)")
     assert (less.better, more.better) == (True, True)
 

@@ -1,6 +1,7 @@
 """Two studies or runs side by side: paired under common random numbers, volumes under one reference point."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from gridtune.optimize.commands.compare import (
     compare_text,
     run_compare,
 )
-from gridtune.optimize.front.front import front, reference_point
+from gridtune.optimize.front.front import front
+from gridtune.optimize.front.hypervolume import reference_point
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.report.comparison import compared, compared_fronts
@@ -56,7 +58,7 @@ def test_volumes_have_the_reference_of_the_first():
     one = archive((UNFAIR, COMPLETED), (1.0, 10.0), (0.5, 8.0), baseline=0)
     two = archive((UNFAIR, COMPLETED), (3.0, 10.0), (0.5, 9.0), baseline=0)
     volume, *_ = compared_fronts(front(one), front(two), common=True)
-    assert (volume.first, volume.second) == (1 * 10 + 0.5 * 8, 1.5 * 9)
+    assert (volume.a, volume.b) == (1 * 10 + 0.5 * 8, 1.5 * 9)
     assert (volume.low, volume.better) == (None, False)
 
 
@@ -157,7 +159,7 @@ def test_of_a_metric_that_nobody_knows_neither_run_is_said_to_be_better():
     _, rows = _runs(one, other)
     said = {"satisfaction_mean.meta": True, "own_measure": None, "events": None}
     assert {row.name: row.better for row in rows} == said
-    made = {"a": "x/one", "b": "x/other", "kind": "runs", "paired": True, "rows": [r.as_json() for r in rows]}
+    made = {"a": "x/one", "b": "x/other", "kind": "runs", "paired": True, "rows": [asdict(r) for r in rows]}
     told = compare_text(made, 80, every=True).splitlines()
     assert [line.endswith("better") for line in told if "+1" in line] == [True, False, False]
 
@@ -175,7 +177,7 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
         )
     ]
     why = "The two share no random numbers (another seed)"
-    told = [row.as_json() for row in rows]
+    told = [asdict(row) for row in rows]
     made = {"kind": "studies", "paired": False, "unpaired_because": why, "rows": told, "a": "a", "b": "b"}
     text = compare_text(made, width)
     assert max(map(len, text.splitlines())) <= width
@@ -192,7 +194,7 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
     paired = {**made, "kind": "runs", "paired": True}
     assert "±" in basis(paired, names)
     level = [compared(Objective("completed", "maximize", "jobs"), (5.0, 5.0), (7.0, 7.0), common=True)]
-    assert "±" not in basis({**paired, "rows": [row.as_json() for row in level]}, names)
+    assert "±" not in basis({**paired, "rows": [asdict(row) for row in level]}, names)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])

@@ -7,14 +7,15 @@ import pytest
 from scipy import stats
 
 from gridtune.optimize.explanation.ablation import Ablation
-from gridtune.optimize.explanation.explain import explain
+from gridtune.optimize.explanation.explain import explain, find_configuration
 from gridtune.optimize.explanation.report import told
-from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
-from gridtune.optimize.front.against_baseline import gains, told_changes
+from gridtune.optimize.explanation.words import told_changes
 from gridtune.optimize.front.changes import change as change_of
+from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.runs.stored import load as load_study
+from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
 from gridtune.scenarios.document.path_meaning import meaning
@@ -84,8 +85,10 @@ def kept(tmp_path_factory):
 
 
 def explained(kept, configuration, work=at_defaults, **options):
+    found = front(kept.archive)
+    chosen = find_configuration(found, str(configuration))
     with Pool(1) as pool:
-        return explain(kept, str(configuration), pool=pool, work=work, **options)
+        return explain(found, kept.settings, chosen, pool=pool, work=work, **options)
 
 
 def members(kept, dispatch):
@@ -143,12 +146,12 @@ def test_each_setting_is_put_back_alone_with_those_that_hang_on_it(kept):
     configuration = members(kept, "legacy")[-1]
     found = explained(kept, configuration.number)
     assert found.runs == found.replications * (2 + 3 + run_for_neighbours(kept, found))
-    removed = {one.removal.path: one for one in found.ablations}
-    assert removed["client.dispatch"].removal.along == ("client.n_submit",)
-    assert removed["client.dispatch"].removal.left == {"sed.speed": configuration.values["sed.speed"]}
-    assert removed["client.n_submit"].removal.along == ()
+    removed = {one.path: one for one in found.ablations}
+    assert removed["client.dispatch"].along == ("client.n_submit",)
+    assert removed["client.dispatch"].left == {"sed.speed": configuration.values["sed.speed"]}
+    assert removed["client.n_submit"].along == ()
     for one in found.ablations:
-        left = noiseless(one.removal.left)["completed"] - noiseless(configuration.values)["completed"]
+        left = noiseless(one.left)["completed"] - noiseless(configuration.values)["completed"]
         assert one.changes[2].difference.mean == pytest.approx(left)
     spans = {
         name: np.ptp([e.objectives[name].mean for e in kept.archive.evaluations])
@@ -255,9 +258,9 @@ def test_what_an_interval_holds_0_of_is_neither_gained_nor_paid(kept):
     doubtful = change_of(replace(metric, name="waiting_mean", unit="s"), *pairs)
     assert (doubtful.difference.verdict, doubtful.significant) == ("probably", False)
     words = " ".join(told(replace(found, changes=(doubtful,))).split())
-    assert "no significant difference: waiting mean higher by 1.3 s (-0.291 s to 2.89 s)" in words
+    assert "no significant difference: waiting time (mean) higher by 1.3 s (-0.291 s to 2.89 s)" in words
     assert "no objective differs significantly from the baseline" in words
-    assert Ablation(None, (doubtful,)).effect({"waiting_mean": 1.0}) == 0
+    assert Ablation("", None, (), {}, changes=(doubtful,)).effect({"waiting_mean": 1.0}) == 0
 
 
 def test_one_replication_says_nothing_of_confidence(kept):
@@ -353,7 +356,7 @@ def test_validation_runs_that_deny_the_model_are_told(with_baseline):
     )
     found = explained(with_baseline, configuration, work=far_from_what_was_searched, ablate=False)
     note = next(note for note in found.notes if "against the baseline" in note)
-    assert "validation runs say otherwise than the posterior: completed higher by" in note
+    assert "validation runs say otherwise than the posterior: completed jobs higher by" in note
     assert note in " ".join(told(found).split())
 
 

@@ -11,7 +11,6 @@ from gridtune.optimize.commands.export import differences, exported
 from gridtune.optimize.commands.front import FrontRequest, show_front
 from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.report.numbers import relative
-from gridtune.optimize.report.recommended import recommendations
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.replicate import replicate
@@ -77,7 +76,7 @@ def test_a_recommendation_is_exported_sparse_and_in_full_on_request(kept):
     found = Study(kept.settings, replace(kept.archive))
     full = next(e for e in kept.archive.evaluations if e.values.get("client.dispatch") == "legacy")
     small = next(e for e in kept.archive.evaluations if e.number not in (0, full.number))
-    first, *_ = recommendations(advised(found.details))
+    first, *_ = advised(found.details).archive.recommendations
     sparse = replace(
         first, origin=full.number, number=small.number, values=small.values, without_effect=("sed.count",),
         changes=(ParameterChange("client.dispatch.window", 1, 3, {"completed": 12.0}, 0.9),),

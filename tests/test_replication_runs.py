@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import pytest
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION, ValidationRuns
+from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS
+from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search_space.cases import Case, Robust
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.scenarios.workers.pool import Pool
@@ -122,7 +123,7 @@ class Counting:
         base = 10.0 if task.scenario is BUSY else 1.0
         found = {"cost": Metric(base * task.seed + task.replication, "s"), "lost_fraction": Metric(0.25, "")}
         if task.values.get("a") == 2:
-            found["odd"] = Metric(inf if task.replication == 1 else 1.0, "")
+            found["odd"] = Metric(inf if task.replication == FIRST_VALIDATION + 1 else 1.0, "")
         if task.scenario is BUSY:
             found["busy_only"] = Metric(1.0, "")
         return found
@@ -143,20 +144,26 @@ class Heard(Progress):
 
 
 def test_configurations_are_run_once_on_validation_seeds_in_every_case():
-    work, heard = Counting(failing={("busy", 2)}), Heard()
+    work, heard = Counting(failing={("busy", FIRST_VALIDATION + 2)}), Heard()
     with Pool() as pool:
-        validation = ValidationRuns(settings(), 2, pool, heard, work, first=0)
+        validation = ValidationRuns(settings(), 2, pool, heard, work)
         one, other, again = validation.run([{"a": 1}, {"a": 2}, {"a": 1}])
         assert heard.said == [("configurations on validation seeds, 4 runs each", 2), 1, 2]
         assert (validation.count, one, len(work.seen)) == (8, again, 8)
-        assert one.values == {"cost": (26.5, 27.5), "lost_fraction": (0.25, 0.25)}
+        assert one.values == {
+            "cost": (26.5 + FIRST_VALIDATION, 27.5 + FIRST_VALIDATION),
+            "lost_fraction": (0.25, 0.25),
+        }
         assert other.values == one.values, "a metric that is not finite in a run, or of one case, is left out"
-        assert one.cases == {"calm": {"cost": estimate(3.0, 4.0)}, "busy": {"cost": estimate(50.0, 51.0)}}
-        assert validation.units == {"cost": "s", "lost_fraction": "", "odd": ""}
+        assert one.cases == {
+            "calm": {"cost": estimate(3.0 + FIRST_VALIDATION, 4.0 + FIRST_VALIDATION)},
+            "busy": {"cost": estimate(50.0 + FIRST_VALIDATION, 51.0 + FIRST_VALIDATION)},
+        }
+        assert validation.table.units == {"cost": "s", "lost_fraction": "", "odd": "", "busy_only": ""}
         assert validation.run([{"a": 2}]) == [other]
         assert (validation.count, len(heard.said)) == (8, 3)
-        late = ValidationRuns(settings(), 1, pool, None, work, first=2)
-        assert late.run([{"a": 1}]) == ["ValueError: busy: no busy 2"]
+        late = ValidationRuns(settings(), 3, pool, None, work)
+        assert late.run([{"a": 1}]) == [f"ValueError: busy: no busy {FIRST_VALIDATION + 2}"]
         guarded = ValidationRuns(settings(cases=(), constraints=(NO_MORE_LOSS,)), 1, pool, None, Counting())
         (found,) = guarded.run([{"a": 1}])
         assert (found.values["cost"], found.values[EXCESS_LOSS]) == ((3.0 + FIRST_VALIDATION,), (0.0,))

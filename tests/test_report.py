@@ -10,7 +10,6 @@ import pytest
 
 from gridtune.model.metrics.labels import label
 from gridtune.model.metrics.registry import METRICS
-from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import (
     EXCESS_LOSS,
@@ -24,11 +23,11 @@ from gridtune.optimize.records.evaluations import (
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
-from gridtune.optimize.report.answer import Place, answer, changes_text, harm_text
+from gridtune.optimize.report.answer import answer, changes_text, harm_text
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
-from gridtune.optimize.report.recommended import change_groups, recommendations, why_none
+from gridtune.optimize.report.recommended import change_groups, why_none
 from gridtune.optimize.report.tables import differs, front_text, listed, statistics_text
 from gridtune.scenarios.results.text import text_table, wrapped
 from tests.fronts import COMPLETED, THREE, UNFAIR, advised, archive, search, with_baseline
@@ -103,7 +102,7 @@ def test_a_table_never_breaks_a_cell_but_goes_on_below():
 
 
 def test_the_answer_fits_24_lines_of_80_columns(found):
-    said = answer(found, 80, place=Place("results/x"), seconds=193.4)
+    said = answer(found, 80, study="results/x", seconds=193.4)
     lines = said.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
@@ -112,7 +111,7 @@ def test_the_answer_fits_24_lines_of_80_columns(found):
     assert "3 min 13 s" in lines[0]
     assert "gridtune front results/x --export A > a.toml" in said
     assert "waiting time of optional jobs (mean) 50 s -> 3.17 min" in said
-    for one in recommendations(found):
+    for one in found.archive.recommendations:
         assert any(line.startswith(f"{one.letter} ") for line in lines)
         assert all(path.path in said for path in one.changes[:1])
 
@@ -121,12 +120,14 @@ def test_the_answer_fits_with_four_objectives_and_many_changes(found):
     extra = tuple(ParameterChange(f"site.orsay.queue.parameter_{k}", k, k + 1) for k in range(9))
     some = [
         replace(one, letter=letter, changes=one.changes + extra, harms=3 * one.harms)
-        for one, letter in zip([*recommendations(found), recommendations(found)[0]], "ABCD", strict=True)
+        for one, letter in zip(
+            [*found.archive.recommendations, found.archive.recommendations[0]], "ABCD", strict=True
+        )
     ]
     many = replace(found)
     object.__setattr__(many, "archive", replace(found.archive))
     object.__setattr__(many.archive, "recommendations", tuple(some))
-    said = answer(many, 80, place=Place("results/x"), seconds=1.0)
+    said = answer(many, 80, study="results/x", seconds=1.0)
     assert len(said.splitlines()) <= 24
     assert max(map(len, said.splitlines())) <= 80
     assert "more change" in said
@@ -151,7 +152,7 @@ def test_every_report_shows_one_value_of_a_quantity(found):
         for name, value in one["estimated"].items():
             assert value == pytest.approx(table.loc[number, name], abs=0.01)
     said = answer(found, 200)
-    standing = baseline(found)
+    standing = found.archive.standing
     for objective in found.objectives:
         assert amount(found.value(standing.number, objective), objective) in said
 
@@ -228,7 +229,7 @@ def test_json_keeps_its_shape(found):
         assert {"values", "objectives", "validated", "probability_non_dominated"} <= one.keys()
         assert {"mean", "standard_error"} == one["objectives"]["completed"].keys()
     first = made["recommendations"][0]
-    assert (first["name"], first["number"]) == ("A", recommendations(found)[0].number)
+    assert (first["name"], first["number"]) == ("A", found.archive.recommendations[0].number)
     assert first["changes"][0].keys() >= {"path", "before", "after"}
 
 
@@ -252,7 +253,7 @@ def test_the_reason_is_told_where_nothing_is_recommended():
     cases = tuple(replace(one, cases={"": one.objectives}) for one in broken.evaluations)
     assert "completed>=50" in why_none(front(replace(broken, evaluations=cases, constraints=bound)))
     for one in (once, same, better, none):
-        lines = answer(one, 80, place=Place("results/x")).splitlines()
+        lines = answer(one, 80, study="results/x").splitlines()
         assert len(lines) <= 24
         assert max(map(len, lines)) <= 80
     assert "--out DIR" in answer(once, 80)
@@ -298,7 +299,7 @@ def test_changes_of_what_is_chosen_stand_behind_the_choice():
 
 
 def test_a_recommendation_tells_its_changes_in_a_line_each(found):
-    first = recommendations(found)[0]
+    first = found.archive.recommendations[0]
     lines = changes_text(first, 80, titled=True)
     assert len(lines) == len(change_groups(first.changes)) + 1
     assert lines[0].startswith("  A  ")
@@ -319,7 +320,7 @@ def test_sentences_break_at_the_width():
 
 
 def test_the_harms_that_are_named_are_of_different_classes_and_the_rest_has_a_pointer(found):
-    (one,) = recommendations(found)[:1]
+    (one,) = found.archive.recommendations[:1]
     harmed = tuple(
         Harm(f"waiting_mean.{name}", "s", 50.0, 50.0 * times, 1.0, 9.0)
         for name, times in (("local", 4.0), ("local", 3.5), ("optional", 1.3))

@@ -6,14 +6,14 @@ import re
 import numpy as np
 import pytest
 
+from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.page import page
-from gridtune.optimize.report.pictures import OVERVIEW, PAGE, PLOTS, draw, save
 from gridtune.optimize.report.pictures.axes import configurations, objective_axis, parameter_axis, varied
+from gridtune.optimize.report.pictures.draw import PLOTS, draw, save
 from gridtune.optimize.report.pictures.history import growth
 from gridtune.optimize.report.pictures.pairs import view
-from gridtune.optimize.report.recommended import recommendations
 from gridtune.scenarios import ScenarioError
 from tests.chromium import document
 from tests.fronts import UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
@@ -59,7 +59,7 @@ def test_every_picture_fits_a_page_and_cuts_no_text(found, kind):
 @pytest.mark.parametrize("kind", ["pairs", "parallel", "parameters"])
 def test_recommendations_are_lettered_and_legends_have_four_words_at_most(found, kind):
     drawing = draw(found, kind)
-    assert {one.letter for one in recommendations(found)} <= texts(drawing)
+    assert {one.letter for one in found.archive.recommendations} <= texts(drawing)
     legends = [*drawing.legends, *(axes.get_legend() for axes in drawing.axes)]
     entries = [text.get_text() for legend in legends if legend for text in legend.get_texts()]
     assert {"Pareto front", "baseline"} <= set(entries)
@@ -141,7 +141,7 @@ def test_the_page_opens_with_the_answer_and_loads_nothing(found):
     assert not re.search(r'(src|href)="', text)
     body = text[text.index("<body>") :]
     assert body.index('class="answer"') < body.index('class="card"') < body.index('id="pairs"')
-    for one in recommendations(found):
+    for one in found.archive.recommendations:
         assert f"--export {one.letter} &gt;" in body
         assert all(f"<code>{change.path}</code>" in body for change in one.changes)
     assert "50 s -&gt; 3.17 min" in body

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.shortlist import shortlist
+from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.objectives import objectives_of
 from gridtune.optimize.search_space.space import key

@@ -5,7 +5,6 @@ from html import escape
 import optuna
 import pytest
 
-from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.front.front import front
 from gridtune.optimize.replication.shortlist import shortlist
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
@@ -13,6 +12,7 @@ from gridtune.optimize.report.frame import frame, rows
 from gridtune.optimize.report.page import page
 from gridtune.optimize.report.recommended import infeasible, why_none
 from gridtune.optimize.report.tables import front_text, listed
+from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.samplers import Sampler, register, samplers
 from gridtune.optimize.samplers.base import _registry
 from gridtune.optimize.search import search

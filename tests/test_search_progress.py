@@ -5,10 +5,11 @@ from itertools import count
 
 import pytest
 
-from gridtune.optimize.front.front import history
+from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.report import progress
+from gridtune.optimize.report.pictures.history import growth
 from gridtune.optimize.report.progress import Bar, Heartbeat, Volume, reporter
 from gridtune.optimize.runs import evaluator
 from gridtune.optimize.runs.stored import load_archive
@@ -169,7 +170,7 @@ def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch)
     )  # fmt: skip
     seen = [one for one in heard.volumes if one is not None]
     assert seen == sorted(seen)
-    assert seen[-1] == pytest.approx(history(found.archive)[-1][1], rel=1e-3), "but for rounding"
+    assert seen[-1] == pytest.approx(growth(front(found.archive))[-1][1], rel=1e-3), "but for rounding"
 
     monkeypatch.setattr(evaluator, "VOLUME_PERIOD", 1e6)
     seldom = Heard()

@@ -5,11 +5,11 @@ from math import sqrt
 import pytest
 
 from gridtune.model.metrics.registry import ALWAYS, METRICS
-from gridtune.optimize.explanation.validation_runs import FIRST_VALIDATION
 from gridtune.optimize.front.front import front
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.tables import front_text, listed, statistics_text
 from gridtune.optimize.runs.stored import load_archive
+from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search import search
 from gridtune.optimize.search_space.cases import other_scenario
 from gridtune.scenarios import ScenarioError, load

@@ -223,7 +223,7 @@ def shipped() -> Lines:
 def samplers() -> Lines:
     """The samplers of a search, and the kinds of pictures."""
     from gridtune.optimize.commands.search import sampler_rows
-    from gridtune.optimize.report.pictures import PLOTS
+    from gridtune.optimize.report.pictures.draw import PLOTS
     from gridtune.scenarios.commands.plot import picture_rows
 
     yield "# Samplers and pictures\n\n## Samplers\n\n`gridtune search --sampler NAME`.\n"

@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from html import escape
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.explanation.report import told
 from gridtune.optimize.front.changes import Change
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Explained:
@@ -49,18 +48,14 @@ class Explained:
         and `high` its 95 % interval, all in the `unit` of the metric; `better` says whether that is good,
         and `verdict` how certain it is. Where the interval holds 0, the difference is not significant.
         """
-        import pandas as pd
-
         rows = [(c.metric.name, *_change(c)) for c in self.details.changes]
         return pd.DataFrame(rows, columns=["metric", *CHANGE]).set_index("metric")
 
     @cached_property
     def ablations(self) -> pd.DataFrame:
         """What putting back each setting alone changes, a row for each setting (`path`) and objective."""
-        import pandas as pd
-
         rows = [
-            (one.removal.path, c.metric.name, *_change(c))
+            (one.path, c.metric.name, *_change(c))
             for one in self.details.ablations or ()
             for c in one.changes
         ]

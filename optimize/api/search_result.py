@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from gridtune.optimize.api.explained import Explained
 from gridtune.optimize.api.trials import optuna_study
 from gridtune.optimize.explanation.explain import explain, find_configuration
@@ -17,9 +19,7 @@ from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
 from gridtune.optimize.report.progress import progress_of
-from gridtune.optimize.report.recommended import recommended
 from gridtune.optimize.report.tables import listed
-from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.reading import NUMBER
 from gridtune.scenarios.api.experiment import Scenario
@@ -34,9 +34,10 @@ from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 if TYPE_CHECKING:
     import optuna
-    import pandas as pd
     from matplotlib.figure import Figure
     from optuna.trial import FrozenTrial
+
+PAGE, OVERVIEW = "front.html", "pairs.png"  # what a search leaves in its folder
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,7 +174,7 @@ class Study:
             >>> len(study.plot("history").axes) > 0
             True
         """
-        from gridtune.optimize.report.pictures import draw
+        from gridtune.optimize.report.pictures.draw import draw
         from gridtune.scenarios.plots import save
 
         drawing = draw(self.details, kind)
@@ -191,7 +192,7 @@ class Study:
         write_json(folder / "front.json", to_dict(found))
         replace_text(folder / "front.csv", to_csv(found))
         if found.members:
-            from gridtune.optimize.report.pictures import OVERVIEW, PAGE, save
+            from gridtune.optimize.report.pictures.draw import save
 
             # Pictures go to files: no display is needed, and none must be looked for.
             os.environ.setdefault("MPLBACKEND", "Agg")
@@ -235,23 +236,18 @@ class Study:
             >>> why.changes.index.name
             'metric'
         """
-        find_configuration(self.details, str(configuration))  # before traces are read
+        evaluation = find_configuration(self.details, str(configuration))  # before traces are read
         cases = [case.scenario for case in self.settings.run_in]
         for case in cases:
             prepare(case)
         heard = progress_of(progress)
         try:
             with sigterm_as_interrupt(), workers(jobs or os.cpu_count() or 1, dask, *cases) as pool:
-                return Explained(
-                    explain(
-                        StoredStudy(self.settings, self.archive),
-                        str(configuration),
-                        replications=replications,
-                        ablate=ablate,
-                        pool=pool,
-                        progress=heard,
-                    )
-                )
+                made = explain(
+                    self.details, self.settings, evaluation,
+                    replications=replications, ablate=ablate, pool=pool, progress=heard,
+                )  # fmt: skip
+                return Explained(made)
         finally:
             heard.finish()
 
@@ -277,10 +273,11 @@ def chosen(front: Front, name: str, *, full: bool = False) -> tuple[Row, dict[st
         ScenarioError: there is none; says which there are.
     """
     known = {row.number: row for row in rows(front)}
-    advice = recommended(front, name)
+    letter = name.strip().upper()
+    advice = next((one for one in front.archive.recommendations if one.letter == letter), None)
     if advice is not None and not full:
         return known[advice.number], dict(advice.values)
     if advice is not None:
         return known[advice.origin], known[advice.origin].values
-    found, _ = find_configuration(front, name)
+    found = find_configuration(front, name)
     return known[found.number], dict(found.values)

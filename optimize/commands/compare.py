@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from math import isfinite
 from pathlib import Path
@@ -16,20 +16,17 @@ from gridtune.model.metrics.registry import definition
 from gridtune.optimize import api
 from gridtune.optimize.api.search_result import Study
 from gridtune.optimize.commands.sensitivity import is_study
-from gridtune.optimize.front.against_baseline import baseline
+from gridtune.optimize.front.changes import IDLE
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.comparison import Row, compared, compared_fronts
 from gridtune.optimize.report.numbers import amount, metric_label
-from gridtune.optimize.report.recommended import validated
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.results.amounts import counted, human_difference
-from gridtune.scenarios.results.text import GAP, Styled, text_table, wrapped
+from gridtune.scenarios.results.text import GAP, LINES, Styled, text_table, wrapped
 
 OTHER_CASES = "The two were searched in other scenarios"
 OWN_RUNS = "Values are plain means of each configuration's own runs."
-IDLE = {"events"}  # metrics that say nothing about a policy
-LINES = 24  # unless all changes are asked for
-SPARE = 3  # of them for the head of the table
+SPARE = 3  # lines for the head of the table
 MOST = 3  # settings of workloads that are named
 NAME = 20  # columns that names have at least
 SUBJECTS = "a study, the folder of `gridtune run --out`, or the JSON that `gridtune run --format json` prints"
@@ -54,13 +51,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class KeptRun:
-    """Runs that were kept.
-
-    Attributes:
-        origin: of their random numbers.
-        values: of each metric, one per replication.
-        units: of the metrics.
-    """
+    """Runs that were kept: where their random numbers are from, and each metric's values and unit."""
 
     origin: Origin
     values: dict[str, tuple[float, ...]]
@@ -75,29 +66,30 @@ def run_compare(a: str, b: str) -> dict[str, Any]:
 
     Returns:
         For JSON: what was compared, why not pair by pair if so, which settings of workloads differ, and
-        `rows` as `Row.as_json` gives them, differences B minus A.
+        `rows` with the attributes of `Row`, differences B minus A.
 
     Raises:
         ScenarioError: one is neither, or they cannot be compared.
     """
     first, second = _found(a), _found(b)
+    jobs: list[str] = []
     if isinstance(first, Study) and isinstance(second, Study):
         apart, rows = _studies(first, second)
-        jobs: list[str] = []
     elif isinstance(first, KeptRun) and isinstance(second, KeptRun):
         apart, rows = _runs(first, second)
-        jobs = _differing(first.origin.workloads, second.origin.workloads)
+        made = (first.origin.workloads, second.origin.workloads)
+        if made[0] is not None and made[1] is not None:
+            jobs = [path for path in {**made[0], **made[1]} if made[0].get(path) != made[1].get(path)]
     else:
         raise ScenarioError(f"{a} and {b}: one is a study and the other a run; compare two of a kind")
-    kind = "studies" if isinstance(first, Study) else "runs"
     return {
         "a": a,
         "b": b,
-        "kind": kind,
+        "kind": "studies" if isinstance(first, Study) else "runs",
         "paired": not apart,
         "unpaired_because": apart or None,
         "differing_workloads": jobs,
-        "rows": [row.as_json() for row in rows],
+        "rows": [asdict(row) for row in rows],
     }
 
 
@@ -109,10 +101,10 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
         width: columns of the terminal.
         every: whether to list what is equal, and all of what is not, too.
     """
-    names = _names(made["a"], made["b"])
-    changed = sorted((row for row in made["rows"] if row["difference"]), key=_rank)
+    names, rows = _names(made["a"], made["b"]), made["rows"]
+    changed = sorted((row for row in rows if row["difference"]), key=_rank)
     sure = sum(_told(row) is not None for row in changed)
-    total = counted(len(made["rows"]), "quantity", "quantities")
+    total = counted(len(rows), "quantity", "quantities")
     sentences = [f"{sure} of {total} differ significantly between {names[0]} and {names[1]}."]
     if jobs := made.get("differing_workloads"):
         some = ", ".join(jobs[:MOST]) + f" and {len(jobs) - MOST} more" * (len(jobs) > MOST)
@@ -121,19 +113,15 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
     if not changed and not every:
         return "\n".join([*head, "Nothing changes."]) + "\n"
     titles = ["", *names, "difference", ""]
-    cells = _folded(titles, [_cells(row) for row in (made["rows"] if every else changed)], width)
+    cells = _folded(titles, [_cells(row) for row in (rows if every else changed)], width)
     foot = [basis(made, names)]
     count = len(cells)
     if not every:
-        room = (
-            LINES
-            - len(head)
-            - len(wrapped([*foot, "Not listed: 99 more changes and 99 equal (--all)."], width))
-        )
-        used = accumulate(row[0].count("\n") + 1 for row in cells)
-        count = sum(lines <= room - SPARE for lines in used)
+        longest = wrapped([*foot, "Not listed: 99 more changes and 99 equal (--all)."], width)
+        room = LINES - len(head) - len(longest) - SPARE
+        count = sum(lines <= room for lines in accumulate(row[0].count("\n") + 1 for row in cells))
         rest = [f"{len(changed) - count} more changes"] * (count < len(changed))
-        rest += [f"{len(made['rows']) - len(changed)} equal"] * (len(changed) < len(made["rows"]))
+        rest += [f"{len(rows) - len(changed)} equal"] * (len(changed) < len(rows))
         foot += [f"Not listed: {' and '.join(rest)} (--all)."] if rest else []
     table = text_table(titles, cells[:count], width)
     return "\n".join([*head, "", table, *wrapped(foot, width)]) + "\n"
@@ -158,7 +146,7 @@ def _names(a: str, b: str) -> tuple[str, str]:
 
 def _rank(row: Mapping[str, Any]) -> tuple[bool, float]:
     """What differs significantly comes first, then what differs most."""
-    size = max(abs(row["a"] or 0.0), abs(row["b"] or 0.0))
+    size = max(abs(row["a"]), abs(row["b"]))
     return _told(row) is None, -abs(row["difference"]) / size if size else 0.0
 
 
@@ -177,10 +165,9 @@ def basis(made: Mapping[str, Any], names: tuple[str, str]) -> str:
 def _cells(row: Mapping[str, Any]) -> list[str]:
     metric = _metric(row)
     name = f"{row['name'].rpartition(' ')[0]} {metric_label(metric)}".strip()
-    sides = ["-" if row[side] is None else amount(row[side], metric) for side in ("a", "b")]
     told = _told(row)
     verdict = "" if told is None else Styled("better", "green") if told else Styled("worse", "red")
-    return [name, *sides, _difference(row), verdict]
+    return [name, amount(row["a"], metric), amount(row["b"], metric), _difference(row), verdict]
 
 
 def _metric(row: Mapping[str, Any]) -> Objective:
@@ -188,13 +175,9 @@ def _metric(row: Mapping[str, Any]) -> Objective:
 
 
 def _difference(row: Mapping[str, Any]) -> str:
-    """The difference, and half its interval where there is one."""
-    gap, low, high = row["difference"], row["low"], row["high"]
-    if gap is None:
-        return "-"
-    name = _metric(row).name
-    percent = label(name).percent
-    size, unit = (100, " configurations") if percent else (1, "")
+    """The difference, and half its interval where there is one; of shares in percentage points."""
+    gap, low, high, name = row["difference"], row["low"], row["high"], _metric(row).name
+    size, unit = (100, " points") if label(name).percent else (1, "")
     half = (high - low) / 2 * size if low is not None and high is not None else None
     return human_difference(gap * size, half, row["unit"], name) + (unit if gap else "")
 
@@ -264,13 +247,6 @@ def _workloads(resolved: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _differing(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> list[str]:
-    """Paths of settings that make other jobs; none where one of both is not known."""
-    if a is None or b is None:
-        return []
-    return [path for path in {**a, **b} if a.get(path) != b.get(path)]
-
-
 def _apart(a: Origin, b: Origin) -> str:
     """Why replications of the same number share no random numbers; "" if they do."""
     if a.seed != b.seed:
@@ -293,34 +269,30 @@ def _studies(a: Study, b: Study) -> tuple[str, list[Row]]:
     apart = _studies_apart(a, b)
     common = not apart
     rows = compared_fronts(a.details, b.details, common=common)
-    standing = [baseline(one.details) for one in (a, b)]
-    for objective in a.archive.objectives:
-        known = [
-            ((one.validated or one.objectives)[objective.name].values if one else None) for one in standing
-        ]
-        if known[0] is not None and known[1] is not None:
-            name = f"baseline {objective.name}"
-            rows.append(compared(objective, known[0], known[1], common=common, name=name))
+    standing = [one.archive.standing for one in (a, b)]
+    known = [one.validated or one.objectives for one in standing if one]
+    if len(known) == 2:
+        for objective in a.archive.objectives:
+            values = [estimates[objective.name].values for estimates in known]
+            rows.append(compared(objective, *values, common=common, name=f"baseline {objective.name}"))
     return apart, rows
 
 
 def _studies_apart(a: Study, b: Study) -> str:
     """Why the runs of two studies share no random numbers, case by case; "" if they do."""
-    if validated(a.details) != validated(b.details):
+    if a.details.validated != b.details.validated:
         return "The two share no random numbers (only one has validated its front)"
-    cases = [_origins(one) for one in (a, b)]
+    cases = [
+        [
+            Origin(one.scenario.name, one.seed, _drawing(one.scenario.spec.model_dump(mode="json")))
+            for one in study.settings.run_in
+        ]
+        for study in (a, b)
+    ]
     if len(cases[0]) != len(cases[1]):
         return OTHER_CASES
     reasons = [_apart(one, other) for one, other in zip(*cases, strict=True)]
     return reasons[0] if all(reasons) else OTHER_CASES if any(reasons) else ""
-
-
-def _origins(study: Study) -> list[Origin]:
-    """Of the runs in each case."""
-    return [
-        Origin(case.scenario.name, case.seed, _drawing(case.scenario.spec.model_dump(mode="json")))
-        for case in study.settings.run_in
-    ]
 
 
 def _runs(a: KeptRun, b: KeptRun) -> tuple[str, list[Row]]:

@@ -18,9 +18,9 @@ from gridtune.optimize.report.numbers import (
     SAME,
     amount,
     change,
+    change_text,
     metric_label,
     relative,
-    settings,
     with_half,
 )
 from gridtune.optimize.report.recommended import changed_values
@@ -78,7 +78,10 @@ def differences(study: Study, name: str, *, full: bool = False) -> str:
     if not changes:
         return "Nothing to change: this is the baseline.\n"
     objectives = study.details.objectives if row.differences else ()
-    rows = [[_told(one), *(_alone(row, one, metric) for metric in objectives)] for one in changes]
+    rows = [
+        [f"{one.path}  {change_text(one)}", *(_alone(row, one, metric) for metric in objectives)]
+        for one in changes
+    ]
     if objectives:
         rows.append(["all together", *(_together(row, metric) for metric in objectives)])
     width = terminal_width()
@@ -95,24 +98,15 @@ def _parameter_changes(row: Row, values: Mapping[str, Value]) -> list[ParameterC
     return [ParameterChange(path, before, after) for path, (before, after) in changed if after is not None]
 
 
-def _told(one: ParameterChange) -> str:
-    before, after = settings(one.before, one.after)
-    return f"{one.path}  {after if one.before is None else f'{before} -> {after}'}"
-
-
 def _alone(row: Row, one: ParameterChange, metric: Objective) -> str:
     """What a change alone does; nothing where nobody ran that."""
     gap = one.alone.get(metric.name)
-    return "" if gap is None else relative(gap, _baseline(row, metric), metric) if gap else SAME
+    return "" if gap is None else relative(gap, row.baseline(metric), metric) if gap else SAME
 
 
 def _together(row: Row, metric: Objective) -> str:
     gap = row.differences.get(metric.name)
-    return "" if gap is None else change(gap, _baseline(row, metric), metric)
-
-
-def _baseline(row: Row, metric: Objective) -> float:
-    return row.mean(metric) - row.differences[metric.name].mean
+    return "" if gap is None else change(gap, row.baseline(metric), metric)
 
 
 def _notes(
@@ -138,11 +132,11 @@ def _notes(
 def _provenance(row: Row, values: Mapping[str, Value]) -> Iterator[str]:
     """What a configuration changes, and what it gives."""
     for one in _parameter_changes(row, values):
-        yield f"change: {_told(one)}"
+        yield f"change: {one.path}  {change_text(one)}"
     for metric in row.front.objectives:
         gap = row.differences.get(metric.name)
         value = with_half(row.mean(metric), gap.half if gap else None, metric)
-        of = f" (baseline {amount(_baseline(row, metric), metric)})" if gap else ""
+        of = f" (baseline {amount(row.baseline(metric), metric)})" if gap else ""
         yield f"{metric_label(metric)}: {value}{of}"
     known = row.evaluation
     if known is not None and known.validated is None and row.advice is None:

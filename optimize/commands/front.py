@@ -82,7 +82,7 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
         print(note, file=sys.stderr)
     found = opened.details
     if request.plot is not None:
-        from gridtune.optimize.report.pictures import save
+        from gridtune.optimize.report.pictures.draw import save
 
         os.environ.setdefault("MPLBACKEND", "Agg")
         save(found, request.plot)

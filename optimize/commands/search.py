@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from gridtune.optimize import api
+from gridtune.optimize.api.search_result import PAGE
 from gridtune.optimize.budget import CONFIGURATIONS
 from gridtune.optimize.commands.front import printed
 from gridtune.optimize.commands.sensitivity import is_study
-from gridtune.optimize.report.answer import Place, answer
-from gridtune.optimize.report.pictures import PAGE
+from gridtune.optimize.report.answer import answer
 from gridtune.optimize.samplers import samplers
 from gridtune.optimize.search_space.baseline import baseline_of
 from gridtune.optimize.search_space.cases import other_scenario, seeds_of
@@ -72,8 +72,13 @@ def run_search(
     if format != "table":
         return printed(made.details, format)
     out, storage = asked["out"], asked["storage"]
-    place = Place(str(storage or out or ""), out / PAGE if out and made.details.members else None)
-    return answer(made.details, terminal_width(), place=place, seconds=time.monotonic() - began)
+    return answer(
+        made.details,
+        terminal_width(),
+        study=str(storage or out or ""),
+        page=out / PAGE if out and made.details.members else None,
+        seconds=time.monotonic() - began,
+    )
 
 
 def settings_of(subject: str, space: Space) -> list[Configuration]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from gridtune.optimize.importance.designs import design
@@ -16,7 +17,6 @@ from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.objectives import check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space, check_not_set
 from gridtune.scenarios.document.paths import parse_assignments
-from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.document.scenario import load as load_scenario
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.prepare import prepare, workers
@@ -29,22 +29,36 @@ from gridtune.scenarios.workers.local_workers import sigterm_as_interrupt
 
 FIRST = 3  # parameters that are named for each objective
 
-# Options that a study has no use for.
-SIMULATING = ("method", "samples", "replications", "jobs", "dask", "vary", "set")
+
+@dataclass(frozen=True)
+class SimulatorOptions:
+    """What is asked for of a scenario; a study has no use for any of it.
+
+    Attributes:
+        method: `morris` or `sobol`; Morris if left out.
+        samples: trajectories or base samples; 20 or 128 if left out.
+        replications: runs per configuration; 1 if left out.
+        jobs: worker processes; all cores if left out.
+        dask: scheduler of a cluster to run on instead.
+        vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`.
+        set: `PATH=VALUE`.
+    """
+
+    method: str | None = None
+    samples: int | None = None
+    replications: int | None = None
+    jobs: int | None = None
+    dask: str | None = None
+    vary: Sequence[str] = ()
+    set: Sequence[str] = ()
 
 
 def run_sensitivity(
     subject: str,
+    asked: SimulatorOptions,
     *,
-    method: str | None,
-    samples: int | None,
-    replications: int | None,
-    jobs: int | None,
-    dask: str | None,
-    seed: int,
     objectives: Sequence[str],
-    vary: Sequence[str],
-    assignments: Sequence[str],
+    seed: int,
     plot: Path | None,
     out: Path | None,
 ) -> Sensitivity:
@@ -52,15 +66,9 @@ def run_sensitivity(
 
     Args:
         subject: a study (folder, journal file, storage URL) or a scenario (name, file).
-        method: `morris` or `sobol`; Morris if left out. Scenarios only, as all options up to `dask`.
-        samples: trajectories or base samples; 20 or 128 if left out.
-        replications: runs per configuration; 1 if left out.
-        jobs: worker processes; all cores if left out.
-        dask: scheduler of a cluster to run on instead.
-        seed: of workloads and sample, or of the bootstrap.
+        asked: for scenarios only.
         objectives: metrics; those of the search or scenario if left out.
-        vary: `PATH=LOW:HIGH[:log]` or `PATH=V1,V2,…`; scenarios only.
-        assignments: `PATH=VALUE` to set; scenarios only.
+        seed: of workloads and sample, or of the bootstrap.
         plot: picture to draw.
         out: folder for `sensitivity.json`, `sensitivity.csv` and `sensitivity.png`.
 
@@ -72,42 +80,46 @@ def run_sensitivity(
 
         picture_format(plot)
     if is_study(subject):
-        given = (method, samples, replications, jobs, dask, vary, assignments)
-        for option, value in zip(SIMULATING, given, strict=True):
+        for option, value in vars(asked).items():
             if value:
                 raise ScenarioError(
                     f"--{option}: {subject} is a study; its evaluations are not simulated again"
                 )
         found = _of_study(subject, objectives, seed)
     else:
-        values = parse_assignments(assignments)
-        scenario = load_scenario(subject).override(values)
-        space = Space.of(scenario, vary)
-        check_not_set(space, scenario, values)
-        chosen = _objectives(scenario, space, objectives, seed)
-        plan = design(method or "morris", space, samples, seed)
-        progress = reporter()
-        for note in space.check(scenario):
-            progress.note(f"note: {note}; such configurations will fail")
-        prepare(scenario)
-        if plot is not None:  # before anything long is computed
-            writable_folder(plot.parent)
-        with (
-            sigterm_as_interrupt(),
-            workers(jobs or os.cpu_count() or 1, dask, scenario) as pool,
-            results_folder(out),
-        ):
-            found = simulated_sensitivity(
-                scenario,
-                plan,
-                chosen,
-                replications=replications or 1,
-                seed=seed,
-                pool=pool,
-                progress=progress,
-            )
+        found = _of_scenario(subject, asked, objectives, seed, plot=plot, out=out)
     _leave(found, plot, out)
     return found
+
+
+def _of_scenario(
+    subject: str,
+    asked: SimulatorOptions,
+    objectives: Sequence[str],
+    seed: int,
+    *,
+    plot: Path | None,
+    out: Path | None,
+) -> Sensitivity:
+    values = parse_assignments(asked.set)
+    scenario = load_scenario(subject).override(values)
+    space = Space.of(scenario, asked.vary)
+    check_not_set(space, scenario, values)
+    wanted = objectives or (scenario.spec.search or SearchSpec()).objectives
+    check_measured(wanted, space, [Case(scenario.name, scenario, seed)])
+    plan = design(asked.method or "morris", space, asked.samples, seed)
+    progress = reporter()
+    for note in space.check(scenario):
+        progress.note(f"note: {note}; such configurations will fail")
+    prepare(scenario)
+    if plot is not None:  # before anything long is computed
+        writable_folder(plot.parent)
+    pool_of = workers(asked.jobs or os.cpu_count() or 1, asked.dask, scenario)
+    with sigterm_as_interrupt(), pool_of as pool, results_folder(out):
+        return simulated_sensitivity(
+            scenario, plan, objectives_of(wanted),
+            replications=asked.replications or 1, seed=seed, pool=pool, progress=progress,
+        )  # fmt: skip
 
 
 def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> str:
@@ -126,15 +138,15 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
         )
         told = []
         for one in ranking.effects[:FIRST]:
-            value, half = one.numbers[method.main], one.numbers[method.bars[method.main]]
+            value, half = one.numbers[method.main], one.numbers[f"{method.main}_conf"]
             told += [] if value is None else [f"{one.path} {with_half(value, half, metric)}"]
         said.append(f"  {metric_label(ranking.objective)}: {ranking.reason or ', '.join(told)}")
     said += [f"±: half of the 95 % interval; {found.basis()}"]
     if not every:
         return "\n".join(wrapped([*said, "All parameters and numbers: --all"], width)) + "\n"
-    columns = found.columns()
-    cells = [[setting(row[name]) for name in columns] for row in found.rows()]
-    table = text_table(columns, cells, width, keep=2, left=(0, 1))
+    rows = found.table().astype(object)
+    cells = rows.where(rows.notna(), None).map(setting)
+    table = text_table(list(cells.columns), cells.to_numpy().tolist(), width, keep=2, left=(0, 1))
     return "\n".join([*wrapped(said, width), "", table, *wrapped(found.summary(), width)]) + "\n"
 
 
@@ -156,13 +168,6 @@ def _of_study(subject: str, objectives: Sequence[str], seed: int) -> Sensitivity
         check_measured(objectives, kept.settings.space, kept.settings.run_in)
         known = {objective.name: objective for objective in objectives_of(objectives)}
     return study_sensitivity(kept, [known[name] for name in dict.fromkeys(objectives) or known], seed)
-
-
-def _objectives(scenario: Scenario, space: Space, names: Sequence[str], seed: int) -> tuple[Objective, ...]:
-    """The metrics named, or those that the scenario trades off."""
-    wanted = names or (scenario.spec.search or SearchSpec()).objectives
-    check_measured(wanted, space, [Case(scenario.name, scenario, seed)])
-    return objectives_of(wanted)
 
 
 def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gridtune.optimize.explanation.validation_runs import Validated
-from gridtune.optimize.front.changes import Change, Runs, changes
-from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.front.changes import Change
+from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
@@ -16,40 +15,24 @@ from gridtune.scenarios.errors import ScenarioError
 
 
 @dataclass(frozen=True)
-class Removal:
-    """A configuration with one of its settings put back.
+class Ablation:
+    """A configuration with one of its settings put back, and what that does.
 
     Attributes:
         path: of the setting.
         before: what the baseline has.
         along: settings that go with it, for they exist only under the value that the configuration sets.
         left: what the configuration still sets.
-        refused: why the scenario does not take that; "" if it does.
+        failure: why that cannot be run; "" if it can.
+        changes: from the configuration to what is left of it, in each objective.
     """
 
     path: str
     before: Value | None
     along: tuple[str, ...]
     left: Configuration
-    refused: str = ""
-
-
-@dataclass(frozen=True)
-class Ablation:
-    """What putting a setting back does.
-
-    Attributes:
-        removal: which.
-        changes: from the configuration to what is left of it, in each objective.
-        failure: why there are none; "" if there are.
-    """
-
-    removal: Removal
-    changes: tuple[Change, ...]
     failure: str = ""
-
-    def __repr__(self) -> str:
-        return f"Ablation({self.removal.path!r}, {self.failure or f'{len(self.changes)} changes'})"
+    changes: tuple[Change, ...] = ()
 
     def effect(self, ranges: Mapping[str, float]) -> float:
         """The largest change that is significant, as a share of an objective's range."""
@@ -59,16 +42,16 @@ class Ablation:
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "path": self.removal.path,
-            "before": self.removal.before,
-            "along": list(self.removal.along),
+            "path": self.path,
+            "before": self.before,
+            "along": list(self.along),
             "failure": self.failure or None,
             "changes": [one.as_json() for one in self.changes],
         }
 
 
-def removals(scenario: Scenario, space: Space, configuration: Configuration) -> list[Removal]:
-    """Every setting of a configuration that is not what the baseline has, put back alone."""
+def removals(scenario: Scenario, space: Space, configuration: Configuration) -> list[Ablation]:
+    """Every setting of a configuration that is not what the baseline has, put back alone; not yet run."""
     whole = scenario.override(configuration).spec
     found = []
     for path in configuration:
@@ -76,38 +59,12 @@ def removals(scenario: Scenario, space: Space, configuration: Configuration) -> 
         left = _left(space, configuration, path, before)
         along = tuple(other for other in configuration if other != path and other not in left)
         try:
-            if scenario.override(left).spec != whole:
-                found.append(Removal(path, before, along, left))
+            same, refused = scenario.override(left).spec == whole, ""
         except ScenarioError as error:
-            found.append(Removal(path, before, along, left, error.faults[0]))
+            same, refused = False, error.faults[0]
+        if not same:
+            found.append(Ablation(path, before, along, left, refused))
     return found
-
-
-def ablations(
-    objectives: Sequence[Objective],
-    here: Runs,
-    removed: Sequence[Removal],
-    results: Sequence[Validated | str],
-    ranges: Mapping[str, float],
-) -> tuple[Ablation, ...]:
-    """What each removal does, that with the largest effect first.
-
-    Args:
-        objectives: what is looked at.
-        here: the configuration.
-        removed: see `removals`.
-        results: of those that the scenario takes, in their order.
-        ranges: of the objectives, to compare effects by.
-    """
-    given = iter(results)
-    found = []
-    for removal in removed:
-        result = removal.refused or next(given)
-        if isinstance(result, str):
-            found.append(Ablation(removal, (), result))
-        else:
-            found.append(Ablation(removal, changes(objectives, here, result.values)))
-    return tuple(sorted(found, key=lambda one: -one.effect(ranges)))
 
 
 def _left(space: Space, configuration: Configuration, path: str, before: Value | None) -> Configuration:
@@ -119,4 +76,5 @@ def _left(space: Space, configuration: Configuration, path: str, before: Value |
                 present[path] = before
         elif parameter.path in configuration and parameter.exists(present):
             present[parameter.path] = configuration[parameter.path]
-    return {other: value for other, value in present.items() if other != path}
+    present.pop(path, None)
+    return present

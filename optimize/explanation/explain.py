@@ -7,24 +7,25 @@ the model does not know, and the configuration after each of its settings is put
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from gridtune import limits
-from gridtune.optimize.explanation.ablation import Ablation, ablations, removals
-from gridtune.optimize.explanation.known import denials, known_changes, modelled
-from gridtune.optimize.explanation.neighbours import Neighbourhood, neighbourhood
-from gridtune.optimize.explanation.validation_runs import ValidationRuns
-from gridtune.optimize.front.against_baseline import baseline
+from gridtune.optimize.explanation.ablation import Ablation, removals
+from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, modelled, neighbourhood
+from gridtune.optimize.explanation.validation_runs import Validated, ValidationRuns
 from gridtune.optimize.front.changes import Change, changes, other_changes
-from gridtune.optimize.front.front import Front, Member, comparable, front
-from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Value
+from gridtune.optimize.front.front import Front, Member
+from gridtune.optimize.front.hypervolume import comparable
+from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.runs.stored import StoredStudy
 from gridtune.optimize.search_space.constraints import Bounded, tightest
+from gridtune.optimize.search_space.settings import Settings
 from gridtune.scenarios.document.path_meaning import Meaning, meaning
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
@@ -33,8 +34,7 @@ from gridtune.scenarios.workers.pool import Pool
 VALIDATED = 5  # validation runs per configuration where the front has none
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """A parameter of a configuration.
 
     Attributes:
@@ -49,22 +49,8 @@ class Setting:
     before: Value | None
     meaning: Meaning
 
-    def __repr__(self) -> str:
-        return f"Setting({self.path!r}, {self.value!r}, before {self.before!r})"
 
-    def as_json(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "path": self.path,
-            "value": self.value,
-            "default": self.before,
-            "unit": self.meaning.unit,
-            "meaning": self.meaning.text,
-        }
-
-
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """Whether a constraint holds, on validation seeds, where the configuration comes closest to breaking it.
 
     Attributes:
@@ -76,38 +62,22 @@ class Bound:
     nearest: Bounded
 
     @property
-    def case(self) -> str:
-        """Name of the case."""
-        return self.nearest.case
-
-    @property
-    def value(self) -> Estimate:
-        """Of the metric there, at the configuration."""
-        return self.nearest.value
-
-    def __repr__(self) -> str:
-        return f"Bound({str(self.constraint)!r}, {self.case!r}: {self.value.mean:.6g})"
-
-    @property
     def holds(self) -> bool:
         """Whether the mean keeps the bound."""
-        return self.constraint.excess(self.value.mean) <= 0
+        return self.constraint.excess(self.nearest.value.mean) <= 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Why a configuration.
 
     Attributes:
         front: of the search.
         evaluation: the configuration.
-        member: the configuration, or the one that it equals, as a member of the front; None if there is none.
-        advice: the recommendations that it is.
         bounds: constraints of the search, and whether the configuration keeps them.
         settings: what it sets.
         changes: from the baseline to the configuration, in each objective, by the posterior if `modelled`;
             empty if that fails.
-        modelled: whether the posterior has the configuration and all of the front.
         other_changes: clear ones in other metrics, the largest first.
         neighbourhood: where it lies.
         ablations: what its settings do, that with the largest effect first; None if not asked for.
@@ -118,12 +88,9 @@ class Explanation:
 
     front: Front
     evaluation: Evaluation
-    member: Member | None
-    advice: tuple[Recommendation, ...]
     bounds: tuple[Bound, ...]
     settings: tuple[Setting, ...]
     changes: tuple[Change, ...]
-    modelled: bool
     other_changes: tuple[Change, ...]
     neighbourhood: Neighbourhood
     ablations: tuple[Ablation, ...] | None
@@ -131,8 +98,22 @@ class Explanation:
     runs: int
     notes: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        return f"Explanation(configuration {self.evaluation.number} of {self.front.archive.study!r})"
+    @property
+    def member(self) -> Member | None:
+        """The configuration, or the one that it equals, as a member of the front; None if there is none."""
+        number = self.evaluation.number
+        return next((m for m in self.front.members if number in (m.evaluation.number, *m.equivalents)), None)
+
+    @property
+    def advice(self) -> tuple[Recommendation, ...]:
+        """The recommendations that it is."""
+        some = self.front.archive.recommendations
+        return tuple(one for one in some if one.number == self.evaluation.number)
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the posterior has the configuration and all of the front."""
+        return modelled(self.front, self.evaluation, *(member.evaluation for member in self.front.on_front))
 
     @property
     def on_front(self) -> bool:
@@ -151,16 +132,25 @@ class Explanation:
                 {
                     "constraint": str(one.constraint),
                     "holds": one.holds,
-                    "case": one.case,
+                    "case": one.nearest.case,
                     "metric": one.nearest.metric,
-                    "mean": one.value.mean,
-                    "standard_error": one.value.standard_error,
+                    "mean": one.nearest.value.mean,
+                    "standard_error": one.nearest.value.standard_error,
                 }
                 for one in self.bounds
             ],
             "on_front": self.on_front,
             "probability_non_dominated": member.probability_non_dominated if member else None,
-            "settings": [one.as_json() for one in self.settings],
+            "settings": [
+                {
+                    "path": one.path,
+                    "value": one.value,
+                    "default": one.before,
+                    "unit": one.meaning.unit,
+                    "meaning": one.meaning.text,
+                }
+                for one in self.settings
+            ],
             "against_default": [one.as_json() for one in self.changes],
             "other_metrics": [one.as_json() for one in self.other_changes],
             "dominated_by": list(around.dominated_by),
@@ -175,8 +165,9 @@ class Explanation:
 
 
 def explain(
-    kept: StoredStudy,
-    configuration: str,
+    found: Front,
+    settings: Settings,
+    evaluation: Evaluation,
     *,
     replications: int | None = None,
     ablate: bool = True,
@@ -187,8 +178,9 @@ def explain(
     """Explain a configuration of a search.
 
     Args:
-        kept: what the search has left.
-        configuration: its number, or the name of a recommendation.
+        found: front of the search.
+        settings: of the search.
+        evaluation: the configuration; see `find_configuration`.
         replications: validation runs per configuration; as many as the front has if left out.
         ablate: whether to put its settings back one by one.
         pool: who runs the simulations.
@@ -196,52 +188,62 @@ def explain(
         work: gives the metrics of a run to be done.
 
     Raises:
-        ScenarioError: there is no such configuration, or it fails on validation seeds.
+        ScenarioError: it fails on validation seeds.
     """
-    found = front(kept.archive)
-    evaluation, advice = find_configuration(found, configuration)
-    settings, number = kept.settings, evaluation.number
-    scenario = settings.scenario
+    scenario, values = settings.scenario, evaluation.values
     validation = ValidationRuns(settings, replications or _validation_count(found), pool, progress, work)
-    removed = removals(scenario, settings.space, evaluation.values) if ablate else []
-    asked = [evaluation.values, {}, *(one.left for one in removed if not one.refused)]
-    here, base, *rest = validation.run(asked)
+    removed = removals(scenario, settings.space, values) if ablate else []
+    here, base, *rest = validation.run([values, {}, *(one.left for one in removed if not one.failure)])
     if isinstance(here, str):
-        study = found.archive.study
+        study, number = found.archive.study, evaluation.number
         raise ScenarioError(f"{study}: configuration {number} fails on validation seeds: {here}")
     around = neighbourhood(found, evaluation, here.values, validation)
-    start = {} if isinstance(base, str) else base.values
-    notes = [f"the baseline fails: {base}"] if isinstance(base, str) else []
-    standing, seen = baseline(found), changes(found.objectives, start, here.values)
-    known = known_changes(found, standing, evaluation) if standing and standing.number != number else ()
-    notes += denials(known, seen, "against the baseline")
-    changed = scenario.override(evaluation.values)
+    if isinstance(base, str):
+        start, notes = {}, [f"the baseline fails: {base}"]
+    else:
+        start, notes = base.values, []
+    standing, known = found.archive.standing, changes(found.objectives, start, here.values)
+    if standing is not None and standing.number != evaluation.number:
+        known, denied = compared(found, standing, evaluation, (start, here.values), "against the baseline")
+        notes += denied
+    changed = scenario.override(values)
     return Explanation(
         found,
         evaluation,
-        next((m for m in found.members if number in (m.evaluation.number, *m.equivalents)), None),
-        advice,
         tuple(Bound(one, tightest(one, here.cases)) for one in settings.constraints),
         tuple(
             Setting(path, value, meaning(scenario, path).value, meaning(changed, path))
-            for path, value in evaluation.values.items()
+            for path, value in values.items()
         ),
-        known or seen,
-        modelled(found, evaluation, *(member.evaluation for member in found.on_front)),
-        other_changes(found.objectives, start, here.values, validation.units),
+        known,
+        other_changes(found.objectives, start, here.values, validation.table.units),
         around,
-        ablations(found.objectives, here.values, removed, rest, _ranges(found)) if ablate else None,
+        _ablations(found, here, removed, iter(rest)) if ablate else None,
         validation.replications,
         validation.count,
         (*notes, *around.notes),
     )
 
 
-def find_configuration(found: Front, text: str) -> tuple[Evaluation, tuple[Recommendation, ...]]:
-    """The evaluation that a number, `baseline`, or a recommendation's letter or title stands for.
+def _ablations(
+    found: Front, here: Validated, removed: Sequence[Ablation], results: Iterator[Validated | str]
+) -> tuple[Ablation, ...]:
+    """What each removal does, that with the largest effect first, in shares of the range over the search."""
+    made = []
+    for one in removed:
+        result = one.failure or next(results)
+        if isinstance(result, str):
+            made.append(replace(one, failure=result))
+        else:
+            made.append(replace(one, changes=changes(found.objectives, here.values, result.values)))
+    rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
+    widths = np.ptp(rows, axis=0) if len(rows) else np.zeros(len(found.objectives))
+    ranges = {o.name: float(width) or 1.0 for o, width in zip(found.objectives, widths, strict=True)}
+    return tuple(sorted(made, key=lambda one: -one.effect(ranges)))
 
-    Returns:
-        It, and the recommendations that it is.
+
+def find_configuration(found: Front, text: str) -> Evaluation:
+    """The evaluation that a number, `baseline`, or a recommendation's letter or title stands for.
 
     Raises:
         ScenarioError: there is none; names those that there are.
@@ -251,8 +253,8 @@ def find_configuration(found: Front, text: str) -> tuple[Evaluation, tuple[Recom
     names = {name: one.number for one in archive.recommendations for name in _names(one)}
     if archive.baseline is not None:
         names["baseline"] = archive.baseline
-    spoken, number = _spoken(text), text.strip().strip("()")
-    chosen = names.get(spoken)
+    number = text.strip().strip("()")
+    chosen = names.get(_spoken(text))
     if chosen is None and number.isdecimal() and len(number) <= limits.DIGITS:
         chosen = int(number)
     if chosen is None or chosen not in evaluations:
@@ -263,7 +265,7 @@ def find_configuration(found: Front, text: str) -> tuple[Evaluation, tuple[Recom
             f"{archive.study}: no configuration {text[:60]}; the front has {numbers}"
             f"{f', also called {also}' if also else ''}"
         )
-    return evaluations[chosen], tuple(one for one in archive.recommendations if one.number == chosen)
+    return evaluations[chosen]
 
 
 def _names(one: Recommendation) -> list[str]:
@@ -278,12 +280,3 @@ def _validation_count(found: Front) -> int:
     """As many replications as the front was validated by."""
     counts = [len(e.values) for member in found.members for e in (member.evaluation.validated or {}).values()]
     return max(VALIDATED, *(counts or [found.archive.replications]))
-
-
-def _ranges(found: Front) -> dict[str, float]:
-    """The range of each objective over the search; 1 where it is constant."""
-    import numpy as np
-
-    rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)
-    ranges = np.ptp(rows, axis=0).tolist() if len(rows) else [0.0] * len(found.objectives)
-    return {o.name: width or 1.0 for o, width in zip(found.objectives, ranges, strict=True)}

@@ -1,24 +1,73 @@
-"""Where a configuration lies in a front: what dominates it, and what moving to its neighbours changes."""
+"""Where a configuration lies in a front: what dominates it, and what moving to its neighbours changes.
+
+Configurations that the posterior has are compared by it, as on the front, all others on validation seeds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
-from gridtune.optimize.explanation.known import denials, known_changes, modelled
+import numpy as np
+
 from gridtune.optimize.explanation.validation_runs import ValidationRuns
-from gridtune.optimize.front.changes import Change, Runs, changes
+from gridtune.optimize.explanation.words import in_words
+from gridtune.optimize.front.changes import Change, Runs, between, changes
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
-from gridtune.optimize.replication.compare import costs
+from gridtune.optimize.records.evaluations import Evaluation, Value
+from gridtune.optimize.replication.compare import costs, estimate_of
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 DOMINATORS = 3  # shown at most, of the configurations that dominate one
+
+
+def modelled(front: Front, *configurations: Evaluation) -> bool:
+    """Whether the posterior knows the configurations."""
+    return front.posterior is not None and all(one.number in front.posterior for one in configurations)
+
+
+def compared(
+    front: Front, start: Evaluation, to: Evaluation, runs: tuple[Runs, Runs], about: str
+) -> tuple[tuple[Change, ...], list[str]]:
+    """What happens to each objective from one configuration to another: by the posterior if it has both.
+
+    Args:
+        front: of the search.
+        start, to: the configurations.
+        runs: of both on validation seeds.
+        about: what is compared.
+
+    Returns:
+        The changes, and where intervals of validation runs and of the model have nothing in common, a line
+        each.
+    """
+    seen = changes(front.objectives, *runs)
+    if not modelled(front, start, to):
+        return seen, []
+    known = tuple(
+        replace(one, start=front.value(start.number, one.metric), to=front.value(to.number, one.metric))
+        for one in between(front, start, to)
+    )
+    validated = {one.metric.name: one for one in seen}
+    notes = []
+    for one in known:
+        other = validated.get(one.metric.name)
+        if other is not None and _apart(one, other):
+            told, model = in_words(other), in_words(one)
+            if told != model:  # without noise intervals are single numbers, which differ by rounding
+                notes.append(
+                    f"{about}, validation runs say otherwise than the posterior: {told}, not {model}"
+                )
+    return known, notes
+
+
+def _apart(one: Change, other: Change) -> bool:
+    a, b = one.difference, other.difference
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return False
+    return a.low > b.high or b.low > a.high
 
 
 @dataclass(frozen=True)
@@ -27,9 +76,8 @@ class Neighbour:
 
     Attributes:
         number: of its trial.
-        better_in: objectives in which it is the nearest that is better; empty if it dominates the
-            other configuration.
-        worse_in: objectives in which it is the nearest that is worse; likewise.
+        better_in, worse_in: objectives in which it is the nearest that is better, or worse; empty if it
+            dominates the other configuration.
         changes: from the other configuration to it, in each objective.
         differs: path, value at the other configuration and value here; None where inactive.
     """
@@ -39,9 +87,6 @@ class Neighbour:
     worse_in: tuple[str, ...]
     changes: tuple[Change, ...]
     differs: tuple[tuple[str, Value | None, Value | None], ...]
-
-    def __repr__(self) -> str:
-        return f"Neighbour({self.number}, better in {self.better_in}, worse in {self.worse_in})"
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
@@ -68,14 +113,11 @@ class Neighbourhood:
             each.
     """
 
-    dominators: tuple[Neighbour, ...]
-    dominated_by: tuple[int, ...]
-    dominated_in_search: tuple[int, ...]
-    neighbours: tuple[Neighbour, ...]
-    notes: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return f"Neighbourhood({len(self.neighbours)} neighbours, dominated by {len(self.dominated_by)})"
+    dominators: tuple[Neighbour, ...] = ()
+    dominated_by: tuple[int, ...] = ()
+    dominated_in_search: tuple[int, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def neighbourhood(
@@ -93,48 +135,39 @@ def neighbourhood(
         here: the configuration on validation seeds.
         validation: runs configurations.
     """
-    import numpy as np
-
     others = [m for m in found.on_front if evaluation.number not in (m.evaluation.number, *m.equivalents)]
     if not others:
-        return Neighbourhood((), (), (), (), ())
+        return Neighbourhood()
     places, place = _places(found, others, evaluation, here)
     ranges = np.ptp(np.vstack([places, place]), axis=0)
     gaps = (places - place) / np.where(ranges > 0, ranges, 1.0)
     near = np.argsort(np.sqrt((gaps**2).sum(axis=1)), kind="stable").tolist()
     dominating = [k for k in near if _dominates(gaps[k])]
-    before = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
-    better: dict[int, list[str]] = {}
-    worse: dict[int, list[str]] = {}
-    for column, objective in enumerate(found.objectives):
-        for side, sign in ((better, -1), (worse, 1)):
-            first = next((k for k in near if sign * gaps[k, column] > 0), None)
-            if first is not None:
-                side.setdefault(first, []).append(objective.name)
-    shown = dominating[:DOMINATORS] or [k for k in near if k in better or k in worse]
-    runs = _runs([others[k] for k in shown], found.objectives, validation)
-    configurations, notes = [], []
-    for k, there in zip(shown, runs, strict=True):
+    sides: dict[int, tuple[list[str], list[str]]] = {k: ([], []) for k in near}
+    if not dominating:
+        for column, objective in enumerate(found.objectives):
+            for side, sign in enumerate((-1, 1)):
+                first = next((k for k in near if sign * gaps[k, column] > 0), None)
+                if first is not None:
+                    sides[first][side].append(objective.name)
+    shown = dominating[:DOMINATORS] or [k for k in near if any(sides[k])]
+    made, notes = [], []
+    for k, there in zip(shown, _runs([others[k] for k in shown], validation), strict=True):
         other = others[k].evaluation
         if isinstance(there, str):
             notes.append(f"configuration {other.number} fails on validation seeds: {there}")
             continue
-        known, seen = known_changes(found, evaluation, other), changes(found.objectives, here, there)
-        notes += denials(known, seen, f"on the way to configuration {other.number}")
-        configurations.append(
-            Neighbour(
-                other.number,
-                () if dominating else tuple(better.get(k, ())),
-                () if dominating else tuple(worse.get(k, ())),
-                known or seen,
-                _differs(evaluation, other),
-            )
-        )
+        about = f"on the way to configuration {other.number}"
+        changed, denied = compared(found, evaluation, other, (here, there), about)
+        notes += denied
+        better, worse = map(tuple, sides[k])
+        made.append(Neighbour(other.number, better, worse, changed, _differs(evaluation, other)))
+    before = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
     return Neighbourhood(
-        tuple(configurations) if dominating else (),
+        tuple(made) if dominating else (),
         tuple(others[k].evaluation.number for k in dominating),
         tuple(others[k].evaluation.number for k in near if _dominates(before[k] - before[-1])),
-        () if dominating else tuple(configurations),
+        () if dominating else tuple(made),
         tuple(notes),
     )
 
@@ -151,37 +184,24 @@ def _places(
 
     Else on validation seeds if the front is validated.
     """
-    import numpy as np
-
-    from gridtune.scenarios.execution.replicate import Summary
-
     if modelled(found, evaluation, *(member.evaluation for member in others)):
         return found.costs(others), found.means[evaluation.number]
-    if not found.validated:
-        rows = costs([*(m.evaluation.objectives for m in others), evaluation.objectives], found.objectives)
-        return rows[:-1], rows[-1]
-    count = min(len(e.values) for m in others for e in m.estimates.values())
-    count = min(count, *(len(here[o.name]) for o in found.objectives))
-
-    def means(values: Runs) -> dict[str, Any]:
-        return {o.name: Summary.of(values[o.name][:count]) for o in found.objectives}
-
-    known = [means({name: e.values for name, e in m.estimates.items()}) for m in others]
-    rows = costs([*known, means(here)], found.objectives)
-    return np.asarray(rows[:-1]), np.asarray(rows[-1])
+    estimates = [*(m.evaluation.objectives for m in others), evaluation.objectives]
+    if found.validated:
+        every: list[Runs] = [{n: e.values for n, e in m.estimates.items()} for m in others] + [here]
+        count = min(len(runs[o.name]) for runs in every for o in found.objectives)
+        estimates = [{o.name: estimate_of(runs[o.name][:count]) for o in found.objectives} for runs in every]
+    rows = costs(estimates, found.objectives)
+    return rows[:-1], rows[-1]
 
 
-def _runs(
-    members: Sequence[Member], objectives: Sequence[Objective], validation: ValidationRuns
-) -> list[Runs | str]:
+def _runs(members: Sequence[Member], validation: ValidationRuns) -> list[Runs | str]:
     """Members on validation seeds: as the search has kept them, or run now."""
-    missing = [m for m in members if m.evaluation.validated is None]
-    made = iter(validation.run([m.evaluation.values for m in missing]))
+    made = iter(validation.run([m.evaluation.values for m in members if not m.validated]))
     found: list[Runs | str] = []
     for member in members:
-        known = member.evaluation.validated
-        if known is not None:
-            found.append({o.name: known[o.name].values for o in objectives})
+        if member.evaluation.validated is not None:
+            found.append({name: one.values for name, one in member.evaluation.validated.items()})
         else:
             new = next(made)
             found.append(new if isinstance(new, str) else new.values)
@@ -189,9 +209,8 @@ def _runs(
 
 
 def _differs(here: Evaluation, there: Evaluation) -> tuple[tuple[str, Value | None, Value | None], ...]:
-    paths = dict.fromkeys([*here.values, *there.values])
-    return tuple(
+    pairs = (
         (path, here.values.get(path), there.values.get(path))
-        for path in paths
-        if here.values.get(path) != there.values.get(path)
+        for path in dict.fromkeys([*here.values, *there.values])
     )
+    return tuple(pair for pair in pairs if pair[1] != pair[2])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
 
 from gridtune.optimize.records.evaluations import Estimate, Failed
 from gridtune.optimize.replication.evaluate import evaluated
@@ -16,8 +17,7 @@ from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of, ru
 from gridtune.scenarios.workers.pool import Outcome, Pool
 
 
-@dataclass(frozen=True)
-class Validated:
+class Validated(NamedTuple):
     """A configuration on validation seeds.
 
     Attributes:
@@ -35,16 +35,14 @@ class ValidationRuns:
 
     Args:
         settings: of the search.
-        replications: runs per configuration and case; replication k is that of the validated values of the
-            front.
+        replications: runs per configuration and case, by the random numbers that validated the front.
         pool: who runs the simulations.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
-        first: number of the first replication; if left out that of the validated values.
 
     Attributes:
         count: simulations done so far.
-        units: of the metrics seen.
+        table: the runs.
     """
 
     def __init__(
@@ -54,16 +52,12 @@ class ValidationRuns:
         pool: Pool,
         progress: Progress | None = None,
         work: Callable[[Task], Metrics] = metrics_of,
-        *,
-        first: int = FIRST_VALIDATION,
     ) -> None:
-        self.settings, self.replications, self._first = settings, replications, first
-        self._numbers = range(first, first + replications)
-        self.count = 0
-        self.units: dict[str, str] = {}
+        self.settings, self.replications = settings, replications
+        self.count, self.table = 0, RunTable(settings)
+        self._numbers = range(FIRST_VALIDATION, FIRST_VALIDATION + replications)
         self._pool, self._progress, self._work = pool, progress or Progress(), work
         self._known: dict[str, Validated | str] = {}
-        self._table = RunTable(settings)
 
     def run(self, configurations: Sequence[Configuration]) -> list[Validated | str]:
         """What each configuration gives; why it failed, in one line, if it did.
@@ -76,32 +70,29 @@ class ValidationRuns:
             each = self.replications * len(self.settings.run_in)
             self._progress.start(f"configurations on validation seeds, {each} runs each", len(new))
             self.count += len(new) * each
-        if self._table.guarded and not self._table.had({}, self._first):
+        if self.table.guarded and not self.table.had({}, FIRST_VALIDATION):
             list(self._simulate([{}]))  # where the baseline fails, no configuration can lose more
         for done, outcome in enumerate(self._simulate(new), start=1):
-            configuration = new[outcome.index]
-            failed = outcome.failure is not None
-            self._known[key(configuration)] = (
-                str(outcome.failure) if failed else self._validated(configuration)
-            )
+            one = new[outcome.index]
+            self._known[key(one)] = str(outcome.failure) if outcome.failure else self._validated(one)
             self._progress.update(done)
         return [self._known[key(one)] for one in configurations]
 
     def _simulate(self, configurations: Sequence[Configuration]) -> Iterator[Outcome[list[Metrics]]]:
         """Run configurations, and put what they give into the table."""
-        places = [self._table.places(one, self._numbers) for one in configurations]
+        places = [self.table.places(one, self._numbers) for one in configurations]
         groups = [
-            [self._table.task(one, configuration) for one in some]
+            [self.table.task(one, configuration) for one in some]
             for configuration, some in zip(configurations, places, strict=True)
         ]
         for outcome in run_groups(groups, self._pool, self._work):
             if outcome.failure is None:
                 for place, metrics in zip(places[outcome.index], outcome.value, strict=True):
-                    self._table.add(place, metrics, configurations[outcome.index])
+                    self.table.add(place, metrics, configurations[outcome.index])
             yield outcome
 
     def _validated(self, configuration: Configuration) -> Validated | str:
-        by_case = self._table.runs(configuration, self._numbers)
+        by_case = self.table.runs(configuration, self._numbers)
         found = evaluated(0, configuration, by_case, self.settings)
         if isinstance(found, Failed):
             return found.reason
@@ -109,9 +100,7 @@ class ValidationRuns:
         values: dict[str, tuple[float, ...]] = {}
         for name in summaries[0]:
             if all(name in summary for summary in summaries):
-                self.units[name] = summaries[0][name].unit
-                columns = zip(*(summary[name].values for summary in summaries), strict=True)
-                means = tuple(sum(column) / len(column) for column in columns)
-                if all(map(isfinite, means)):
-                    values[name] = means
+                means = np.mean([summary[name].values for summary in summaries], axis=0)
+                if np.isfinite(means).all():
+                    values[name] = tuple(means.tolist())
         return Validated(values | {name: e.values for name, e in found.objectives.items()}, found.cases)

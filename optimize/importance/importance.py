@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivity, ranked
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.runs.stored import StoredStudy
@@ -54,27 +56,16 @@ def study_sensitivity(kept: StoredStudy, objectives: Sequence[Objective], seed: 
     for objective in objectives:
         if all(_value(evaluation, objective) is None for evaluation in archive.evaluations):
             raise ScenarioError(f"{archive.study}: {objective.name} was not measured in this study")
-    rankings = [
-        _ranking(archive.evaluations, objective, kept.settings.space, seed) for objective in objectives
-    ]
+    rankings = [_ranking(archive.evaluations, one, kept.settings.space, seed) for one in objectives]
+    count, runs = len(archive.evaluations), archive.runs * max(1, len(archive.cases))
     note = (
-        "importances hold for what the search looked at, which was mostly where it found good configurations"
+        "note: importances hold for what the search looked at, which was mostly where it found good "
+        "configurations"
     )
-    return Sensitivity(
-        archive.study,
-        "importance",
-        tuple(rankings),
-        len(archive.evaluations),
-        len(archive.evaluations),
-        archive.runs * max(1, len(archive.cases)),
-        seed,
-        (f"note: {note}",),
-    )
+    return Sensitivity(archive.study, "importance", tuple(rankings), count, count, runs, seed, (note,))
 
 
 def _ranking(evaluations: Sequence[Evaluation], objective: Objective, space: Space, seed: int) -> Ranking:
-    import numpy as np
-
     known = [evaluation for evaluation in evaluations if _value(evaluation, objective) is not None]
     outcomes = np.array([_value(evaluation, objective) for evaluation in known], dtype=float)
     if np.ptp(outcomes) <= 1e-12 * np.abs(outcomes).max():

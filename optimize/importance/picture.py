@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from textwrap import fill
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from gridtune.optimize.importance.sensitivity import METHODS, Method, Ranking, Sensitivity
 from gridtune.optimize.report.numbers import metric_label, path_label
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ACROSS = 2  # panels side by side
 ROW = 0.36  # inches per parameter
@@ -28,6 +28,7 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
         sensitivity: with at least one objective.
     """
     method = METHODS[sensitivity.method]
+    basis = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()
     rankings = sensitivity.rankings
     across = min(ACROSS, len(rankings))
     rows = -(-len(rankings) // across)
@@ -47,17 +48,17 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
         }
         if handles:
             drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
-        style.title(drawing, f"{sensitivity.subject}: which parameters matter", _note(sensitivity))
+        style.title(
+            drawing, f"{sensitivity.subject}: which parameters matter", f"{basis}: {sensitivity.basis()}"
+        )
     return drawing
 
 
 def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     axes.set_title(metric_label(ranking.objective))
     if not ranking.effects:
         axes.set_axis_off()
-        axes.text(0.5, 0.5, _wrapped(ranking.reason), ha="center", va="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, fill(ranking.reason, 40), ha="center", va="center", transform=axes.transAxes)
         return
     effects = ranking.effects
     known = [k for k, effect in enumerate(effects) if effect.active]
@@ -65,7 +66,7 @@ def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
     axes.barh(
         known,
         _numbers(ranking, main),
-        xerr=_bars(ranking, method, main),
+        xerr=_bars(ranking, main),
         height=0.62,
         color=BLUE,
         alpha=0.85,
@@ -76,7 +77,7 @@ def _draw_panel(axes: Axes, ranking: Ranking, method: Method) -> None:
         axes.errorbar(
             _numbers(ranking, other),
             [k + LOWER for k in known],
-            xerr=_bars(ranking, method, other) if other in method.bars else None,
+            xerr=_bars(ranking, other) if f"{other}_conf" in method.columns else None,
             fmt="D",
             color=ORANGE,
             markeredgecolor="black",
@@ -114,20 +115,9 @@ def _numbers(ranking: Ranking, name: str) -> list[float]:
     return [effect.numbers[name] or 0.0 for effect in ranking.effects if effect.active]
 
 
-def _bars(ranking: Ranking, method: Method, name: str) -> list[list[float]]:
+def _bars(ranking: Ranking, name: str) -> list[list[float]]:
     """How far the intervals reach to the left and right; what cannot be negative ends at zero."""
-    values, halves = _numbers(ranking, name), _numbers(ranking, method.bars[name])
+    values, halves = _numbers(ranking, name), _numbers(ranking, f"{name}_conf")
     signed = name == "S1"  # an estimate that may fall below zero
     left = [half if signed else min(half, value) for value, half in zip(values, halves, strict=True)]
     return [left, halves]
-
-
-def _note(sensitivity: Sensitivity) -> str:
-    title = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()
-    return f"{title}: {sensitivity.basis()}"
-
-
-def _wrapped(text: str) -> str:
-    from textwrap import fill
-
-    return fill(text, 40)

@@ -2,66 +2,59 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from gridtune.optimize.records.evaluations import Objective
 
 LEVEL = 0.95  # of all confidence intervals
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """A way to say how much a parameter matters.
 
     Attributes:
         title: what the main number is, in words.
-        columns: names of the numbers it gives.
-        main: the one that parameters are ranked by.
-        bars: half width of the interval of a number, by the number's name.
-        unit_of_objective: whether the main number is in the unit of the objective.
+        columns: names of the numbers it gives; the first is the main one, by which parameters are ranked.
+            Half of the interval of a number is called `…_conf`.
         counted: what `Effect.active` counts.
         source: where it is from.
+        unit_of_objective: whether the main number is in the unit of the objective.
     """
 
     title: str
     columns: tuple[str, ...]
-    main: str
-    bars: Mapping[str, str]
-    unit_of_objective: bool
     counted: str
     source: str
+    unit_of_objective: bool = False
+
+    @property
+    def main(self) -> str:
+        """The number that parameters are ranked by."""
+        return self.columns[0]
 
 
 METHODS: dict[str, Method] = {
     "importance": Method(
         "importance for the best tenth",
         ("importance", "importance_conf"),
-        "importance",
-        {"importance": "importance_conf"},
-        False,
         "evaluations",
         "PED-ANOVA, IJCAI 2023, arXiv:2304.10255, in its conditional form, arXiv:2601.20800",
     ),
     "morris": Method(
         "mean absolute effect μ*",
         ("mu_star", "mu_star_conf", "mu", "sigma"),
-        "mu_star",
-        {"mu_star": "mu_star_conf"},
-        True,
         "trajectories",
         "M. Morris, Technometrics 33, 1991; F. Campolongo et al., Environmental Modelling & Software 22, "
         "2007",
+        unit_of_objective=True,
     ),
     "sobol": Method(
         "share of the variance",
         ("ST", "ST_conf", "S1", "S1_conf"),
-        "ST",
-        {"ST": "ST_conf", "S1": "S1_conf"},
-        False,
         "base samples",
         "I. Sobol', Mathematics and Computers in Simulation 55, 2001; A. Saltelli et al., Computer Physics "
         "Communications 181, 2010",
@@ -69,8 +62,7 @@ METHODS: dict[str, Method] = {
 }
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(NamedTuple):
     """How much one parameter matters for one objective.
 
     Attributes:
@@ -85,8 +77,7 @@ class Effect:
     active: int
 
 
-@dataclass(frozen=True)
-class Ranking:
+class Ranking(NamedTuple):
     """How much each parameter matters for one objective.
 
     Attributes:
@@ -153,31 +144,20 @@ class Sensitivity:
             "notes": list(self.notes),
         }
 
-    def columns(self) -> list[str]:
-        """Column titles of `rows`."""
-        return ["objective", "parameter", *METHODS[self.method].columns, "active", "of"]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A row per objective and parameter, by column."""
-        return [
-            {
-                "objective": ranking.objective.name,
-                "parameter": effect.path,
-                **effect.numbers,
-                "active": effect.active,
-                "of": self.samples,
-            }
+    def table(self) -> pd.DataFrame:
+        """A row per objective and parameter; numbers without a meaning are missing."""
+        rows = [
+            {"objective": ranking.objective.name, "parameter": effect.path, **effect.numbers}
+            | {"active": effect.active, "of": self.samples}
             for ranking in self.rankings
             for effect in ranking.effects
         ]
+        columns = ["objective", "parameter", *METHODS[self.method].columns, "active", "of"]
+        return pd.DataFrame(rows, columns=columns)
 
     def to_csv(self) -> str:
         """As CSV, numbers in full."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, self.columns(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows())
-        return text.getvalue()
+        return str(self.table().to_csv(index=False))
 
     def basis(self) -> str:
         """What the numbers rest on, in a few words."""
@@ -202,10 +182,7 @@ def ranked(objective: Objective, effects: list[Effect], method: str) -> Ranking:
     Nothing is known of a parameter that was never active: its numbers become None, and it comes last.
     """
     main = METHODS[method].main
-    known = [
-        effect if effect.active else Effect(effect.path, dict.fromkeys(effect.numbers), 0)
-        for effect in effects
-    ]
+    known = [one if one.active else one._replace(numbers=dict.fromkeys(one.numbers)) for one in effects]
 
     def order(effect: Effect) -> tuple[bool, float, str]:
         number = effect.numbers[main]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from gridtune.optimize.importance.designs import Design
 from gridtune.optimize.importance.sensitivity import METHODS, Effect, Ranking, Sensitivity, ranked
@@ -17,10 +19,7 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.execution.replicate import Metrics, Task, evaluate, metrics_of
 from gridtune.scenarios.workers.pool import Pool
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 CONSTANT = 1e-12  # of an objective's size: differences below are rounding
 
@@ -57,88 +56,69 @@ def simulated_sensitivity(
     """
     progress = progress or Progress()
     settings = Settings(scenario, plan.space, tuple(objectives), plan.method, plan.block, seed, replications)
+    found: dict[str, Evaluation] = {}
+    failed: dict[str, Failed] = {}
     try:
-        found = _simulate(settings, plan.configurations, pool, progress, work)
+        for entry in _simulated(settings, plan.configurations, pool, progress, work):
+            if isinstance(entry, Failed):
+                failed[key(entry.values)] = entry
+            else:
+                found[key(entry.values)] = entry
+            progress.update(len(found) + len(failed), failures=len(failed))
     finally:
         progress.finish()
-    blocks, notes = _complete(plan, found, METHODS[plan.method].counted)
-    rows = [
-        found[key(one)] for b in blocks for one in plan.configurations[b * plan.block : (b + 1) * plan.block]
-    ]
-    rankings = [
-        _ranking(plan, blocks, objective, [_mean(row, objective) for row in rows]) for objective in objectives
-    ]
+    blocks = [b for b in range(plan.samples) if all(key(one) in found for one in plan.of_block(b))]
+    notes = _notes(plan, list(failed.values()), len(found) + len(failed), len(blocks)) if failed else ()
+    rows = [found[key(one)].objectives for block in blocks for one in plan.of_block(block)]
+    rankings = [_ranking(plan, blocks, one, [row[one.name].mean for row in rows]) for one in objectives]
+    count = len(found) + len(failed)
     return Sensitivity(
-        scenario.name,
-        plan.method,
-        tuple(rankings),
-        len(blocks),
-        len(found),
-        len(found) * replications,
-        seed,
-        tuple(notes),
+        scenario.name, plan.method, tuple(rankings), len(blocks), count, count * replications, seed, notes
     )
 
 
-def _simulate(
+def _simulated(
     settings: Settings,
     configurations: Sequence[Configuration],
     pool: Pool,
     progress: Progress,
     work: Callable[[Task], Metrics],
-) -> dict[str, Evaluation | Failed]:
-    """What became of each different configuration, by its key."""
+) -> Iterator[Evaluation | Failed]:
+    """What becomes of each different configuration."""
     different = list({key(one): one for one in configurations}.values())
-    replications = settings.replications
-    progress.start(
-        f"configurations, {replications} runs each" if replications > 1 else "configurations", len(different)
-    )
-    found: dict[str, Evaluation | Failed] = {}
-    failures = 0
-    outcomes = evaluate(settings.scenario, different, settings.seed, range(replications), pool, work)
-    for outcome in outcomes:
-        configuration = different[outcome.index]
-        entry: Evaluation | Failed
+    count = settings.replications
+    progress.start(f"configurations, {count} runs each" if count > 1 else "configurations", len(different))
+    for outcome in evaluate(settings.scenario, different, settings.seed, range(count), pool, work):
+        values = different[outcome.index]
         if outcome.failure is not None:
-            entry = Failed(outcome.index, configuration, str(outcome.failure))
+            yield Failed(outcome.index, values, str(outcome.failure))
         else:
-            entry = evaluated(outcome.index, configuration, [outcome.value], settings)
-        failures += isinstance(entry, Failed)
-        found[key(configuration)] = entry
-        progress.update(len(found), failures=failures)
-    return found
+            yield evaluated(outcome.index, values, [outcome.value], settings)
 
 
-def _complete(
-    plan: Design, found: dict[str, Evaluation | Failed], counted: str
-) -> tuple[list[int], list[str]]:
-    """Blocks without failures, and a note if there were any."""
+def _notes(plan: Design, failed: Sequence[Failed], count: int, left: int) -> tuple[str, ...]:
+    """What failures leave of a design.
 
-    def failed(block: int) -> bool:
-        configurations = plan.configurations[block * plan.block : (block + 1) * plan.block]
-        return any(isinstance(found[key(one)], Failed) for one in configurations)
-
-    blocks = [block for block in range(plan.samples) if not failed(block)]
-    failures = sorted((e for e in found.values() if isinstance(e, Failed)), key=lambda e: e.number)
-    if not failures:
-        return blocks, []
-    first = failures[0]
+    Args:
+        plan: the design.
+        failed: configurations that failed.
+        count: configurations in all.
+        left: blocks without failures.
+    """
+    counted, first = METHODS[plan.method].counted, min(failed, key=lambda one: one.number)
     where = ", ".join(f"{path} = {value}" for path, value in first.values.items())
-    if len(blocks) < 2:
+    if left < 2:
         raise ScenarioError(
-            f"{len(failures)} of {len(found)} configurations failed, which leaves {len(blocks)} {counted}; "
+            f"{len(failed)} of {count} configurations failed, which leaves {left} {counted}; "
             f"the first, {where}: {first.reason}"
         )
-    lost = plan.samples - len(blocks)
-    return blocks, [
-        f"{len(failures)} configurations failed, so {lost} of {plan.samples} {counted} are left out: the "
-        f"numbers hold where the scenario can be run. The first failure, {where}: {first.reason}"
-    ]
+    return (
+        f"{len(failed)} configurations failed, so {plan.samples - left} of {plan.samples} {counted} are left "
+        f"out: the numbers hold where the scenario can be run. The first failure, {where}: {first.reason}",
+    )
 
 
 def _ranking(plan: Design, blocks: list[int], objective: Objective, outcomes: Sequence[float]) -> Ranking:
-    import numpy as np
-
     values = np.array(outcomes, dtype=float)
     if np.ptp(values) <= CONSTANT * np.abs(values).max():
         return Ranking(objective, (), f"{values[0]:g} at every configuration, so no parameter has an effect")
@@ -147,8 +127,3 @@ def _ranking(plan: Design, blocks: list[int], objective: Objective, outcomes: Se
         Effect(parameter.path, numbers[j], plan.active(j, blocks)) for j, parameter in enumerate(plan.space)
     ]
     return ranked(objective, effects, plan.method)
-
-
-def _mean(entry: Evaluation | Failed, objective: Objective) -> float:
-    assert isinstance(entry, Evaluation)
-    return entry.objectives[objective.name].mean

@@ -6,32 +6,24 @@ At most 24 lines of 80 columns for up to four objectives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
-from gridtune.optimize.report.frame import BASELINE, Row, estimated_mean, rows
+from gridtune.optimize.records.recommendation import Harm, Recommendation
+from gridtune.optimize.report.frame import BASELINE, Row, rows
 from gridtune.optimize.report.numbers import (
     MANY,
     SAME,
     UNKNOWN,
     amount,
     change,
+    change_text,
     duration,
     metric_label,
-    settings,
 )
-from gridtune.optimize.report.recommended import (
-    GUARDS,
-    change_groups,
-    infeasible,
-    recommendations,
-    why_none,
-)
+from gridtune.optimize.report.recommended import GUARDS, change_groups, infeasible, why_none
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
@@ -41,77 +33,53 @@ TIGHT = 3  # lines of a recommendation, up to which it is told in brief
 HARMS = 2  # that are named; the others are counted
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a study is kept.
-
-    Attributes:
-        study: what `gridtune front` takes; empty where nothing is kept.
-        page: the page of its front; None if it has none.
-    """
-
-    study: str = ""
-    page: Path | None = None
-
-
-def answer(front: Front, width: int, *, place: Place | None = None, seconds: float | None = None) -> str:
+def answer(
+    front: Front, width: int, *, study: str = "", page: Path | None = None, seconds: float | None = None
+) -> str:
     """What a search prints when it ends.
 
     Args:
         front: what it found.
         width: columns of the terminal.
-        place: where it is kept; nothing is said of that if left out.
+        study: what `gridtune front` takes; empty where nothing is kept.
+        page: the page of the front; None if it has none.
         seconds: that it took.
     """
-    advice = recommendations(front)
     top = wrapped([heading(front, seconds)], width)
-    bottom = [*excluded(front), *next_steps(front, place or Place())]
-    if not advice:
-        lines = [*top, "", *wrapped([why_none(front)], width), "", *wrapped(bottom, width)]
-        return "\n".join(lines) + "\n"
-    table = comparison_table(front, width).splitlines()
-    titled = all(any(one.title in line for line in table) for one in advice)
-    bottom = wrapped(bottom, width)
-    room = LINES - len(top) - len(table) - len(bottom) - 3
-    lines = [*top, "", *table, "", *_fitted(advice, room, width, titled), "", *bottom]
-    return "\n".join(lines) + "\n"
+    bottom = wrapped([*excluded(front), *_next_steps(front, study, page)], width)
+    advice = front.archive.recommendations
+    if advice:
+        table = comparison_table(front, width).splitlines()
+        titled = all(any(one.title in line for line in table) for one in advice)
+        room = LINES - len(top) - len(table) - len(bottom) - 3
+        middle = [*table, "", *_fitted(advice, room, width, titled)]
+    else:
+        middle = wrapped([why_none(front)], width)
+    return "\n".join([*top, "", *middle, "", *bottom]) + "\n"
 
 
 def heading(front: Front, seconds: float | None = None) -> str:
     """What was searched, how much it took, and what the comparison rests on."""
     archive = front.archive
-    tried = len(archive.evaluations) + len(archive.failed)
-    facts = [f"{tried:,} configurations", f"{run_count(front):,} runs"]
+    each = sum(one.replications + one.validation_replications for one in archive.evaluations)
+    runs = archive.simulated or each * max(len(archive.cases), 1)
+    facts = [f"{len(archive.evaluations) + len(archive.failed):,} configurations", f"{runs:,} runs"]
     facts += [] if seconds is None else [duration(seconds)]
     facts += [f"{len(archive.failed)} failed"] if archive.failed else []
-    confirmed = [one.replications for one in recommendations(front)]
     counts = [one.evaluation.validation_replications for one in front.on_front]
-    if confirmed:
-        basis = f"confirmed on {counted(min(confirmed), 'seed')}"
+    basis = "not validated"
+    if archive.recommendations:
+        least = min(one.replications for one in archive.recommendations)
+        basis = f"confirmed on {counted(least, 'seed')}"
     elif any(counts):
         basis = f"{sum(map(bool, counts))} of {counted(len(counts), 'configuration')} on the front validated"
-    else:
-        basis = "not validated"
     return f"{archive.heading}: {', '.join(facts)}; {basis}"
 
 
-def run_count(front: Front) -> int:
-    """Simulations of the search, or at least those behind all configurations."""
-    if front.archive.simulated:
-        return front.archive.simulated
-    each = sum(one.replications + one.validation_replications for one in front.archive.evaluations)
-    return each * max(len(front.archive.cases), 1)
-
-
-def comparison_rows(
-    front: Front, some: Sequence[Row], *, values: bool = True
-) -> list[tuple[str, str, list[str]]]:
+def comparison_rows(front: Front, *, values: bool = True) -> list[tuple[str, str, list[str]]]:
     """The baseline and the recommendations: name, title, and a cell for each objective.
 
-    Args:
-        front: of which study.
-        some: the rows of its frame.
-        values: whether cells of recommendations have the value beside the change.
+    Cells of recommendations have the change, and the value if `values` says so.
     """
     return [
         (
@@ -119,17 +87,16 @@ def comparison_rows(
             row.advice.title if row.advice else "",
             [_cell(row, one, values) for one in front.objectives],
         )
-        for row in some
+        for row in rows(front, [BASELINE])
     ]
 
 
 def comparison_table(front: Front, width: int) -> str:
     """The baseline and the recommendations, a row each, and below them what the signs mean."""
     titles = ["", *(metric_label(one, TITLE) for one in front.objectives)]
-    some = rows(front, [BASELINE])
     # Of many objectives first the titles of the recommendations give way, then the values.
     for titled, values in ((True, True), (False, True), (False, False)):
-        found = comparison_rows(front, some, values=values)
+        found = comparison_rows(front, values=values)
         cells = [[f"{name}  {title}" if title and titled else name, *row] for name, title, row in found]
         text = text_table(titles, cells, width)
         if "\n\n" not in text:
@@ -145,26 +112,17 @@ def comparison_table(front: Front, width: int) -> str:
 
 def _cell(row: Row, objective: Objective, values: bool) -> str:
     """An objective of a configuration, and what it changes by."""
-    value = amount(row.mean(objective), objective)
-    gap, standing = row.differences.get(objective.name), baseline(row.front)
-    if row.is_baseline or gap is None or standing is None:
+    value, gap = amount(row.mean(objective), objective), row.differences.get(objective.name)
+    if row.is_baseline or gap is None or row.front.archive.standing is None:
         return value
-    of = estimated_mean(row.front, standing, objective)
-    told = change(gap, of, objective)
+    told = change(gap, row.baseline(objective), objective)
     text = told if told == SAME or not values else f"{value}  {told}"
     better = None if told == SAME else row.better(objective)
     return text if better is None else Styled(text, "green" if better else "red")
 
 
 def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: bool) -> list[str]:
-    """What each recommendation changes, the longest ones shortened until all fit into so many lines.
-
-    Args:
-        advice: the recommendations.
-        room: lines.
-        width: columns of the terminal.
-        titled: whether their titles stand in the table already.
-    """
+    """What each recommendation changes, the longest ones shortened until all fit into `room` lines."""
     most = max(room, 0)
     while True:
         made = [changes_text(one, width, most, titled) for one in advice]
@@ -186,7 +144,12 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
     wide = max((len(group.path) for group in groups), default=0)
     told = []
     for group in groups:
-        text = ", ".join(_changed(each, group.path) for each in group.changes)
+        text = ", ".join(
+            change_text(each)
+            if each.path == group.path
+            else f"{each.path.rpartition('.')[2]} {change_text(each)}"
+            for each in group.changes
+        )
         told.append(f"{group.path:<{wide}}  {text}{'  (most of the effect)' if group.main else ''}")
     told = told or ["nothing: keep the baseline"]
     head = [] if titled or (most is not None and most < TIGHT) else [one.title]
@@ -200,13 +163,6 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
         told = [*told[:kept], more] if kept > 1 or most != 1 + len(harms) else [f"{told[0]}, {more}"]
     lines = wrapped((f"     {line}" for line in [*head, *told, *harms]), width)
     return [f"  {one.letter}  {lines[0][5:]}", *lines[1:]]
-
-
-def _changed(one: ParameterChange, path: str) -> str:
-    """A change behind the path of its group."""
-    before, after = settings(one.before, one.after)
-    text = after if one.before is None else f"{before} -> {after}"
-    return text if one.path == path else f"{one.path.rpartition('.')[2]} {text}"
 
 
 def _harms(harms: Sequence[Harm], most: int, pointer: str) -> list[str]:
@@ -245,18 +201,14 @@ def excluded(front: Front) -> list[str]:
     return told
 
 
-def next_steps(front: Front, place: Place) -> list[str]:
+def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
     """What to type next."""
-    if not place.study:
+    if not study:
         return ["Nothing is kept: give `--out DIR` to look at the front and use a configuration."]
     if not front.on_front:
-        return [f"What comes nearest: gridtune front {place.study}"]
-    told = [
-        f"The Pareto front has {counted(len(front.on_front), 'configuration')}: gridtune front {place.study}"
-    ]
-    told += [f"Pictures and details: {place.page}"] if place.page else []
-    advice = recommendations(front)
-    if advice:
-        letter = advice[0].letter
-        told.append(f"Use one: gridtune front {place.study} --export {letter} > {letter.lower()}.toml")
+        return [f"What comes nearest: gridtune front {study}"]
+    told = [f"The Pareto front has {counted(len(front.on_front), 'configuration')}: gridtune front {study}"]
+    told += [f"Pictures and details: {page}"] if page else []
+    for one in front.archive.recommendations[:1]:
+        told.append(f"Use one: gridtune front {study} --export {one.letter} > {one.letter.lower()}.toml")
     return told

@@ -8,61 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gridtune.optimize.front.front import Front, Member
+import numpy as np
+
+from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.hypervolume import hypervolume
+from gridtune.optimize.records.difference import INTERVAL, ROUNDING
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.replication.paired import difference
 
-if TYPE_CHECKING:
-    import numpy as np
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
-    Array = np.ndarray[Any, np.dtype[np.float64]]
-
-ROUNDING = 1e-12  # of the values: differences below are none
-INTERVAL = 0.95
 RESAMPLES = 400  # of replications, behind the interval of a difference of hypervolumes
 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity in both.
+    """One quantity in both, in its unit.
 
     Attributes:
         name: of the quantity.
         unit: of it.
-        first, second: what it is in each; None where one has none.
-        low, high: 95 % interval of `second` minus `first`; None where it is not known.
+        a, b: what it is in each.
+        difference: `b` minus `a`.
+        low, high: 95 % interval of the difference; None where it is not known.
         paired: whether the interval is over common replications.
         better: whether the second is better; None if equal, or neither way is.
     """
 
     name: str
     unit: str
-    first: float | None
-    second: float | None
+    a: float
+    b: float
+    difference: float
     low: float | None = None
     high: float | None = None
     paired: bool = False
     better: bool | None = None
-
-    @property
-    def difference(self) -> float | None:
-        """`second` minus `first`."""
-        return None if self.first is None or self.second is None else self.second - self.first
-
-    def as_json(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "name": self.name,
-            "unit": self.unit,
-            "a": self.first,
-            "b": self.second,
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-            "paired": self.paired,
-            "better": self.better,
-        }
 
 
 def compared(
@@ -76,33 +60,29 @@ def compared(
         common: whether replications of the same number share random numbers.
         name: of the row; that of the metric if left out.
     """
-    import numpy as np
-
-    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if common:  # over the replications that both have
-        pairs = min(len(a), len(b))
-        a, b = a[:pairs], b[:pairs]
-        least = max(ROUNDING * np.abs([a, b]).max(), metric.resolution * (1 - 1e-9))
-        b = np.where(np.abs(b - a) <= least, a, b)
-    low, high = _mean_interval(a, b, common=common)
-    gap = float(b.mean() - a.mean())
-    better = None if not gap else (gap > 0) == (metric.direction == "maximize")
-    return Row(name or metric.name, metric.unit, float(a.mean()), float(b.mean()), low, high, common, better)
+        gap = difference(second, first, metric.resolution)
+        mean, low, high = gap.mean, gap.low, gap.high
+        start = float(np.mean(first[: gap.pairs]))
+    else:
+        start = float(np.mean(first))
+        mean = float(np.mean(second)) - start
+        low, high = _welch(first, second)
+    better = None if not mean else (mean > 0) == (metric.direction == "maximize")
+    return Row(name or metric.name, metric.unit, start, start + mean, mean, low, high, common, better)
 
 
-def _mean_interval(a: Array, b: Array, *, common: bool) -> tuple[float | None, float | None]:
-    """Of the difference of means: of a paired t-test, or of Welch's; none of single values."""
-    import numpy as np
-    from scipy.stats import ttest_ind, ttest_rel
+def _welch(first: Sequence[float], second: Sequence[float]) -> tuple[float | None, float | None]:
+    """The interval of a difference of means, by Welch's test; none of single values."""
+    from scipy.stats import ttest_ind
 
-    if min(len(a), len(b)) < 2:
+    if min(len(first), len(second)) < 2:
         return None, None
-    spread = [np.ptp(b - a)] if common else [np.ptp(a), np.ptp(b)]
-    if not any(one > ROUNDING * max(np.abs(a).max(), np.abs(b).max()) for one in spread):
-        gap = float(b.mean() - a.mean())
+    size = max(map(abs, (*first, *second)))
+    if max(np.ptp(first), np.ptp(second)) <= ROUNDING * size:
+        gap = float(np.mean(second) - np.mean(first))
         return gap, gap
-    found = ttest_rel(b, a) if common else ttest_ind(b, a, equal_var=False)
-    interval = found.confidence_interval(INTERVAL)
+    interval = ttest_ind(second, first, equal_var=False).confidence_interval(INTERVAL)
     return float(interval.low), float(interval.high)
 
 
@@ -122,69 +102,49 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
     if common:  # the replications that all members of both have
         count = min(part.shape[2] for part in runs)
         runs = [part[:, :, :count] for part in runs]
-    first, second = (_hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
-    low, high = _interval(runs, a.objectives, a.reference, common=common)
-    better = None if first == second else second > first
+    first, second = (hypervolume(part.mean(axis=2), a.objectives, a.reference) for part in runs)
+    half = _half(runs, a, common)
+    gap = second - first
+    low, high = (None, None) if half is None else (gap - half, gap + half)
+    here, there = (float(len(front.on_front)) for front in (a, b))
     rows = [
-        Row("hypervolume", "", first, second, low, high, common, better),
-        Row("configurations on the front", "", float(len(a.on_front)), float(len(b.on_front))),
+        Row("hypervolume", "", first, second, gap, low, high, common, gap > 0 if gap else None),
+        Row("configurations on the front", "", here, there, there - here),
     ]
-    for objective in a.objectives:
-        best = [_best(front, objective) for front in (a, b)]
-        values = [member.estimates[objective.name].values for member in best]
+    for at, objective in enumerate(a.objectives):
+        values = []
+        for front in (a, b):
+            best = min(front.on_front, key=lambda member: front.means[member.evaluation.number][at])
+            values.append(best.estimates[objective.name].values)
         rows.append(compared(objective, *values, common=common, name=f"best {objective.name}"))
     return rows
 
 
-def _best(front: Front, objective: Objective) -> Member:
-    sign = 1 if objective.direction == "minimize" else -1
-    return min(front.on_front, key=lambda member: sign * front.value(member.evaluation.number, objective))
-
-
 def _values(front: Front) -> Array:
     """Values to be minimised: members x objectives x replications that all members have."""
-    import numpy as np
-
     count = min(len(e.values) for member in front.on_front for e in member.estimates.values())
     rows = [[member.estimates[o.name].values[:count] for o in front.objectives] for member in front.on_front]
-    return np.asarray(np.array(rows, dtype=float) * _signs(front.objectives)[:, None])
+    return np.asarray(np.array(rows, dtype=float) * signs(front.objectives)[:, None])
 
 
-def _signs(objectives: Sequence[Objective]) -> Array:
-    import numpy as np
-
-    return np.array([1.0 if one.direction == "minimize" else -1.0 for one in objectives])
-
-
-def _hypervolume(rows: Array, objectives: Sequence[Objective], reference: Sequence[float]) -> float:
-    import moocore
-    import numpy as np
-
-    return float(moocore.hypervolume(rows, ref=np.array(reference) * _signs(objectives)))
-
-
-def _interval(
-    values: Sequence[Array], objectives: Sequence[Objective], reference: Sequence[float], *, common: bool
-) -> tuple[float | None, float | None]:
-    import numpy as np
+def _half(runs: Sequence[Array], front: Front, common: bool) -> float | None:
+    """Half of the interval of a difference of hypervolumes; None with a single replication."""
     from scipy.special import stdtrit
 
-    counts = [part.shape[2] for part in values]
-    if min(counts) < 2:
-        return None, None
+    counts = [part.shape[2] for part in runs]
+    count = min(counts)
+    if count < 2:
+        return None
     draw = np.random.default_rng(1)
     gaps = []
     for _ in range(RESAMPLES):
-        resampled = [draw.integers(0, count, count) for count in counts]
+        resampled = [draw.integers(0, each, each) for each in counts]
         if common:
             resampled = [resampled[0], resampled[0]]
         first, second = (
-            _hypervolume(part[:, :, chosen].mean(axis=2), objectives, reference)
-            for part, chosen in zip(values, resampled, strict=True)
+            hypervolume(part[:, :, chosen].mean(axis=2), front.objectives, front.reference)
+            for part, chosen in zip(runs, resampled, strict=True)
         )
         gaps.append(second - first)
-    count = min(counts)
     error = float(np.std(gaps)) * (count / (count - 1)) ** 0.5  # the bootstrap's is of count - 1
-    half = error * float(stdtrit(count - 1, (1 + INTERVAL) / 2))
-    first, second = (_hypervolume(part.mean(axis=2), objectives, reference) for part in values)
-    return second - first - half, second - first + half
+    return float(error * stdtrit(count - 1, (1 + INTERVAL) / 2))

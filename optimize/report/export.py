@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+import pandas as pd
+
 from gridtune.model.metrics.registry import resolution, rounded
-from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Estimate, Evaluation
 from gridtune.optimize.report.frame import BASELINE, Row, frame, rows, texts
-from gridtune.optimize.report.recommended import changed_values, infeasible, recommendations
+from gridtune.optimize.report.recommended import changed_values, infeasible
 from gridtune.optimize.report.tables import NEAREST, differs, listed
 from gridtune.optimize.search_space.constraints import Cases, tightest
 
@@ -32,10 +33,7 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
         "hypervolume": front.hypervolume,
         "hypervolume_searched": front.hypervolume_searched,
         "reference": {o.name: value for o, value in zip(front.objectives, front.reference, strict=True)},
-        "replications": {
-            "each": archive.replications,
-            "runs": archive.runs,
-        },
+        "replications": {"each": archive.replications, "runs": archive.runs},
         "front": [_entry(row) for row in some if row.evaluation],
         "recommendations": [
             {
@@ -44,7 +42,7 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
                 "reason": one.title,
                 "difference": {name: gap.as_json() for name, gap in one.objectives.items()},
             }
-            for one in recommendations(front)
+            for one in front.archive.recommendations
         ],
         "reliability": {
             o.name: None if (p := differs(front, o)) is None else {"p": p} for o in front.objectives
@@ -63,8 +61,6 @@ def to_csv(front: Front, some: Sequence[Row] | None = None) -> str:
 
 def to_latex(front: Front, some: Sequence[Row] | None = None) -> str:
     """The front, or some configurations, as a LaTeX table (needs the package booktabs)."""
-    import pandas as pd
-
     titles, cells, left = texts(front, listed(front) if some is None else some)
     flat = [" ".join(title.split()) for title in titles]
     columns = "".join("l" if at in left else "r" for at in range(len(flat)))
@@ -94,7 +90,7 @@ def _entry(row: Row) -> dict[str, Any]:
             name: {**gap.as_json(), "better": bool(row.better(named[name]))}
             for name, gap in row.differences.items()
         }
-    if baseline(front) is not None and not row.is_baseline:
+    if front.archive.standing is not None and not row.is_baseline:
         changed = changed_values(front, one.values)
         made["changes"] = [{"path": path, "from": a, "to": b} for path, (a, b) in changed.items()]
     return made | _in_cases(row, one)

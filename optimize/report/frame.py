@@ -10,20 +10,26 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gridtune.optimize.front.against_baseline import baseline, gains
+import pandas as pd
+
+from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Evaluation, Failed, Objective, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.paired import Difference
-from gridtune.optimize.report.numbers import amount, metric_label, path_label, setting, with_half
-from gridtune.optimize.report.recommended import GUARDS, baseline_values, recommendations
-from gridtune.optimize.search_space.constraints import feasible, tightest
+from gridtune.optimize.report.numbers import (
+    amount,
+    as_objective,
+    metric_label,
+    path_label,
+    setting,
+    with_half,
+)
+from gridtune.optimize.report.recommended import GUARDS
+from gridtune.optimize.search_space.constraints import Bounded, feasible, tightest
 from gridtune.scenarios.results.frames import columns_of_values
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BASELINE, ON_FRONT, DOMINATED, INFEASIBLE, FAILED = "baseline", "front", "dominated", "infeasible", "failed"
 TITLE = 16  # letters in a line of a title
@@ -61,7 +67,7 @@ class Row:
     @cached_property
     def is_baseline(self) -> bool:
         """Whether it is the scenario's own configuration."""
-        standing = baseline(self.front)
+        standing = self.front.archive.standing
         return standing is not None and standing.number == self.number
 
     @cached_property
@@ -83,6 +89,11 @@ class Row:
         return self.evaluation is not None and feasible(self.evaluation, self.front.archive.constraints)
 
     @property
+    def chance(self) -> float | None:
+        """Probability that no other configuration dominates it; None if unknown."""
+        return self.member.probability_non_dominated if self.member else None
+
+    @property
     def name(self) -> str:
         """What people call it: `baseline`, the letter of a recommendation, or its number."""
         return BASELINE if self.is_baseline else self.advice.letter if self.advice else str(self.number)
@@ -90,13 +101,22 @@ class Row:
     @property
     def values(self) -> dict[str, Value]:
         """Its parameters by path; of the baseline what the scenario has."""
-        return {**baseline_values(self.front), **self.entry.values} if self.is_baseline else self.entry.values
+        return {**self.front.archive.present, **self.entry.values} if self.is_baseline else self.entry.values
 
-    @property
-    def estimates(self) -> dict[str, Estimate]:
-        """Plain means of its objectives: on validation seeds if it was validated, else in the search."""
-        one = self.evaluation
-        return {} if one is None else one.validated or one.objectives
+    def plain(self, metric: str, source: str = "", case: str = "") -> Estimate | None:
+        """The plain mean of a metric; None if unknown.
+
+        Args:
+            metric: an objective, or of a case also what is constrained.
+            source: attribute of an evaluation that has it; validation runs, else those of the search if
+                left out.
+            case: of several, where the attribute has them apart.
+        """
+        if not source:
+            source = "validated" if getattr(self.entry, "validated", None) else "objectives"
+        found: Any = getattr(self.entry, source, None) or {}
+        known: Estimate | None = (found.get(case, {}) if case else found).get(metric)
+        return known
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
@@ -108,37 +128,33 @@ class Row:
         return {one.metric.name: one.difference for one in gains(self.front, self.evaluation)}
 
     def mean(self, objective: Objective) -> float:
-        """What is expected of an objective: the one value that every report shows."""
-        return estimated_mean(self.front, self.entry, objective, self.advice)
+        """What is expected of an objective, in its unit: the one value that every report shows.
+
+        A recommendation differs from the baseline by what its confirmation says.
+        """
+        standing = self.front.archive.standing
+        if self.advice is not None and standing is not None:
+            return self.front.value(standing.number, objective) + self.advice.objectives[objective.name].mean
+        if self.number in self.front.means:
+            return self.front.value(self.number, objective)
+        found = self.plain(objective.name)
+        return nan if found is None else found.mean
+
+    def baseline(self, objective: Objective) -> float:
+        """What is expected of the baseline, of which a difference is known."""
+        return self.mean(objective) - self.differences[objective.name].mean
 
     def better(self, objective: Objective) -> bool | None:
         """Whether it is better than the baseline in an objective; None without a difference."""
         gap = self.differences.get(objective.name)
         return None if gap is None or not gap.mean else (gap.mean > 0) == (objective.direction == "maximize")
 
-    def tightest(self, constraint: Constraint) -> Any:
-        """What is nearest to the bound, of all cases."""
+    def tightest(self, constraint: Constraint) -> Bounded | None:
+        """What is nearest to the bound, of all cases; None if it failed."""
         one = self.evaluation
-        assert one is not None
-        cases = self.member.cases if self.member else one.validated_cases or one.cases
-        return tightest(constraint, cases)
-
-
-def estimated_mean(
-    front: Front, entry: Evaluation | Failed, objective: Objective, advice: Recommendation | None = None
-) -> float:
-    """What is expected of a configuration in an objective, in its unit.
-
-    A recommendation differs from the baseline by what its confirmation says.
-    """
-    standing = baseline(front)
-    if advice is not None and standing is not None:
-        return estimated_mean(front, standing, objective) + advice.objectives[objective.name].mean
-    try:
-        return front.value(entry.number, objective)
-    except KeyError:  # the model does not know it
-        found = (getattr(entry, "validated", None) or entry.objectives).get(objective.name)
-        return nan if found is None else found.mean
+        if one is None:
+            return None
+        return tightest(constraint, self.member.cases if self.member else one.validated_cases or one.cases)
 
 
 @dataclass(frozen=True)
@@ -164,14 +180,9 @@ class Column:
         return self.text(row) if self.text else setting(self.value(row))
 
 
-def _chance(row: Row) -> float | None:
-    return row.member.probability_non_dominated if row.member else None
-
-
 def _p(row: Row) -> str:
-    found = _chance(row)
     confirmed = row.advice is not None and row.advice.replications  # by runs that P knows nothing of
-    return "-" if found is None or confirmed else f"{found:.2f}"
+    return "-" if row.chance is None or confirmed else f"{row.chance:.2f}"
 
 
 def _runs(row: Row) -> str:
@@ -182,7 +193,7 @@ def _runs(row: Row) -> str:
 
 
 def _count(attribute: str) -> Callable[[Row], int]:
-    return lambda row: getattr(row.evaluation, attribute) if row.evaluation else 0
+    return lambda row: getattr(row.evaluation, attribute, 0)
 
 
 HEAD = (
@@ -191,7 +202,7 @@ HEAD = (
     Column("on_front", lambda row: row.on_front),
 )
 TAIL = (
-    Column("probability_non_dominated", _chance, "P", _p),
+    Column("probability_non_dominated", lambda row: row.chance, "P", _p),
     Column("replications", _count("replications")),
     Column("validation_replications", _count("validation_replications"), "runs", _runs),
     Column("equivalents", lambda row: len(row.member.equivalents) if row.member else 0),
@@ -200,70 +211,70 @@ TAIL = (
 )
 
 
+def _part(name: str, find: Callable[[Row], Any], part: str) -> Column:
+    """A column of what is found for a row; empty where nothing is."""
+    return Column(name, lambda row: getattr(find(row), part, None))
+
+
+def _plain(metric: str, suffix: str, source: str, case: str = "") -> list[Column]:
+    """The plain mean of a metric, and its standard error."""
+
+    def find(row: Row) -> Estimate | None:
+        return row.plain(metric, source, case)
+
+    at = f"@{case}" if case else ""
+    return [
+        _part(f"{metric}{suffix}{at}", find, "mean"),
+        _part(f"{metric}{suffix}_se{at}", find, "standard_error"),
+    ]
+
+
 def _of_objective(one: Objective) -> list[Column]:
     """The columns of an objective: expected mean, difference to the baseline, plain means of its runs."""
 
-    def gap(part: str) -> Callable[[Row], float | None]:
-        return lambda row: getattr(row.differences.get(one.name), part, None)
-
-    def plain(source: str, part: str) -> Callable[[Row], float | None]:
-        return lambda row: getattr((getattr(row.entry, source, None) or {}).get(one.name), part, None)
+    def gap(row: Row) -> Difference | None:
+        return row.differences.get(one.name)
 
     def text(row: Row) -> str:
         if row.evaluation is None:
             return "-"
-        found = row.differences.get(one.name)
-        estimate = row.estimates.get(one.name)
-        half = (
-            found.half if found else estimate.standard_error if estimate and not baseline(row.front) else None
-        )
+        found, estimate = gap(row), row.plain(one.name)
+        half = found.half if found else None
+        if found is None and estimate and not row.front.archive.standing:
+            half = estimate.standard_error
         return with_half(row.mean(one), half, one)
 
     return [
         Column(one.name, lambda row: row.mean(one), metric_label(one, TITLE), text),
-        Column(f"{one.name}_difference", gap("mean")),
-        Column(f"{one.name}_difference_low", gap("low")),
-        Column(f"{one.name}_difference_high", gap("high")),
-        Column(f"{one.name}_search", plain("objectives", "mean")),
-        Column(f"{one.name}_search_se", plain("objectives", "standard_error")),
-        Column(f"{one.name}_validated", plain("validated", "mean")),
-        Column(f"{one.name}_validated_se", plain("validated", "standard_error")),
+        _part(f"{one.name}_difference", gap, "mean"),
+        _part(f"{one.name}_difference_low", gap, "low"),
+        _part(f"{one.name}_difference_high", gap, "high"),
+        *_plain(one.name, "_search", "objectives"),
+        *_plain(one.name, "_validated", "validated"),
     ]
 
 
 def _of_constraint(one: Constraint, several: bool) -> list[Column]:
     """The columns of a constraint: what is nearest to the bound, and in which case."""
-    metric = Objective(one.metric, "minimize" if one.upper else "maximize", one.unit)
+    metric = as_objective(one)
+
+    def value(row: Row) -> Estimate | None:
+        known = row.tightest(one)
+        return known.value if known else None
 
     def text(row: Row) -> str:
-        if row.evaluation is None:
-            return "-"
         known = row.tightest(one)
+        if known is None:
+            return "-"
         broken = " broken" if one.excess(known.value.mean) > 0 else ""
         return f"{with_half(known.value.mean, known.value.standard_error, metric)}{known.whose}{broken}"
 
     title = f"{metric_label(metric, TITLE)}\n{one.relation} {amount(one.bound, metric)}"
     made = [
-        Column(str(one), lambda row: row.tightest(one).value.mean if row.evaluation else None, title, text),
-        Column(f"{one}_se", lambda row: row.tightest(one).value.standard_error if row.evaluation else None),
+        Column(str(one), lambda row: getattr(value(row), "mean", None), title, text),
+        _part(f"{one}_se", value, "standard_error"),
     ]
-    case = Column(f"{one}_scenario", lambda row: row.tightest(one).case if row.evaluation else None)
-    return [*made, case] if several else made
-
-
-def _of_case(metric: str, case: str) -> list[Column]:
-    """The plain means of a metric in one of several scenarios."""
-
-    def plain(source: str, part: str) -> Callable[[Row], float | None]:
-        return lambda row: getattr(
-            ((getattr(row.entry, source, None) or {}).get(case) or {}).get(metric), part, None
-        )
-
-    return [
-        Column(f"{metric}{suffix}{error}@{case}", plain(source, part))
-        for suffix, source in (("_search", "cases"), ("_validated", "validated_cases"))
-        for error, part in (("", "mean"), ("_se", "standard_error"))
-    ]
+    return [*made, _part(f"{one}_scenario", lambda row: row.tightest(one), "case")] if several else made
 
 
 def columns(front: Front) -> list[Column]:
@@ -271,9 +282,16 @@ def columns(front: Front) -> list[Column]:
     archive = front.archive
     own = [column for one in front.objectives for column in _of_objective(one)]
     bound = [column for one in archive.constraints for column in _of_constraint(one, len(archive.cases) > 1)]
-    constrained = (one.metric for one in archive.constraints)
-    measured = dict.fromkeys([*(one.name for one in front.objectives), *constrained])
-    apart = [column for case in archive.cases for name in measured for column in _of_case(name, case)]
+    measured = dict.fromkeys(one.name for one in (*front.objectives, *map(as_objective, archive.constraints)))
+    apart = [
+        column
+        for case in archive.cases
+        for name in measured
+        for column in (
+            *_plain(name, "_search", "cases", case),
+            *_plain(name, "_validated", "validated_cases", case),
+        )
+    ]
     return [*HEAD, *own, *bound, *TAIL, *apart]
 
 
@@ -286,7 +304,7 @@ def rows(front: Front, states: Iterable[str] = STATES) -> list[Row]:
     """
     wanted = set(states)
     members = {member.evaluation.number: member for member in front.members}
-    advice = {one.number: one for one in reversed(recommendations(front))}
+    advice = {one.number: one for one in reversed(front.archive.recommendations)}
     entries: list[Evaluation | Failed] = [*front.archive.evaluations, *front.archive.failed]
     kept = {number for one in front.on_front for number in (one.evaluation.number, *one.equivalents)}
     made = [
@@ -304,19 +322,9 @@ def rows(front: Front, states: Iterable[str] = STATES) -> list[Row]:
     return sorted(chosen, key=rank)
 
 
-def parameters(some: Iterable[Row]) -> list[str]:
+def _parameters(some: Iterable[Row]) -> list[str]:
     """Paths that any of these rows sets, in order of appearance."""
     return list(dict.fromkeys(path for row in some for path in row.entry.values))
-
-
-def varying(some: Sequence[Row]) -> list[str]:
-    """Of these paths those that differ between the rows."""
-    held = [row.values for row in some]
-    return [
-        path
-        for path in parameters(some)
-        if len({(type(values.get(path)), values.get(path)) for values in held}) > 1
-    ]
 
 
 def frame(
@@ -330,8 +338,6 @@ def frame(
         brief: whether names, states, expected means and parameters are enough, as for pictures.
         metrics: whether to add the means of all other metrics.
     """
-    import pandas as pd
-
     some = rows(front) if some is None else some
     fixed = {one.name for one in (*HEAD, *TAIL)}
     wanted = {one.name for one in HEAD} | {one.name for one in front.objectives}
@@ -342,7 +348,7 @@ def frame(
             numbers = one.name not in fixed and not one.name.endswith("_scenario")
             if one.name in fixed or any(value is not None for value in values):
                 made[one.name] = pd.Series(values, dtype=float) if numbers else values
-    made |= columns_of_values([row.values for row in some], parameters(some))
+    made |= columns_of_values([row.values for row in some], _parameters(some))
     known = [row.evaluation for row in some if row.evaluation and metrics and not brief]
     for name in dict.fromkeys(name for one in known for name in one.metrics):
         if name not in made:
@@ -362,7 +368,12 @@ def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]]
     that nobody asked for (lost work, starvation) while all rows keep it.
     """
     shown = [one for one in columns(front) if one.title and not _idle(one, front, some)]
-    paths = varying(some)
+    held = [row.values for row in some]
+    paths = [
+        path
+        for path in _parameters(some)
+        if len({(type(values.get(path)), values.get(path)) for values in held}) > 1
+    ]
     titles = [*(one.title for one in shown), *(path_label(path, paths, TITLE) for path in paths)]
     cells = [
         [*(one.cell(row) for one in shown), *(setting(row.values.get(path)) for path in paths)]
@@ -374,6 +385,6 @@ def texts(front: Front, some: Sequence[Row]) -> tuple[list[str], list[list[str]]
 
 def _idle(column: Column, front: Front, some: Sequence[Row]) -> bool:
     if column.name == "probability_non_dominated":
-        return not any(row.member and row.member.probability_non_dominated is not None for row in some)
+        return all(row.chance is None for row in some)
     guards = [str(one) for one in front.archive.constraints if one.metric in GUARDS]
     return column.name in guards and all(row.state != INFEASIBLE for row in some)

@@ -8,7 +8,8 @@ from math import floor, isfinite, log10
 from textwrap import fill
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.records.evaluations import Objective, Value
+from gridtune.optimize.records.evaluations import Constraint, Objective, Value
+from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.replication.paired import Difference
 from gridtune.scenarios.results.amounts import human, human_difference, human_metric, scale_of
 
@@ -28,9 +29,22 @@ def setting(value: Value | None) -> str:
 
 
 def settings(before: Value | None, after: Value | None) -> tuple[str, str]:
-    """Two values of a parameter, in full where three digits show no difference."""
+    """Two values of a parameter, in full where three digits show no difference; "" for no value before."""
+    if before is None:
+        return "", setting(after)
     shown = setting(before), setting(after)
     return shown if shown[0] != shown[1] else (str(before), str(after))
+
+
+def change_text(one: ParameterChange) -> str:
+    """A change of a parameter: `0.3 -> 2`, or the value alone where the baseline has none."""
+    before, after = settings(one.before, one.after)
+    return f"{before} -> {after}" if before else after
+
+
+def as_objective(one: Constraint) -> Objective:
+    """The metric of a constraint, which is better the farther it is from the bound."""
+    return Objective(one.metric, "minimize" if one.upper else "maximize", one.unit)
 
 
 def metric_label(metric: Objective, width: int = 0) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gridtune.optimize.front.front import Front
+from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.report.answer import comparison_rows, harm_text, heading
-from gridtune.optimize.report.frame import BASELINE, DOMINATED, INFEASIBLE, Row, rows, texts
-from gridtune.optimize.report.numbers import SAME, metric_label, settings
+from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, Row, texts
+from gridtune.optimize.report.numbers import SAME, metric_label, setting, settings
 from gridtune.optimize.report.pictures.axes import (
     Axis,
     configurations,
@@ -17,13 +19,10 @@ from gridtune.optimize.report.pictures.axes import (
     parameter_axis,
     varied,
 )
-from gridtune.optimize.report.recommended import change_groups, changed_values, recommendations, why_none
+from gridtune.optimize.report.recommended import change_groups, changed_values, why_none
 from gridtune.optimize.report.tables import listed, statistics
 from gridtune.plain_text import escaped
 from gridtune.scenarios.results.text import Styled
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LISTED = 500  # rows of the table of the front at most
 PARAMETERS = 9  # axes of parameters in the parallel coordinates at most
@@ -52,10 +51,13 @@ def page(front: Front) -> str:
         answer=_answer(front),
         same=SAME,
         advice=[_advice(front, row) for row in some if row.advice],
-        why_none="" if recommendations(front) else why_none(front),
+        why_none="" if front.archive.recommendations else why_none(front),
         titles=titles,
         left=left,
-        rows=[(_look(row), row_cells) for row, row_cells in zip(some, cells, strict=True)],
+        rows=[
+            ("chosen" if row.advice else row.state, row_cells)
+            for row, row_cells in zip(some, cells, strict=True)
+        ],
         statistics=list(statistics(front)),
         data=Markup(_json(_data(front)) if front.members else ""),
         script=Markup(script),
@@ -63,15 +65,11 @@ def page(front: Front) -> str:
     return escaped(text, "\n\t")
 
 
-def _look(row: Row) -> str:
-    return "chosen" if row.advice else row.state
-
-
 def _answer(front: Front) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """The rows of the answer: name, title, and the text and style of each cell."""
     return [
         (name, title, [(str(text), text.style if isinstance(text, Styled) else "") for text in row])
-        for name, title, row in comparison_rows(front, rows(front, [BASELINE]))
+        for name, title, row in comparison_rows(front)
     ]
 
 
@@ -85,17 +83,13 @@ def _advice(front: Front, row: Row) -> dict[str, Any]:
         "groups": [
             {
                 "main": group.main,
-                "changes": [(each.path, *_settings(each.before, each.after)) for each in group.changes],
+                "changes": [(each.path, *settings(each.before, each.after)) for each in group.changes],
             }
             for group in change_groups(one.changes)
         ],
         "harms": [harm_text(harm) for harm in one.harms],
         "without": list(one.without_effect),
     }
-
-
-def _settings(before: Any, after: Any) -> tuple[str, str]:
-    return ("", settings(None, after)[1]) if before is None else settings(before, after)
 
 
 def _data(front: Front) -> dict[str, Any]:
@@ -106,6 +100,7 @@ def _data(front: Front) -> dict[str, Any]:
     differ = [path for path in paths if table.loc[chosen, path].astype(object).nunique(dropna=False) > 1]
     objectives = [objective_axis(table, one) for one in front.objectives]
     axes = [parameter_axis(table, path, paths) for path in reversed(differ[:PARAMETERS])]
+    known = {one.number: one.values for one in front.archive.evaluations}
     state = table["state"].astype(str).replace({INFEASIBLE: DOMINATED})
     return {
         "names": table["name"].tolist(),
@@ -113,7 +108,7 @@ def _data(front: Front) -> dict[str, Any]:
         "chosen": chosen.astype(int).tolist(),
         "objectives": [_axis(one, one.at) for one in objectives],
         "parameters": [_axis(one, one.shares(one.at)) for one in axes],
-        "settings": _hover(front, table),
+        "settings": [_changes(front, known[int(number)]) for number in table.index],
     }
 
 
@@ -126,14 +121,10 @@ def _axis(axis: Axis, at: Any) -> dict[str, Any]:
     }
 
 
-def _hover(front: Front, table: pd.DataFrame) -> list[str]:
-    """What each configuration changes, a line each."""
-    known = {one.number: one for one in front.archive.evaluations}
-    made = []
-    for number in table.index:
-        changed = changed_values(front, known[int(number)].values)
-        made.append("\n".join(f"{path} {settings(None, after)[1]}" for path, (_, after) in changed.items()))
-    return made
+def _changes(front: Front, values: Mapping[str, Value]) -> str:
+    """What a configuration changes, a line each."""
+    changed = changed_values(front, values)
+    return "\n".join(f"{path} {setting(after)}" for path, (_, after) in changed.items())
 
 
 def _short(value: float) -> float | None:

@@ -16,8 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+import numpy as np
+
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import shares
 from gridtune.scenarios.errors import ScenarioError
 
 PART = re.compile(r"^(?P<name>[^\s<>=~]+)\s*(?:(?P<sign><=|>=|=|~)\s*(?P<number>\S+))?$")
@@ -78,11 +81,12 @@ class Preference:
         return cls(tuple(limits), weights, tuple(order))
 
     def ranked(self, front: Front) -> list[Member]:
-        """The members that stay non-dominated and keep the limits, the preferred first."""
+        """The configurations on the front that keep the limits, the preferred first."""
         left = [member for member in front.on_front if self._keeps(member, front)]
         if self.order:
             return self._in_order(left, front)
-        return self._weighted(left, front)
+        loss = self._losses(front)
+        return sorted(left, key=lambda member: loss[member.evaluation.number])
 
     def _keeps(self, member: Member, front: Front) -> bool:
         means = {one.name: front.value(member.evaluation.number, one) for one in front.objectives}
@@ -91,43 +95,29 @@ class Preference:
             for name, sign, bound in self.limits
         )
 
-    def _weighted(self, left: Sequence[Member], front: Front) -> list[Member]:
-        """By the weighted sum of losses; limits alone weigh all objectives equally."""
-        import numpy as np
-
-        if not left:
-            return []
-        every = np.array(
-            [[_cost(front, member, one) for one in front.objectives] for member in front.on_front]
-        )
+    def _losses(self, front: Front) -> dict[int, float]:
+        """Weighted sums of losses, by number; limits alone weigh all objectives equally."""
+        every = front.costs(front.on_front)
+        if not len(every):
+            return {}
         weights = np.array([self.weights.get(o.name, 0.0 if self.weights else 1.0) for o in front.objectives])
-        best, ranges = every.min(axis=0), np.ptp(every, axis=0)
-        losses = (every - best) / np.where(ranges > 0, ranges, 1.0) @ (weights / weights.max())
-        score = {member.evaluation.number: loss for member, loss in zip(front.on_front, losses, strict=True)}
-        return sorted(left, key=lambda member: score[member.evaluation.number])
+        losses = shares(every, every) @ (weights / weights.max())
+        numbers = [member.evaluation.number for member in front.on_front]
+        return dict(zip(numbers, losses.tolist(), strict=True))
 
     def _in_order(self, left: Sequence[Member], front: Front) -> list[Member]:
         """The choice, then the choice of the rest, and so on; what is not named breaks ties."""
-        objectives = front.objectives
-        named = {objective.name: objective for objective in objectives}
-        steps = [(named[name], tolerance) for name, tolerance in self.order]
-        steps += [(one, 0.0) for one in objectives if one.name not in dict(self.order)]
+        names = [one.name for one in front.objectives]
+        order = {**dict(self.order), **{name: 0.0 for name in names if name not in dict(self.order)}}
         rest, ranked = list(left), []
         while rest:
             race = rest
-            for objective, tolerance in steps:
-                column = [_cost(front, member, objective) for member in race]
-                best = min(column)
-                race = [m for m, cost in zip(race, column, strict=True) if cost - best <= tolerance]
+            for name, tolerance in order.items():
+                column = front.costs(race)[:, names.index(name)]
+                race = [m for m, cost in zip(race, column, strict=True) if cost - column.min() <= tolerance]
             ranked.append(race[0])
             rest.remove(race[0])
         return ranked
-
-
-def _cost(front: Front, member: Member, objective: Objective) -> float:
-    """What is expected of a member, to be minimised."""
-    value = front.value(member.evaluation.number, objective)
-    return value if objective.direction == "minimize" else -value
 
 
 def _number(part: str, text: str) -> float:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
 
 from gridtune.model.metrics.labels import label
+from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.report.numbers import SAME, amount, duration, relative
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 HEARTBEAT = 10.0  # s between two plain lines, at least
 
@@ -40,6 +46,10 @@ class _Paced(Progress):
         if self._timed is None:
             self._timed = time.monotonic(), done
 
+    def note(self, text: str) -> None:
+        """Say it."""
+        print(text, file=self._stream, flush=True)
+
     def _details(self) -> str:
         """How long it takes, what failed and what was found, as far as that is known."""
         parts = []
@@ -48,7 +58,7 @@ class _Paced(Progress):
             seconds = (time.monotonic() - began) / (self._done - first) * (self._total - self._done)
             parts.append(f"{duration(seconds)} left")
         parts += [f"{self._failures} failed"] if self._failures else []
-        return ", ".join([*parts, *([self._best] if self._best else [])])
+        return ", ".join([*parts, self._best] if self._best else parts)
 
 
 class Heartbeat(_Paced):
@@ -74,21 +84,13 @@ class Heartbeat(_Paced):
         super().update(done, hypervolume, failures, best)
         self._say()
 
-    def note(self, text: str) -> None:
-        """Say it."""
-        print(text, file=self._stream, flush=True)
-
     def _say(self) -> None:
         now = time.monotonic()
         if self._said is not None and now - self._said < self._period:
             return
         self._said = now
         part = f"{self._done}/{self._total}" if self._total else str(self._done)
-        print(
-            ", ".join(filter(None, (f"{self._phase}: {part}", self._details()))),
-            file=self._stream,
-            flush=True,
-        )
+        self.note(", ".join(filter(None, (f"{self._phase}: {part}", self._details()))))
 
 
 class Bar(_Paced):
@@ -132,7 +134,7 @@ class Bar(_Paced):
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
-            print(text, file=self._stream, flush=True)
+            super().note(text)
 
     def finish(self) -> None:
         """Take the line away."""
@@ -163,14 +165,14 @@ class Volume:
     """
 
     def __init__(self, objectives: Sequence[Objective]) -> None:
-        self._objectives = tuple(objectives)
-        self._points: list[list[float]] = []
-        self._reference: list[float] | None = None
+        self._objectives, self._signs = tuple(objectives), signs(objectives)
+        self._points: list[Array] = []  # to be minimised
+        self._reference: Sequence[float] | None = None
         self._baseline: Evaluation | None = None
 
     def measure_from(self, reference: Sequence[float]) -> None:
         """Take this reference point, in the units of the objectives."""
-        self._reference = [x * _sign(one) for x, one in zip(reference, self._objectives, strict=True)]
+        self._reference = reference
 
     def compare_with(self, baseline: Evaluation) -> None:
         """Tell the best so far against this baseline."""
@@ -178,23 +180,20 @@ class Volume:
 
     def add(self, evaluation: Evaluation) -> None:
         """Take an evaluation into account."""
-        self._points.append([_sign(one) * evaluation.objectives[one.name].mean for one in self._objectives])
+        self._points.append(self._signs * [evaluation.objectives[one.name].mean for one in self._objectives])
 
     def value(self) -> float | None:
         """The hypervolume; None without a reference point, and before there is a configuration."""
-        import moocore
-
         if self._reference is None or not self._points:
             return None
-        return float(moocore.hypervolume(self._front(), ref=self._reference))
+        return hypervolume(self._front(), self._objectives, self._reference)
 
     def best(self) -> str:
         """The best of each objective so far, and its change against the baseline where that is known."""
         if not self._points:
             return ""
-        told, front = [], self._front()
-        for at, one in enumerate(self._objectives):
-            mean = _sign(one) * min(row[at] for row in front)
+        told = []
+        for one, mean in zip(self._objectives, self._signs * self._front().min(axis=0), strict=True):
             text = f"{label(one.name).name} {amount(mean, one)}"
             if self._baseline is not None:
                 start = self._baseline.objectives[one.name].mean
@@ -202,14 +201,10 @@ class Volume:
             told.append(text)
         return f"best so far: {', '.join(told)}"
 
-    def _front(self) -> list[list[float]]:
+    def _front(self) -> Array:
         """What represents all configurations so far, so that a long search does not get slower."""
         import moocore
-        import numpy as np
 
-        self._points = moocore.filter_dominated(np.array(self._points)).tolist()
-        return self._points
-
-
-def _sign(objective: Objective) -> float:
-    return 1.0 if objective.direction == "minimize" else -1.0
+        front: Array = moocore.filter_dominated(np.array(self._points))
+        self._points = list(front)
+        return front

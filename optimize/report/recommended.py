@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.against_baseline import baseline, gains
+from gridtune.optimize.front.changes import gains
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import EXCESS_LOSS, EXCESS_WAIT, Constraint, Evaluation, Value
-from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
+from gridtune.optimize.records.recommendation import ParameterChange
 from gridtune.optimize.search_space.constraints import excesses, violation
 from gridtune.scenarios.results.amounts import counted
 
@@ -21,16 +21,6 @@ GUARDS = {
 MOST_OF_IT = 0.5  # share of a recommendation's effect, from which a change is most of it
 
 
-def baseline_values(front: Front) -> Mapping[str, Value]:
-    """The scenario's own values of what is searched, by path."""
-    return front.archive.present
-
-
-def validated(front: Front) -> bool:
-    """Whether any configuration on the front ran on validation seeds."""
-    return any(one.evaluation.validated is not None for one in front.on_front)
-
-
 def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[Evaluation]:
     """Configurations that break a constraint (of `some`) in the search, the nearest to keeping all first."""
     constraints = front.archive.constraints if some is None else some
@@ -38,19 +28,9 @@ def infeasible(front: Front, some: Sequence[Constraint] | None = None) -> list[E
     return [one for amount, one in sorted(broken, key=lambda pair: (pair[0], pair[1].number)) if amount > 0]
 
 
-def recommendations(front: Front) -> tuple[Recommendation, ...]:
-    """What the search recommends, in the order of its letters."""
-    return front.archive.recommendations
-
-
-def recommended(front: Front, name: str) -> Recommendation | None:
-    """The recommendation of a letter, `a` or `A`; None if there is none."""
-    return next((one for one in recommendations(front) if one.letter == name.strip().upper()), None)
-
-
 def changed_values(front: Front, values: Mapping[str, Value]) -> dict[str, tuple[Value | None, Value | None]]:
     """What a configuration sets otherwise than the baseline, by path: before and after."""
-    before = baseline_values(front)
+    before = front.archive.present
     return {
         path: (before.get(path), value)
         for path, value in values.items()
@@ -68,7 +48,7 @@ def why_none(front: Front) -> str:
         return f"No configuration keeps the constraints ({rules}). Relax one or search longer."
     if not front.on_front:
         return "No configuration has finite values of all objectives. Choose other objectives."
-    if baseline(front) is None:
+    if archive.standing is None:
         return "The study has no baseline to compare with, so nothing is recommended. Choose from the front."
     runs = [one.replications + one.validation_replications for one in archive.evaluations]
     if max(runs) == 1:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gridtune.model.metrics.labels import label
-from gridtune.optimize.front.against_baseline import baseline
 from gridtune.optimize.front.front import Front
-from gridtune.optimize.front.number_format import plain
-from gridtune.optimize.records.evaluations import Constraint, Objective
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.answer import changes_text, excluded, heading
 from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
-from gridtune.optimize.report.numbers import amount, metric_label, setting, with_half
-from gridtune.optimize.report.recommended import infeasible, recommendations, validated, why_none
+from gridtune.optimize.report.numbers import amount, as_objective, metric_label, setting, with_half
+from gridtune.optimize.report.recommended import infeasible, why_none
 from gridtune.optimize.search_space.constraints import tightest
-from gridtune.scenarios.results.amounts import counted
+from gridtune.scenarios.results.amounts import counted, human
 from gridtune.scenarios.results.text import text_table, wrapped
 
 NEAREST = 3  # configurations that are named where none keeps the constraints
@@ -45,8 +43,8 @@ def front_text(front: Front, some: Sequence[Row], width: int) -> str:
     lines = wrapped([heading(front)], width)
     table = text_table(titles, cells, width, left=left)
     notes = wrapped([*_notes(front, some, titles), *excluded(front), *_nearest(front)], width)
-    advice = [line for one in recommendations(front) for line in changes_text(one, width)]
-    if not recommendations(front):
+    advice = [line for one in front.archive.recommendations for line in changes_text(one, width)]
+    if not front.archive.recommendations:
         notes += ["", *wrapped([why_none(front)], width)]
     parts = [*lines, "", table.rstrip("\n"), "", *notes, *([""] if advice else []), *advice]
     return "\n".join(parts) + "\n"
@@ -54,21 +52,18 @@ def front_text(front: Front, some: Sequence[Row], width: int) -> str:
 
 def _notes(front: Front, some: Sequence[Row], titles: Sequence[str]) -> Iterator[str]:
     """What the columns mean, and what is not listed."""
-    if not front.certain and baseline(front) is not None:
+    if not front.certain and front.archive.standing is not None:
         yield "±: half of the 95 % interval of the difference to the baseline"
     elif not front.certain:
         yield "±: standard error"
     if "P" in titles:
         yield "P: probability that no other configuration dominates it"
-    if any(_searched_only(row) for row in some) and validated(front):
+    known = [row.evaluation for row in some if row.evaluation and not row.advice]
+    if front.validated and not all(one.validation_replications for one in known):
         yield "runs: on validation seeds; `search`: only in the search"
     same = sum(len(member.equivalents) for member in front.on_front)
     if same:
         yield f"{counted(same, 'more configuration')} gave the same in every run."
-
-
-def _searched_only(row: Row) -> bool:
-    return row.evaluation is not None and not row.evaluation.validation_replications and row.advice is None
 
 
 def _nearest(front: Front) -> Iterator[str]:
@@ -77,15 +72,11 @@ def _nearest(front: Front) -> Iterator[str]:
         return
     for one in infeasible(front)[:NEAREST]:
         broken = ", ".join(
-            f"{label(rule.metric)} {_amount(rule, tightest(rule, one.cases).value.mean)}"
+            f"{label(rule.metric)} {amount(tightest(rule, one.cases).value.mean, as_objective(rule))}"
             for rule in front.archive.constraints
         )
         values = ", ".join(f"{path} {setting(value)}" for path, value in one.values.items())
         yield f"Nearest: no. {one.number} with {broken} ({values or 'the baseline'})."
-
-
-def _amount(rule: Constraint, value: float) -> str:
-    return amount(value, Objective(rule.metric, "minimize", rule.unit))
 
 
 def statistics_text(front: Front, width: int) -> str:
@@ -93,7 +84,8 @@ def statistics_text(front: Front, width: int) -> str:
     text = "\n".join(wrapped([heading(front), *statistics(front)], width)) + "\n"
     if not front.archive.cases or not front.members:
         return text
-    metrics = _measured(front)
+    known = [*map(as_objective, front.archive.constraints), *front.objectives]
+    metrics = list({one.name: one for one in known}.values())
     cells = [
         [row.name, case, *(_in_case(row, case, one) for one in metrics)]
         for row in listed(front)
@@ -104,15 +96,17 @@ def statistics_text(front: Front, width: int) -> str:
     return f"{text}\n{text_table(titles, cells, width, keep=2, left=(0, 1))}"
 
 
+def reference_text(front: Front) -> str:
+    """The reference point of the hypervolume, as people read it."""
+    pairs = zip(front.objectives, front.reference, strict=True)
+    return ", ".join(f"{label(one.name)} {amount(value, one)}" for one, value in pairs)
+
+
 def statistics(front: Front) -> Iterator[str]:
     """The same in sentences."""
     archive = front.archive
-    at = ", ".join(
-        f"{label(one.name)} {amount(value, one)}"
-        for one, value in zip(front.objectives, front.reference, strict=True)
-    )
-    yield f"Hypervolume: {plain(front.hypervolume)} (reference point: {at})."
-    if validated(front) and front.hypervolume:
+    yield f"Hypervolume: {human(front.hypervolume)} (reference point: {reference_text(front)})."
+    if front.validated and front.hypervolume:
         over = 100 * (front.hypervolume_searched / front.hypervolume - 1)
         yield f"The search {'over' if over >= 0 else 'under'}estimated the hypervolume by {abs(over):.0f} %."
     again = counted(sum(one.validated is not None for one in archive.evaluations), "configuration")
@@ -130,7 +124,7 @@ def statistics(front: Front) -> Iterator[str]:
         broken = sum(
             rule.excess(tightest(rule, one.cases).value.mean) > 0 for one in archive.evaluations if one.cases
         )
-        bound = f"{label(rule.metric)} {rule.relation} {_amount(rule, rule.bound)}"
+        bound = f"{label(rule.metric)} {rule.relation} {amount(rule.bound, as_objective(rule))}"
         yield f"Constraint: {bound}; {counted(broken, 'configuration')} outside."
 
 
@@ -149,15 +143,6 @@ def differs(front: Front, objective: Objective) -> float | None:
     if len(values) < 3 or count < 2 or all(len(set(run)) == 1 for run in zip(*values, strict=False)):
         return None
     return float(friedmanchisquare(*(one[:count] for one in values)).pvalue)
-
-
-def _measured(front: Front) -> list[Objective]:
-    """What is known in each scenario: the objectives, and what is constrained."""
-    bound = [
-        Objective(one.metric, "minimize" if one.upper else "maximize", one.unit)
-        for one in front.archive.constraints
-    ]
-    return list({one.name: one for one in (*bound, *front.objectives)}.values())
 
 
 def _in_case(row: Row, case: str, metric: Objective) -> str:

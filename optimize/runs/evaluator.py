@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from gridtune.optimize.front.front import twice_as_bad
+from gridtune.optimize.front.hypervolume import twice_as_bad
 from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.report.progress import Volume

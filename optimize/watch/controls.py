@@ -14,6 +14,7 @@ from gridtune.model.policy import Policy, policies
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Space
+from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
 
@@ -128,7 +129,7 @@ def controls_of(scenario: Scenario) -> Controls:
             if not any(fnmatchcase(other, part.path) for other in taken)
         ]
     return Controls(
-        tuple(Control(part, _value(scenario, part.path), _default(scenario, part.path)) for part in known)
+        tuple(Control(one, meaning(scenario, one.path).value, _default(scenario, one.path)) for one in known)
     )
 
 
@@ -189,39 +190,11 @@ def _fits(scenario: Scenario, path: str, kind: str) -> bool:
     return True
 
 
-def _value(scenario: Scenario, path: str) -> Value | None:
-    """What a scenario says at a path, defaults included; None if nothing, or more than one value."""
-    found = {repr(value): value for value in _at(scenario.active, path.split("."))}
-    if len(found) != 1:
-        return None
-    (value,) = found.values()
-    if isinstance(value, Policy):
-        return value.kind
-    return value if isinstance(value, bool | int | float | str) else None
-
-
 def _default(scenario: Scenario, path: str) -> tuple[str, str] | None:
     """Path and kind of the policy above a path, if it stands there without being written in the scenario."""
     above = path.rpartition(".")[0]
-    policies = [part for part in _at(scenario.active, above.split(".")) if isinstance(part, Policy)]
-    return (above, policies[0].kind) if policies and scenario.value(above) is None else None
-
-
-def _at(at: Any, path: list[str]) -> Iterator[Any]:
-    if not path:
-        yield at
-    elif isinstance(at, list):
-        named = [part for part in at if getattr(part, "name", None) == path[0]]
-        if path[0] == "*" or named:
-            for part in named or at:
-                yield from _at(part, path[1:])
-        elif len(at) == 1:
-            yield from _at(at[0], path)
-    elif isinstance(at, dict):
-        if path[0] in at:
-            yield from _at(at[path[0]], path[1:])
-    elif hasattr(at, path[0]):
-        yield from _at(getattr(at, path[0]), path[1:])
+    kind = meaning(scenario, above).value if above else None
+    return (above, kind) if isinstance(kind, str) and scenario.value(above) is None else None
 
 
 def _name(value: Value) -> str:

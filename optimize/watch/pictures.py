@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.watch.occupancy import HELD, occupancy
 from gridtune.scenarios.plots.style import BLUE, COLOURS, DARK, GREY, RED, labelled, style, time_axis
 from gridtune.scenarios.simulation.grid_model import GridModel
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SIZE = (7.0, 4.3)  # inches
 BARS = 60  # users that are shown one by one
@@ -126,8 +125,6 @@ def jobs(model: GridModel) -> Figure:
 
 def _figure(left: float = 0.1) -> Figure:
     """An empty figure with fixed margins: to fit them anew in each frame would take longer than to draw."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     drawing = Figure(figsize=SIZE)
     FigureCanvasAgg(drawing)

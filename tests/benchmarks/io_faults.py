@@ -115,7 +115,7 @@ def called(
             os.environ["TMPDIR"] = str(beside)
             tempfile.tempdir = None
             if not draw:
-                from gridtune.optimize.report import pictures
+                from gridtune.optimize.report.pictures import draw as pictures
 
                 pictures.save = lambda *_: None
             faulthandler.dump_traceback_later(WAITING - 5, file=log.open("a"))

@@ -86,7 +86,7 @@ def watched(clock: Clock, draw: bool) -> None:
     """In a child: let the search say what phase it is in, and perhaps draw nothing."""
     from gridtune.optimize.api import search_result
     from gridtune.optimize.recommend.recommender import Recommender
-    from gridtune.optimize.report import pictures
+    from gridtune.optimize.report.pictures import draw as pictures
     from gridtune.optimize.runs.evaluator import Evaluator
     from gridtune.optimize.samplers import samplers
     from gridtune.optimize.studies.study import OpenStudy

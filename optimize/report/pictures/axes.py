@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
@@ -13,17 +19,10 @@ from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, FAILED, INFEASIBLE, ON_FRONT, frame
 from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label
-from gridtune.optimize.report.recommended import recommendations
 from gridtune.scenarios.plots.style import BLUE, DARK, GREY, ORANGE
 from gridtune.scenarios.results.amounts import counted, human, scale_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 LOG_FROM = 30.0  # ratio of the largest to the least value above which an axis is logarithmic
 LINE = 18  # letters in a line of an axis's label
@@ -33,8 +32,6 @@ BINS = 4  # of a number, by which its effect is measured
 
 def configurations(front: Front) -> pd.DataFrame:
     """All configurations with finite objectives: the brief frame."""
-    import numpy as np
-
     table = frame(front, brief=True)
     names = [one.name for one in front.objectives]
     finite = np.isfinite(table[names].to_numpy(dtype=float)).all(axis=1)
@@ -63,8 +60,6 @@ class Axis:
     @property
     def ends(self) -> tuple[float, float]:
         """Least and largest position."""
-        import numpy as np
-
         return float(np.nanmin(self.at)), float(np.nanmax(self.at))
 
     def shares(self, at: Any) -> Any:
@@ -72,8 +67,6 @@ class Axis:
         low, high = self.ends
         if low == high:
             return at * 0.0 + 0.5
-        import numpy as np
-
         places, low, high = (np.log(one) if self.log else one for one in (at, low, high))
         share = (places - low) / (high - low)
         return 1 - share if self.falling else share
@@ -89,8 +82,6 @@ class Axis:
 
 def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:
     """An objective, in the unit in which people read it, and which way is better."""
-    import numpy as np
-
     values = np.asarray(table[objective.name], dtype=float)
     size, unit = scale_of(float(np.abs(values).max()), objective.unit, objective.name)
     size, unit = (0.01, "%") if label(objective.name).percent else (size, unit)
@@ -103,8 +94,6 @@ def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:
 
 def parameter_axis(table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis:
     """A parameter, logarithmic where it covers orders of magnitude."""
-    import numpy as np
-    import pandas as pd
 
     name, column = path_label(path, paths, LINE), table[path]
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
@@ -125,8 +114,6 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
     How much one matters is the share of an objective's variance of ranks between its values (of a number,
     between four groups of equal size), for the objective of which it is most.
     """
-    import pandas as pd
-
     known = dict.fromkeys(path for one in front.archive.evaluations for path in one.values)
     paths = [path for path in known if path in table and table[path].nunique(dropna=True) > 1]
     ranks = table[[one.name for one in front.objectives]].rank()
@@ -172,11 +159,9 @@ def scatter(axes: Axes, table: pd.DataFrame, x: Array, y: Array) -> None:
 
 def handles(front: Front, table: pd.DataFrame) -> list[Artist]:
     """The legend of `scatter`."""
-    from matplotlib.lines import Line2D
-
     state = set(table["state"].astype(str).replace({INFEASIBLE: DOMINATED}))
     looks = [(LEGEND[kind], LOOKS[kind]) for kind in LOOKS if kind in state]
-    looks += [(named(one), LETTERED) for one in recommendations(front)]
+    looks += [(named(one), LETTERED) for one in front.archive.recommendations]
     made: list[Artist] = [
         Line2D(
             [], [], linestyle="none", label=text, marker=look.get("marker", "o"), markersize=look["s"] ** 0.5,

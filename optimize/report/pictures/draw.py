@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.pictures.history import draw_history
@@ -16,16 +17,12 @@ from gridtune.scenarios.plots.style import PlotError
 from gridtune.scenarios.results.files import writable_folder
 from gridtune.scenarios.whole_files import replace_text
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 PLOTS: dict[str, tuple[Callable[[Front], Figure], str]] = {
     "pairs": (draw_pairs, "every pair of objectives: the front, the baseline and what is recommended"),
     "parallel": (draw_parallel, "parameters and objectives of the front, a line for each configuration"),
     "parameters": (draw_parameters, "every objective against the parameters that matter most"),
     "history": (draw_history, "how the hypervolume grew over the search"),
 }
-PAGE, OVERVIEW = "front.html", "pairs.png"  # what a search leaves in its folder
 
 
 def draw(front: Front, kind: str = "pairs") -> Figure:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from matplotlib.figure import Figure
 
-from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
+from gridtune.optimize.front.hypervolume import hypervolume
+from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.report.frame import INFEASIBLE
-from gridtune.optimize.report.numbers import amount
 from gridtune.optimize.report.pictures.axes import configurations
+from gridtune.optimize.report.tables import reference_text
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def growth(front: Front) -> list[tuple[int, float]]:
@@ -23,19 +22,17 @@ def growth(front: Front) -> list[tuple[int, float]]:
         front: whose reference point counts.
     """
     import moocore
-    import numpy as np
 
-    signs = np.array([1.0 if one.direction == "minimize" else -1.0 for one in front.objectives])
     table = configurations(front).sort_index()
-    values = table[[one.name for one in front.objectives]].to_numpy(dtype=float) * signs
+    values = table[[one.name for one in front.objectives]].to_numpy(dtype=float) * signs(front.objectives)
     allowed = (table["state"] != INFEASIBLE).to_numpy()
-    corner, best = np.array(front.reference) * signs, np.empty((0, len(signs)))
+    best = np.empty((0, len(front.objectives)))
     steps = [(0, 0.0)]
     for count, (row, may) in enumerate(zip(values, allowed, strict=True), start=1):
         grown = np.vstack([best, row])
         if may and moocore.is_nondominated(grown)[-1]:
             best = moocore.filter_dominated(grown)
-            steps.append((count, float(moocore.hypervolume(best, ref=corner))))
+            steps.append((count, hypervolume(best, front.objectives, front.reference)))
     return [*steps, (len(table), steps[-1][1])]
 
 
@@ -55,9 +52,9 @@ def draw_history(front: Front) -> Figure:
     axes.set_ylim(0, 102)
     axes.set_xlabel("configurations")
     axes.set_ylabel("hypervolume (% of the final one)")
-    at = ", ".join(
-        f"{label(one.name)} {amount(value, one)}"
-        for one, value in zip(front.objectives, front.reference, strict=True)
+    style.title(
+        drawing,
+        f"{front.archive.heading}: progress of the search",
+        f"Reference point: {reference_text(front)}",
     )
-    style.title(drawing, f"{front.archive.heading}: progress of the search", f"Reference point: {at}")
     return drawing

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.frame import BASELINE
@@ -19,12 +25,6 @@ from gridtune.optimize.report.pictures.axes import (
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, GREEN
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 SHADE = 0.1
 WIDE = 30  # letters in a line of an axis's label
 
@@ -38,8 +38,6 @@ def draw_pairs(front: Front) -> Figure:
     Args:
         front: with at least one member.
     """
-    import numpy as np
-
     table = configurations(front)
     axes_of = [objective_axis(table, one) for one in front.objectives]
     if len(axes_of) == 1:
@@ -68,16 +66,12 @@ def draw_pairs(front: Front) -> Figure:
 
 def _better(table: pd.DataFrame) -> list[Artist]:
     """The legend of the shaded quadrant."""
-    from matplotlib.patches import Patch
-
     standing = (table["state"] == BASELINE).any()
     return [Patch(color=GREEN, alpha=SHADE, linewidth=0, label="better than baseline")] if standing else []
 
 
 def draw_pair(axes: Axes, table: pd.DataFrame, across: Axis, up: Axis, connected: bool) -> None:
     """One pair: the better quadrant shaded, of two objectives the front connected."""
-    import numpy as np
-
     on_front = table["on_front"].to_numpy(dtype=bool)
     standing = (table["state"] == BASELINE).to_numpy()
     near = on_front | standing | table["name"].str.isalpha().to_numpy(dtype=bool)
@@ -102,8 +96,6 @@ def draw_pair(axes: Axes, table: pd.DataFrame, across: Axis, up: Axis, connected
 
 def view(every: object, near: object) -> tuple[float, float]:
     """Limits of an axis that show the front, the baseline and their surroundings, whatever the worst are."""
-    import numpy as np
-
     near, every = np.asarray(near, dtype=float), np.asarray(every, dtype=float)
     low, high = float(near.min()), float(near.max())
     width = high - low or max(abs(high), 1.0) * 0.1

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.frame import BASELINE
 from gridtune.optimize.report.numbers import folded
@@ -18,14 +22,10 @@ from gridtune.optimize.report.pictures.axes import (
     parameter_axis,
     varied,
 )
-from gridtune.optimize.report.recommended import recommendations
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from gridtune.optimize.report.pictures.axes import Array
 
 LINES = 60  # that an eye can follow
@@ -115,12 +115,10 @@ def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
 
 
 def _legend(axes: Axes, front: Front) -> None:
-    from matplotlib.lines import Line2D
-
     lines = [Line2D([], [], color=BLUE, linewidth=1, label="Pareto front")]
     lines.append(Line2D([], [], color=DARK, linewidth=2.2, label=LEGEND[BASELINE]))
     lines += [
         Line2D([], [], color=ORANGE, linewidth=2.2, linestyle=_dashes(one.letter), label=named(one))
-        for one in recommendations(front)
+        for one in front.archive.recommendations
     ]
     axes.figure.legend(handles=lines, loc="outside lower center", ncols=3)

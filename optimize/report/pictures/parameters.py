@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
+
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.report.numbers import folded
 from gridtune.optimize.report.pictures.axes import (
@@ -20,9 +25,6 @@ from gridtune.optimize.report.pictures.pairs import view
 from gridtune.scenarios.plots import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from gridtune.optimize.report.pictures.axes import Array
 
 MOST = 6
@@ -61,8 +63,6 @@ def draw_parameters(front: Front) -> Figure:
 
 def _order(front: Front) -> Axis:
     """What there is where no parameter varies: the numbers."""
-    import numpy as np
-
     return Axis("number of the configuration", np.asarray(configurations(front).index, dtype=float))
 
 
@@ -72,8 +72,6 @@ def _spread(axis: Axis, numbers: Array) -> Array:
 
 
 def _scale(axes: Axes, axis: Axis) -> None:
-    from matplotlib.ticker import LogLocator, MaxNLocator
-
     if axis.categories:
         axes.set_xticks(range(len(axis.categories)), axis.categories)
         axes.set_xlim(-0.5, max(len(axis.categories) - 0.5, 0.5))

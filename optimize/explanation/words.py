@@ -1,0 +1,46 @@
+"""What configurations change, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gridtune.model.metrics.labels import label
+from gridtune.optimize.front.changes import Change
+from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.report.numbers import amount, metric_label
+
+
+def in_words(one: Change) -> str:
+    """A change of an objective with its interval: `unfairness (max - min) lower by 0.12 (0.08 to 0.16)`."""
+    gap, name = one.difference, metric_label(one.metric)
+    if gap.verdict == "equal":
+        return f"{name} the same"
+    way, sign = ("higher", 1) if gap.mean > 0 else ("lower", -1)
+    text = f"{name} {way} by {_size(abs(gap.mean), one.metric)}"
+    if gap.low is None or gap.high is None:
+        return f"{text} (one run: noise is unknown)"
+    if gap.low == gap.high:
+        return f"{text} in every run"
+    low, high = sorted((sign * gap.low, sign * gap.high))
+    return f"{text} ({_size(low, one.metric)} to {_size(high, one.metric)})"
+
+
+def _size(value: float, metric: Objective) -> str:
+    """A difference, of shares in percentage points."""
+    return f"{100 * value:.3g} points" if label(metric.name).percent else amount(value, metric)
+
+
+def told_changes(changes: Sequence[Change]) -> Iterator[str]:
+    """What a configuration gains, what it costs, and what cannot be told, a line each."""
+    same = [metric_label(one.metric) for one in changes if one.difference.verdict == "equal"]
+    told = [one for one in changes if one.difference.verdict != "equal"]
+    groups = {
+        "gains": [one for one in told if one.significant and one.better],
+        "costs": [one for one in told if one.significant and not one.better],
+        "no significant difference": [one for one in told if not one.significant],
+    }
+    for kind, some in groups.items():
+        if some:
+            yield f"{kind}: {'; '.join(map(in_words, some))}"
+    if same:
+        yield f"the same in every run: {', '.join(same)}"
