@@ -120,7 +120,7 @@ def _notes(
     if row.advice is not None:
         if row.advice.without_effect:
             yield f"Left out, without measurable effect: {', '.join(row.advice.without_effect)}"
-        yield from (f"Also: {harm_text(one)}" for one in row.advice.harms)
+        yield from (f"Worse: {harm_text(one)}" for one in row.advice.harms)
     scenario = study.scenario.override(dict(values))
     for one in changes:
         about = meaning(scenario, one.path)

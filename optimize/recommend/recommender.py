@@ -400,7 +400,7 @@ def _called(objective: Objective, among: Sequence[Objective]) -> str:
     """An objective's name; with its statistic where others share its name."""
     mine = label(objective.name)
     shared = sum(label(one.name).name == mine.name for one in among) > 1
-    return str(mine) if shared else mine.name
+    return str(mine).replace("log10 of the ", "") if shared else mine.name
 
 
 def _ahead(mean: float, objective: Objective) -> bool:

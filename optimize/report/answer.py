@@ -5,10 +5,12 @@ At most 24 lines of 80 columns for up to four objectives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gridtune.model.metrics.labels import label
+from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, Recommendation
@@ -31,6 +33,9 @@ LINES = 24
 TITLE = 14  # letters in a line of a column's title
 TIGHT = 3  # lines of a recommendation, up to which it is told in brief
 HARMS = 2  # that are named; the others are counted
+MAIN = "  (most of the effect)"  # behind a change
+WORSE = "!"  # behind a change for the worse
+NOTHING_ELSE = "nothing else by more than a tenth"
 
 
 def answer(
@@ -59,76 +64,107 @@ def answer(
 
 
 def heading(front: Front, seconds: float | None = None) -> str:
-    """What was searched, how much it took, and what the comparison rests on."""
+    """What was searched and how much it took; without recommendations how much of the front is validated."""
     archive = front.archive
     each = sum(one.replications + one.validation_replications for one in archive.evaluations)
     runs = archive.simulated or each * max(len(archive.cases), 1)
     facts = [f"{len(archive.evaluations) + len(archive.failed):,} configurations", f"{runs:,} runs"]
     facts += [] if seconds is None else [duration(seconds)]
     facts += [f"{len(archive.failed)} failed"] if archive.failed else []
-    counts = [one.evaluation.validation_replications for one in front.on_front]
-    basis = "not validated"
+    text = f"{archive.heading}: {', '.join(facts)}"
     if archive.recommendations:
-        least = min(one.replications for one in archive.recommendations)
-        basis = f"confirmed on {counted(least, 'seed')}"
-    elif any(counts):
-        basis = f"{sum(map(bool, counts))} of {counted(len(counts), 'configuration')} on the front validated"
-    return f"{archive.heading}: {', '.join(facts)}; {basis}"
+        return text
+    counts = [one.evaluation.validation_replications for one in front.on_front]
+    if not any(counts):
+        return f"{text}; not validated"
+    share = f"{sum(map(bool, counts))} of {counted(len(counts), 'configuration')} on the front"
+    return f"{text}; {share} validated"
 
 
-def comparison_rows(front: Front, *, values: bool = True) -> list[tuple[str, str, list[str]]]:
-    """The baseline and the recommendations: name, title, and a cell for each objective.
-
-    Cells of recommendations have the change, and the value if `values` says so.
-    """
+def comparison_rows(front: Front) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """The baseline and the recommendations: name, title, and of each objective the value and its change."""
     return [
-        (
-            row.name,
-            row.advice.title if row.advice else "",
-            [_cell(row, one, values) for one in front.objectives],
-        )
+        (row.name, row.advice.title if row.advice else "", [_cell(row, one) for one in front.objectives])
         for row in rows(front, [BASELINE])
     ]
 
 
+def plain(objective: Objective) -> Objective:
+    """What a logarithm is the logarithm of, as people know that; any other objective itself."""
+    stem = objective.name.removesuffix("_log")
+    logarithm = label(objective.name).detail.startswith("log10")
+    return replace(objective, name=stem) if logarithm and stem in METRICS else objective
+
+
 def comparison_table(front: Front, width: int) -> str:
-    """The baseline and the recommendations, a row each, and below them what the signs mean."""
-    titles = ["", *(metric_label(one, TITLE) for one in front.objectives)]
+    """The baseline and the recommendations, a row each, and below them what the numbers are."""
+    found = comparison_rows(front)
+    columns = list(zip(*(row for _, _, row in found), strict=True))
     # Of many objectives first the titles of the recommendations give way, then the values.
     for titled, values in ((True, True), (False, True), (False, False)):
-        found = comparison_rows(front, values=values)
-        cells = [[f"{name}  {title}" if title and titled else name, *row] for name, title, row in found]
-        text = text_table(titles, cells, width)
+        names = [f"{name}  {title}" if title and titled else name for name, title, _ in found]
+        cells = [_aligned(column, values) for column in columns]
+        titles = [
+            metric_label(plain(one), max(TITLE, *map(len, column)))
+            for one, column in zip(front.objectives, cells, strict=True)
+        ]
+        lines = [list(line) for line in zip(names, *cells, strict=True)]
+        text = text_table(["", *titles], lines, width, left=range(len(titles) + 1))
         if "\n\n" not in text:
             break
-    said = [text for row in cells for text in row]
-    signs = {
-        SAME: "no significant difference from the baseline (95 %)",
-        UNKNOWN: "one run: significance unknown",
-    }
-    notes = [f"  {sign} {text}" for sign, text in signs.items() if any(one.endswith(sign) for one in said)]
-    return text + "".join(f"{line}\n" for line in wrapped(notes, width))
+    told = {gap for column in columns for _, gap in column}
+    return text + "".join(f"{line}\n" for line in wrapped(_legend(front, told), width))
 
 
-def _cell(row: Row, objective: Objective, values: bool) -> str:
-    """An objective of a configuration, and what it changes by."""
-    value, gap = amount(row.mean(objective), objective), row.differences.get(objective.name)
+def _cell(row: Row, objective: Objective) -> tuple[str, str]:
+    """The value of an objective, and what it changes by against the baseline; "" for the baseline."""
+    mean, gap, shown = row.mean(objective), row.differences.get(objective.name), plain(objective)
+    value = amount(mean if shown is objective else 10**mean, shown)
     if row.is_baseline or gap is None or row.front.archive.standing is None:
-        return value
+        return value, ""
     told = change(gap, row.baseline(objective), objective)
-    text = told if told == SAME or not values else f"{value}  {told}"
     better = None if told == SAME else row.better(objective)
-    return text if better is None else Styled(text, "green" if better else "red")
+    if better is None:
+        return value, f"({told})"
+    return value, Styled(f"({told})" if better else f"({told}) {WORSE}", "green" if better else "red")
+
+
+def _aligned(column: Sequence[tuple[str, str]], values: bool) -> list[str]:
+    """Cells of an objective: values below values, changes below changes."""
+    wide = max(len(value) for value, _ in column)
+    texts = []
+    for value, gap in column:
+        text = f"{value:>{wide}} {gap}".rstrip() if values or not gap else str(gap)
+        texts.append(Styled(text, gap.style) if isinstance(gap, Styled) else text)
+    return texts
+
+
+def _legend(front: Front, told: Collection[str]) -> list[str]:
+    """What the numbers of the comparison are."""
+    if not front.archive.recommendations:
+        return []
+    runs = min(one.replications for one in front.archive.recommendations)
+    signs = {
+        f"({SAME}) no significant change": f"({SAME})" in told,
+        f"{UNKNOWN} significance unknown": any(UNKNOWN in text for text in told),
+        f"{WORSE} worse": any(text.endswith(WORSE) for text in told),
+    }
+    means = f"Means of {runs} runs each with new random numbers" if runs > 1 else "One run each"
+    shown = ". ".join(sign for sign, there in signs.items() if there)
+    return [f"  {means}; changes significant at 95 %."] + ([f"  {shown}."] if shown else [])
 
 
 def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: bool) -> list[str]:
     """What each recommendation changes, the longest ones shortened until all fit into `room` lines."""
-    most = max(room, 0)
-    while True:
-        made = [changes_text(one, width, most, titled) for one in advice]
-        if sum(map(len, made)) <= room or most <= 1:
-            return [line for one in made for line in one]
-        most = min(most, max(map(len, made))) - 1
+    limits = [max(room, 1)] * len(advice)
+
+    def made() -> list[list[str]]:
+        return [changes_text(one, width, most, titled) for one, most in zip(advice, limits, strict=True)]
+
+    while sum(map(len, made())) > room and max(limits) > 1:
+        longest = max(range(len(advice)), key=lambda at: (limits[at] > 1, len(made()[at]), at))
+        limits[longest] = min(limits[longest], len(made()[longest])) - 1
+    return [line for lines in made() for line in lines]
 
 
 def changes_text(one: Recommendation, width: int, most: int | None = None, titled: bool = False) -> list[str]:
@@ -150,31 +186,36 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
             else f"{each.path.rpartition('.')[2]} {change_text(each)}"
             for each in group.changes
         )
-        told.append(f"{group.path:<{wide}}  {text}{'  (most of the effect)' if group.main else ''}")
+        told.append(f"{group.path:<{wide}}  {text}{MAIN if group.main else ''}")
     told = told or ["nothing: keep the baseline"]
     head = [] if titled or (most is not None and most < TIGHT) else [one.title]
-    kept = len(told) if most is None else max(most - bool(one.harms) - len(head), 1)
-    # Changes that are left out have the pointer, too.
-    pointer = "" if kept < len(told) else f": --export-diff {one.letter}"
-    harms = _harms(one.harms, HARMS if most is None or most > TIGHT else 1, pointer)
+    harms = _harms(one.harms, HARMS if most is None or most > TIGHT else 1)
+    if most is not None and most < TIGHT and not one.harms:
+        harms = []
+    kept = len(told) if most is None else max(most - len(harms) - len(head), 1)
     if kept < len(told):
         kept -= kept > 1
-        more = f"and {counted(len(told) - kept, 'more change')}: --export-diff {one.letter}"
-        told = [*told[:kept], more] if kept > 1 or most != 1 + len(harms) else [f"{told[0]}, {more}"]
+        more = f"and {counted(len(told) - kept, 'more change')}"
+        told = (
+            [*told[:kept], more]
+            if kept > 1 or most != 1 + len(harms)
+            else [f"{told[0].removesuffix(MAIN)}, {more}"]
+        )
     lines = wrapped((f"     {line}" for line in [*head, *told, *harms]), width)
     return [f"  {one.letter}  {lines[0][5:]}", *lines[1:]]
 
 
-def _harms(harms: Sequence[Harm], most: int, pointer: str) -> list[str]:
-    """What gets worse, in a line: the worst of so many classes by name, the others counted with a pointer."""
+def _harms(harms: Sequence[Harm], most: int) -> list[str]:
+    """What else gets worse, in a line: the worst of so many classes by name, the others counted."""
     if not harms:
-        return []
+        return [f"worse: {NOTHING_ELSE}"]
     classes: dict[str, Harm] = {}
     for one in harms:
         classes.setdefault(one.metric.partition(".")[2], one)
     named = list(classes.values())[:most]
-    more = f"; and {len(harms) - len(named)} more{pointer}" if len(harms) > len(named) else ""
-    return [f"also: {'; '.join(map(harm_text, named))}{more}"]
+    others = len(harms) - len(named)
+    more = f"; and {counted(others, 'other')}" if others else ""
+    return [f"worse: {'; '.join(map(harm_text, named))}{more}"]
 
 
 def harm_text(one: Harm) -> str:
@@ -196,8 +237,8 @@ def excluded(front: Front) -> list[str]:
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
         count = len(infeasible(front, guards)) if guards else 0
         if count:
-            does = f"configuration {one}" if count == 1 else f"configurations {many}"
-            told.append(f"{count} {does} than the baseline: excluded ({option}).")
+            does, them = (one, "it") if count == 1 else (many, "them")
+            told.append(f"Excluded: {count} that {does} (search … {option} admits {them})")
     return told
 
 
@@ -207,8 +248,11 @@ def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
         return ["Nothing is kept: give `--out DIR` to look at the front and use a configuration."]
     if not front.on_front:
         return [f"What comes nearest: gridtune front {study}"]
-    told = [f"The Pareto front has {counted(len(front.on_front), 'configuration')}: gridtune front {study}"]
-    told += [f"Pictures and details: {page}"] if page else []
-    for one in front.archive.recommendations[:1]:
-        told.append(f"Use one: gridtune front {study} --export {one.letter} > {one.letter.lower()}.toml")
-    return told
+    advice = [one.letter for one in front.archive.recommendations[:1]]
+    steps = {f"All that {one} changes": f"gridtune front {study} --export-diff {one}" for one in advice}
+    steps |= {f"Use {one}": f"gridtune front {study} --export {one} > {one.lower()}.toml" for one in advice}
+    steps[f"Pareto front ({len(front.on_front)})"] = f"gridtune front {study}"
+    if page:
+        steps["Pictures"] = str(page)
+    wide = max(map(len, steps)) + 1
+    return [f"{f'{what}:':<{wide}} {words}" for what, words in steps.items()]

@@ -9,7 +9,7 @@ from typing import Any
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.report.answer import comparison_rows, harm_text, heading
+from gridtune.optimize.report.answer import comparison_rows, harm_text, heading, plain
 from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, Row, texts
 from gridtune.optimize.report.numbers import SAME, metric_label, setting, settings
 from gridtune.optimize.report.pictures.axes import (
@@ -47,7 +47,7 @@ def page(front: Front) -> str:
     text = template.render(
         title=front.archive.heading,
         facts=heading(front).partition(": ")[2],
-        objectives=[metric_label(one) for one in front.objectives],
+        objectives=[metric_label(plain(one)) for one in front.objectives],
         answer=_answer(front),
         same=SAME,
         advice=[_advice(front, row) for row in some if row.advice],
@@ -68,7 +68,11 @@ def page(front: Front) -> str:
 def _answer(front: Front) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """The rows of the answer: name, title, and the text and style of each cell."""
     return [
-        (name, title, [(str(text), text.style if isinstance(text, Styled) else "") for text in row])
+        (
+            name,
+            title,
+            [(f"{value} {gap}".rstrip(), gap.style if isinstance(gap, Styled) else "") for value, gap in row],
+        )
         for name, title, row in comparison_rows(front)
     ]
 
