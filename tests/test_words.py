@@ -42,6 +42,8 @@ OF_THE_SEARCH = {
 }
 LITERAL = (  # where such a word is meant as it is said: a place, and a part of the line
     ("optimize/report/answer.py", ":.2g} points"),
+    ("optimize/explanation/words.py", ":.3g} points"),
+    ("optimize/commands/compare.py", '" points"'),
     ("optimize/report/numbers.py", '} points"'),
     ("optimize/report/progress.py", "_points"),  # in the space of objectives
     (

@@ -38,7 +38,7 @@ class Design:
         space: whose configurations they are.
         samples: number of blocks.
         block: configurations per block.
-        cube: the configurations as points of the unit cube.
+        cube: the configurations' coordinates in the unit cube.
         configurations: in the order of the design, block after block.
         seed: of the sample and of the intervals.
     """
@@ -170,7 +170,7 @@ def _morris(space: Space, samples: int, draws: np.random.Generator) -> tuple[Arr
 
 
 def _sobol(space: Space, samples: int, draws: np.random.Generator) -> Array:
-    """The points of Saltelli's sample."""
+    """Saltelli's sample."""
     from SALib.sample.sobol import sample
 
     if samples < 2 or samples & (samples - 1):
