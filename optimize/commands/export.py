@@ -38,7 +38,6 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
     Traces that lie beside the searched scenario are named in full, as the document may be kept elsewhere.
 
     Args:
-        study: that has it.
         name: letter of a recommendation, `baseline`, or a number.
         full: whether to give the configuration that a recommendation was made from, with all its changes.
 

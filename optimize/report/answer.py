@@ -39,10 +39,7 @@ def answer(
     """What a search prints when it ends.
 
     Args:
-        front: what it found.
-        width: columns of the terminal.
         study: what `gridtune front` takes; empty where nothing is kept.
-        page: the page of the front; None if it has none.
         seconds: that it took.
     """
     top = wrapped([heading(front, seconds)], width)
@@ -135,8 +132,6 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
     """What a recommendation changes, a line for each change, the most effective first, and what it harms.
 
     Args:
-        one: the recommendation.
-        width: columns of the terminal.
         most: lines that it may take, about; all if left out.
         titled: whether its title is told elsewhere.
     """
