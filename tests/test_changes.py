@@ -7,6 +7,7 @@ import pytest
 from gridtune.optimize.explanation.words import in_words, told_changes
 from gridtune.optimize.front.changes import Change, between, change, changes, gains, other_changes
 from gridtune.optimize.front.front import front
+from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.paired import Difference, difference
 from gridtune.optimize.report.recommended import changed_values
 from tests.fronts import COMPLETED, UNFAIR, archive
@@ -78,6 +79,12 @@ def test_only_objectives_that_both_configurations_have_change():
 )
 def test_a_change_in_words(gap, said):
     assert in_words(of(gap)) == said
+
+
+def test_shares_change_by_percentage_points():
+    share = Objective("unhappy_fraction", "minimize")
+    said = in_words(of(Difference(-0.2, 0.05, -0.3, -0.1, 0.99, 5), share))
+    assert said.endswith(" lower by 20 points (10 points to 30 points)")
 
 
 def test_gains_costs_what_cannot_be_told_and_what_stays_have_a_line_each():

@@ -197,6 +197,12 @@ def test_a_comparison_keeps_the_width_and_says_amounts_as_people_do(width):
     assert "±" not in basis({**paired, "rows": [asdict(row) for row in level]}, names)
 
 
+def test_differences_of_shares_are_in_percentage_points():
+    row = compared(Objective("unhappy_fraction", "minimize"), (0.1, 0.2), (0.3, 0.4), common=True)
+    made = {"a": "a", "b": "b", "kind": "runs", "paired": True, "rows": [asdict(row)]}
+    assert "+20 points" in compare_text(made, 80)
+
+
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], [True], ["1"], [[1.0]], None, 3.0])
 def test_runs_whose_metrics_are_not_as_they_were_written_are_refused(call, tmp_path, values):  # noqa: F811
     run, edited = tmp_path / "run.json", tmp_path / "edited.json"

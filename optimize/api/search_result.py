@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +12,15 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from gridtune.optimize.api.explained import Explained
-from gridtune.optimize.api.trials import optuna_study
 from gridtune.optimize.explanation.explain import explain, find_configuration
 from gridtune.optimize.front.front import Front, front
-from gridtune.optimize.records.evaluations import Archive, Failed, Value
+from gridtune.optimize.records.evaluations import Archive, Evaluation, Failed, Value
 from gridtune.optimize.report.answer import answer
 from gridtune.optimize.report.export import to_csv, to_dict
 from gridtune.optimize.report.frame import Row, frame, rows
 from gridtune.optimize.report.progress import progress_of
 from gridtune.optimize.report.tables import listed
+from gridtune.optimize.runs.trials import keep_trial, open_trials
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.reading import NUMBER
 from gridtune.scenarios.api.experiment import Scenario
@@ -128,7 +129,11 @@ class Study:
             >>> len(study.to_optuna().trials)
             4
         """
-        return optuna_study(self.settings, self.archive)
+        with open_trials(self.settings, None, self.name) as made:
+            entries: list[Evaluation | Failed] = [*self.archive.evaluations, *self.archive.failed]
+            for entry in sorted(entries, key=lambda one: one.number):
+                keep_trial(made, self.settings, entry, datetime.now())
+        return made.study
 
     def trials_dataframe(self) -> pd.DataFrame:
         """A row for each configuration in Optuna's columns: `values_…`, `params_…`, `user_attrs_…`."""

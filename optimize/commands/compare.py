@@ -97,8 +97,6 @@ def compare_text(made: Mapping[str, Any], width: int, *, every: bool = False) ->
     """What changes from one to the other, as a table, significant changes first.
 
     Args:
-        made: what `run_compare` gave.
-        width: columns of the terminal.
         every: whether to list what is equal, and all of what is not, too.
     """
     names, rows = _names(made["a"], made["b"]), made["rows"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,6 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
     Traces that lie beside the searched scenario are named in full, as the document may be kept elsewhere.
 
     Args:
-        study: that has it.
         name: letter of a recommendation, `baseline`, or a number.
         full: whether to give the configuration that a recommendation was made from, with all its changes.
 
@@ -57,9 +56,11 @@ def exported(study: Study, name: str, *, full: bool = False) -> str:
         f"({study.settings.sampler}, {len(study.archive.evaluations)} configurations)",
         *_provenance(row, values),
         f"The search ran it as `gridtune run` does with --seed {seed} --replications {replications}.",
-        *_plugins(scenario.plugins, scenario.base),
-        f"Written by gridtune {version_of('gridtune') or 'from its sources'}",
     ]
+    if scenario.plugins:
+        files = ", ".join(scenario.plugins)
+        lines.append(f"It needs {files}: keep it in {scenario.base}, or take these files along")
+    lines.append(f"Written by gridtune {version_of('gridtune') or 'from its sources'}")
     comments = "".join(f"# {escaped(line)}\n" for line in lines)
     return f"{comments}\n{tomli_w.dumps(document)}"
 
@@ -78,12 +79,10 @@ def differences(study: Study, name: str, *, full: bool = False) -> str:
     if not changes:
         return "Nothing to change: this is the baseline.\n"
     objectives = study.details.objectives if row.differences else ()
-    rows = [
-        [f"{one.path}  {change_text(one)}", *(_alone(row, one, metric) for metric in objectives)]
-        for one in changes
-    ]
+    rows = [[f"{one.path}  {change_text(one)}", *_effects(row, one, objectives)] for one in changes]
     if objectives:
-        rows.append(["all together", *(_together(row, metric) for metric in objectives)])
+        together = [change(row.differences[one.name], row.baseline(one), one) for one in objectives]
+        rows.append(["all together", *together])
     width = terminal_width()
     table = text_table(["change", *(metric_label(one, TITLE) for one in objectives)], rows, width)
     lines = wrapped(_notes(study, row, values, changes), width)
@@ -98,15 +97,11 @@ def _parameter_changes(row: Row, values: Mapping[str, Value]) -> list[ParameterC
     return [ParameterChange(path, before, after) for path, (before, after) in changed if after is not None]
 
 
-def _alone(row: Row, one: ParameterChange, metric: Objective) -> str:
-    """What a change alone does; nothing where nobody ran that."""
-    gap = one.alone.get(metric.name)
-    return "" if gap is None else relative(gap, row.baseline(metric), metric) if gap else SAME
-
-
-def _together(row: Row, metric: Objective) -> str:
-    gap = row.differences.get(metric.name)
-    return "" if gap is None else change(gap, row.baseline(metric), metric)
+def _effects(row: Row, one: ParameterChange, objectives: Sequence[Objective]) -> Iterator[str]:
+    """What a change alone does to each objective; nothing where nobody ran that."""
+    for metric in objectives:
+        gap = one.alone.get(metric.name)
+        yield "" if gap is None else relative(gap, row.baseline(metric), metric) if gap else SAME
 
 
 def _notes(
@@ -141,11 +136,6 @@ def _provenance(row: Row, values: Mapping[str, Value]) -> Iterator[str]:
     known = row.evaluation
     if known is not None and known.validated is None and row.advice is None:
         yield "Not validated: these values rest on search runs alone."
-
-
-def _plugins(plugins: Mapping[str, str], base: Path) -> Iterator[str]:
-    if plugins:
-        yield f"It needs {', '.join(plugins)}: keep it in {base}, or take these files along"
 
 
 def _located(document: Any, base: Path) -> Any:

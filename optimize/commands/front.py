@@ -70,7 +70,6 @@ def show_front(study: str, request: FrontRequest, *, skip_broken: bool = False) 
 
     Args:
         study: a search's folder, a journal file, or the URL of a storage.
-        request: what of it.
         skip_broken: whether to pass over broken lines of the table of runs.
 
     Raises:
@@ -122,7 +121,6 @@ def printed(found: Front, format: str, some: Sequence[Row] | None = None) -> str
     """A front for standard output.
 
     Args:
-        found: what to print.
         format: `table` (with what it means in words), `csv`, `json` or `latex`.
         some: the configurations to list; those on the front if left out.
     """

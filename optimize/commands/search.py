@@ -38,7 +38,6 @@ def run_search(
     """Search a scenario as the command line asks for it, and say what was found.
 
     Args:
-        scenario: what to search.
         others: further scenarios, as on the command line (see `optimize.search_space.cases.other_scenario`).
         assignments: `PATH=VALUE` for these; the first scenario has them already.
         seeds: of workloads, parted by commas.
@@ -85,7 +84,6 @@ def settings_of(subject: str, space: Space) -> list[Configuration]:
     """Settings to start from: those of a scenario, or of each configuration on a study's front.
 
     Args:
-        subject: a scenario (name, file) or a study (folder, journal file, storage URL).
         space: what is searched; everything else is passed over.
 
     Raises:

@@ -69,7 +69,6 @@ def run_sensitivity(
         asked: for scenarios only.
         objectives: metrics; those of the search or scenario if left out.
         seed: of workloads and sample, or of the bootstrap.
-        plot: picture to draw.
         out: folder for `sensitivity.json`, `sensitivity.csv` and `sensitivity.png`.
 
     Raises:
@@ -126,8 +125,6 @@ def sensitivity_text(found: Sensitivity, width: int, *, every: bool = False) -> 
     """The parameters that matter most for each objective, or all of them.
 
     Args:
-        found: the analysis.
-        width: columns of the terminal.
         every: whether to print every number of every parameter.
     """
     method = METHODS[found.method]

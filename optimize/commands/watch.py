@@ -39,12 +39,9 @@ def watch(
     """Serve the live view until Ctrl-C.
 
     Args:
-        scenario: to watch.
-        seed: of the first run.
         steps: that a whole run takes, about: the scenario is run once to see how long it lasts.
         step_length: s that a step advances; then there is no need to.
         port: to listen at; 0 for any that is free, which is taken, too, if somebody else listens there.
-        browser: whether to open a browser.
 
     Raises:
         ScenarioError: the extra is not installed, or one may not listen there.

@@ -178,14 +178,8 @@ def explain(
     """Explain a configuration of a search.
 
     Args:
-        found: front of the search.
-        settings: of the search.
         evaluation: the configuration; see `find_configuration`.
         replications: validation runs per configuration; as many as the front has if left out.
-        ablate: whether to put its settings back one by one.
-        pool: who runs the simulations.
-        progress: hears how it goes.
-        work: gives the metrics of a run to be done.
 
     Raises:
         ScenarioError: it fails on validation seeds.

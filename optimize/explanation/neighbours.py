@@ -33,12 +33,6 @@ def compared(
 ) -> tuple[tuple[Change, ...], list[str]]:
     """What happens to each objective from one configuration to another: by the posterior if it has both.
 
-    Args:
-        front: of the search.
-        start, to: the configurations.
-        runs: of both on validation seeds.
-        about: what is compared.
-
     Returns:
         The changes, and where intervals of validation runs and of the model have nothing in common, a line
         each.
@@ -128,12 +122,6 @@ def neighbourhood(
     Distances are Euclidean, each objective in shares of its range over the front. Configurations are at their
     posterior means if the Gaussian process has all of them, else at their means on validation seeds.
     Those of the front that the search has not validated are run on validation seeds now.
-
-    Args:
-        found: the front.
-        evaluation: the configuration.
-        here: the configuration on validation seeds.
-        validation: runs configurations.
     """
     others = [m for m in found.on_front if evaluation.number not in (m.evaluation.number, *m.equivalents)]
     if not others:

@@ -34,11 +34,7 @@ class ValidationRuns:
     """Runs configurations of a search, each once.
 
     Args:
-        settings: of the search.
         replications: runs per configuration and case, by the random numbers that validated the front.
-        pool: who runs the simulations.
-        progress: hears how it goes.
-        work: gives the metrics of a run to be done.
 
     Attributes:
         count: simulations done so far.

@@ -94,11 +94,6 @@ def other_changes(
     """Clear changes of metrics that are no objectives, the relatively largest first, at most `OTHERS`.
 
     Many metrics are looked at, so each must be the surer (Bonferroni).
-
-    Args:
-        objectives: not to be repeated.
-        start, to: the configurations.
-        units: of the metrics.
     """
     known = {o.name for o in objectives} | IDLE
     others = [

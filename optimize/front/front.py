@@ -153,7 +153,6 @@ def front(archive: Archive, *, resamples: int = RESAMPLES) -> Front:
     """The Pareto front of a search.
 
     Args:
-        archive: the search, with at least one objective.
         resamples: bootstrap samples behind probabilities of keeping the constraints; 0 for no probabilities.
 
     Raises:
@@ -195,12 +194,8 @@ def _by_posterior(
     """What the posterior says of each configuration that keeps the constraints; best first.
 
     Args:
-        archive: the search.
         known: the configurations that the posterior knows.
-        same: for each number those of its equals.
         chance: of being non-dominated, by number.
-        means: estimated means, by number.
-        resamples: see `front`.
     """
     able = [one for one in known if keeps(one, archive.constraints)]
     keep = {one.number for one in able}

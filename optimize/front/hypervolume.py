@@ -72,7 +72,6 @@ def hypervolume(
 
     Args:
         rows: the configurations, by what is to be minimised; see `optimize.replication.compare.costs`.
-        objectives: what is traded off.
         reference: in the units of the objectives; see `reference_point`.
     """
     import moocore

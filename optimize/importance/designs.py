@@ -134,7 +134,6 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
         method: `morris`, trajectories in which every parameter moves once, by two thirds of its range or to
             another choice; or `sobol`, two independent points and, for each parameter, the first with the
             second's value.
-        space: what is varied.
         samples: trajectories, at least 2, or base samples, a power of 2; `SAMPLES` if left out.
         seed: of random starts and orders, or of the scrambling.
 
@@ -154,7 +153,7 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
 
 
 def _morris(space: Space, samples: int, draws: np.random.Generator) -> tuple[Array, Array]:
-    """The points of trajectories, and the same with two choices of its own for each."""
+    """Trajectories, and the same with two choices of its own for each."""
     from SALib.sample.morris import sample
 
     if samples < 2:

@@ -38,9 +38,7 @@ def study_sensitivity(kept: StoredStudy, objectives: Sequence[Objective], seed: 
     Importances of an objective add up to 1. Their intervals come from a bootstrap over the evaluations.
 
     Args:
-        kept: what the search has left.
         objectives: objectives of the search, or other metrics that it kept.
-        seed: of the bootstrap.
 
     Raises:
         ScenarioError: too few evaluations, or a metric that was not kept.

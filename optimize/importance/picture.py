@@ -23,9 +23,6 @@ def draw_sensitivity(sensitivity: Sensitivity) -> Figure:
     """Bars from zero with 95 % intervals, the parameter that matters most on top.
 
     Morris: μ* as bars, σ as diamonds. Sobol: the total share as bars, the share alone as diamonds.
-
-    Args:
-        sensitivity: with at least one objective.
     """
     method = METHODS[sensitivity.method]
     basis = "Importances" if sensitivity.method == "importance" else sensitivity.method.capitalize()

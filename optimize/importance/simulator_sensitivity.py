@@ -41,16 +41,6 @@ def simulated_sensitivity(
     visits twice are simulated once. Trajectories or base samples with a configuration that fails are left
     out.
 
-    Args:
-        scenario: what is simulated.
-        plan: the design.
-        objectives: what the effects are on.
-        replications: runs per configuration.
-        seed: of the workloads.
-        pool: who runs the simulations.
-        progress: hears how it goes.
-        work: gives the metrics of a run to be done.
-
     Raises:
         ScenarioError: configurations that fail leave less than two samples.
     """
@@ -100,10 +90,7 @@ def _notes(plan: Design, failed: Sequence[Failed], count: int, left: int) -> tup
     """What failures leave of a design.
 
     Args:
-        plan: the design.
-        failed: configurations that failed.
         count: configurations in all.
-        left: blocks without failures.
     """
     counted, first = METHODS[plan.method].counted, min(failed, key=lambda one: one.number)
     where = ", ".join(f"{path} = {value}" for path, value in first.values.items())

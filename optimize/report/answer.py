@@ -5,7 +5,7 @@ At most 24 lines of 80 columns for up to four objectives.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,10 +44,7 @@ def answer(
     """What a search prints when it ends.
 
     Args:
-        front: what it found.
-        width: columns of the terminal.
         study: what `gridtune front` takes; empty where nothing is kept.
-        page: the page of the front; None if it has none.
         seconds: that it took.
     """
     top = wrapped([heading(front, seconds)], width)
@@ -112,8 +109,7 @@ def comparison_table(front: Front, width: int) -> str:
         text = text_table(["", *titles], lines, width, left=range(len(titles) + 1))
         if "\n\n" not in text:
             break
-    told = {gap for column in columns for _, gap in column}
-    return text + "".join(f"{line}\n" for line in wrapped(_legend(front, told), width))
+    return text + "".join(f"{line}\n" for line in wrapped(legend(front), width))
 
 
 def _cell(row: Row, objective: Objective) -> tuple[str, str]:
@@ -139,10 +135,11 @@ def _aligned(column: Sequence[tuple[str, str]], values: bool) -> list[str]:
     return texts
 
 
-def _legend(front: Front, told: Collection[str]) -> list[str]:
-    """What the numbers of the comparison are."""
+def legend(front: Front) -> list[str]:
+    """What the numbers of the comparison are; nothing where there are no recommendations."""
     if not front.archive.recommendations:
         return []
+    told = {gap for _, _, cells in comparison_rows(front) for _, gap in cells}
     runs = min(one.replications for one in front.archive.recommendations)
     signs = {
         f"({SAME}) no significant change": f"({SAME})" in told,
@@ -171,8 +168,6 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
     """What a recommendation changes, a line for each change, the most effective first, and what it harms.
 
     Args:
-        one: the recommendation.
-        width: columns of the terminal.
         most: lines that it may take, about; all if left out.
         titled: whether its title is told elsewhere.
     """

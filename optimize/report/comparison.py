@@ -55,7 +55,6 @@ def compared(
     """One metric in both.
 
     Args:
-        metric: which.
         first, second: values, one per replication.
         common: whether replications of the same number share random numbers.
         name: of the row; that of the metric if left out.

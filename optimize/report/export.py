@@ -21,7 +21,6 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
     """A front as data for JSON, values that are not finite as None.
 
     Args:
-        front: what to write.
         some: the configurations of `front`, in their order; those on it if left out.
     """
     archive = front.archive

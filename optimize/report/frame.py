@@ -299,7 +299,6 @@ def rows(front: Front, states: Iterable[str] = STATES) -> list[Row]:
     """The configurations in these states: baseline, recommendations, then by the first objective.
 
     Args:
-        front: whose.
         states: of `STATES`; recommended configurations are there in any state but `FAILED`.
     """
     wanted = set(states)
@@ -333,7 +332,6 @@ def frame(
     """The frame, a row for each configuration by `number`.
 
     Args:
-        front: of what study.
         some: which configurations; all if left out.
         brief: whether names, states, expected means and parameters are enough, as for pictures.
         metrics: whether to add the means of all other metrics.

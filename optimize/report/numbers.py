@@ -51,7 +51,6 @@ def metric_label(metric: Objective, width: int = 0) -> str:
     """A metric as people write it, with its unit unless its name or values say it.
 
     Args:
-        metric: which.
         width: letters after which a line is broken; 0 for one line.
     """
     known = label(metric.name)
@@ -73,7 +72,6 @@ def path_label(path: str, paths: Sequence[str], width: int = 0) -> str:
     `availability_epsilon` says it; `sdj` and `kind` do not, nor what two paths end in.
 
     Args:
-        path: of the parameter.
         paths: that it must be told from.
         width: letters after which a line is broken at a dot; 0 for one line.
     """
@@ -106,13 +104,7 @@ def with_half(value: float, half: float | None, metric: Objective) -> str:
 
 
 def change(gap: Difference, baseline: float, metric: Objective) -> str:
-    """The change against the baseline: in per cent, shares in percentage points; `SAME` if not significant.
-
-    Args:
-        gap: the paired difference.
-        baseline: the baseline's value.
-        metric: which.
-    """
+    """The change against the baseline: per cent, of shares percentage points; `SAME` if not significant."""
     if gap.verdict == "equal" or (gap.low is not None and gap.high is not None and gap.low <= 0 <= gap.high):
         return SAME
     sure = "" if gap.low is not None else f" {UNKNOWN}"

@@ -9,20 +9,20 @@ from typing import Any
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.report.answer import comparison_rows, harm_text, heading, plain
-from gridtune.optimize.report.frame import DOMINATED, INFEASIBLE, Row, texts
-from gridtune.optimize.report.numbers import SAME, metric_label, setting, settings
+from gridtune.optimize.report.answer import comparison_rows, harm_text, heading, legend, plain
+from gridtune.optimize.report.frame import texts
+from gridtune.optimize.report.numbers import metric_label, setting, settings
 from gridtune.optimize.report.pictures.axes import (
     Axis,
     configurations,
     objective_axis,
     parameter_axis,
+    shown_states,
     varied,
 )
 from gridtune.optimize.report.recommended import change_groups, changed_values, why_none
 from gridtune.optimize.report.tables import listed, statistics
 from gridtune.plain_text import escaped
-from gridtune.scenarios.results.text import Styled
 
 LISTED = 500  # rows of the table of the front at most
 PARAMETERS = 9  # axes of parameters in the parallel coordinates at most
@@ -32,9 +32,6 @@ def page(front: Front) -> str:
     """The page of a front: the answer, pictures that one can point at, the front as a table, statistics.
 
     Its security policy forbids it to load anything or to evaluate texts.
-
-    Args:
-        front: what to show; without members the page says so and has no picture.
     """
     import jinja2
     from markupsafe import Markup
@@ -48,9 +45,12 @@ def page(front: Front) -> str:
         title=front.archive.heading,
         facts=heading(front).partition(": ")[2],
         objectives=[metric_label(plain(one)) for one in front.objectives],
-        answer=_answer(front),
-        same=SAME,
-        advice=[_advice(front, row) for row in some if row.advice],
+        answer=comparison_rows(front),
+        legend=" ".join(text.strip() for text in legend(front)),
+        advice=[row.advice for row in some if row.advice],
+        change_groups=change_groups,
+        settings=settings,
+        harm_text=harm_text,
         why_none="" if front.archive.recommendations else why_none(front),
         titles=titles,
         left=left,
@@ -65,37 +65,6 @@ def page(front: Front) -> str:
     return escaped(text, "\n\t")
 
 
-def _answer(front: Front) -> list[tuple[str, str, list[tuple[str, str]]]]:
-    """The rows of the answer: name, title, and the text and style of each cell."""
-    return [
-        (
-            name,
-            title,
-            [(f"{value} {gap}".rstrip(), gap.style if isinstance(gap, Styled) else "") for value, gap in row],
-        )
-        for name, title, row in comparison_rows(front)
-    ]
-
-
-def _advice(front: Front, row: Row) -> dict[str, Any]:
-    """What a recommendation changes and harms."""
-    one = row.advice
-    assert one is not None
-    return {
-        "letter": one.letter,
-        "title": one.title,
-        "groups": [
-            {
-                "main": group.main,
-                "changes": [(each.path, *settings(each.before, each.after)) for each in group.changes],
-            }
-            for group in change_groups(one.changes)
-        ],
-        "harms": [harm_text(harm) for harm in one.harms],
-        "without": list(one.without_effect),
-    }
-
-
 def _data(front: Front) -> dict[str, Any]:
     """What the pictures draw: columns of all configurations, in the order of the frame."""
     table = configurations(front)
@@ -105,10 +74,9 @@ def _data(front: Front) -> dict[str, Any]:
     objectives = [objective_axis(table, one) for one in front.objectives]
     axes = [parameter_axis(table, path, paths) for path in reversed(differ[:PARAMETERS])]
     known = {one.number: one.values for one in front.archive.evaluations}
-    state = table["state"].astype(str).replace({INFEASIBLE: DOMINATED})
     return {
         "names": table["name"].tolist(),
-        "states": state.tolist(),
+        "states": shown_states(table).tolist(),
         "chosen": chosen.astype(int).tolist(),
         "objectives": [_axis(one, one.at) for one in objectives],
         "parameters": [_axis(one, one.shares(one.at)) for one in axes],

@@ -65,7 +65,6 @@ class Heartbeat(_Paced):
     """A plain line every 10 s at most: for logs and pipes.
 
     Args:
-        stream: where to.
         period: s between two lines, at least.
     """
 
@@ -94,11 +93,7 @@ class Heartbeat(_Paced):
 
 
 class Bar(_Paced):
-    """One live line: what is done, the time left, the best so far.
-
-    Args:
-        stream: a terminal.
-    """
+    """One live line: what is done, the time left, the best so far."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
@@ -159,9 +154,6 @@ class Volume:
 
     The reference point of the hypervolume is that of the front, which the baseline makes: so it can be
     compared with what is said of the front, and can only grow within a search.
-
-    Args:
-        objectives: what is traded off.
     """
 
     def __init__(self, objectives: Sequence[Objective]) -> None:

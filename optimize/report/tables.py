@@ -22,7 +22,6 @@ def listed(front: Front, *, every: bool = False) -> list[Row]:
     """The configurations that a table shows: baseline, recommendations, front; what equals another does not.
 
     Args:
-        front: of which study.
         every: whether also dominated, infeasible and failed ones.
     """
     found = rows(front, STATES if every else (BASELINE, ON_FRONT))
@@ -30,13 +29,7 @@ def listed(front: Front, *, every: bool = False) -> list[Row]:
 
 
 def front_text(front: Front, some: Sequence[Row], width: int) -> str:
-    """The front, what its signs mean, and what each recommendation changes.
-
-    Args:
-        front: what to show.
-        some: its rows to list.
-        width: columns of the terminal.
-    """
+    """The front, what its signs mean, and what each recommendation changes."""
     if not some:
         return "\n".join(wrapped([heading(front), why_none(front), *_nearest(front)], width)) + "\n"
     titles, cells, left = texts(front, some)

@@ -25,7 +25,6 @@ class Guard:
     The token of the address becomes a cookie, with which the page gets its scripts and opens its socket.
 
     Args:
-        app: to guard.
         port: at which it is served.
 
     Attributes:

@@ -48,8 +48,6 @@ class WatchedGrid(GridModel):
     """A grid as the controls say; the reset of SolaraViz makes a new one.
 
     Args:
-        watched: what is watched.
-        seed: of the run.
         **kwargs: what the controls show, by path.
 
     Attributes:

@@ -20,10 +20,8 @@ BARS = 60  # users that are shown one by one
 def sites(model: GridModel) -> Figure:
     """Slots and queues of all sites and servers as they fill."""
     places = occupancy(model)
-    kinds = list(dict.fromkeys(kind for job in model.record.jobs for kind in (job.kind,)))
-    colours = dict(zip(kinds, [COLOURS[k % len(COLOURS)] for k in range(len(kinds))], strict=True)) | {
-        HELD: GREY
-    }
+    kinds = list(dict.fromkeys(job.kind for job in model.record.jobs))
+    colours = {kind: COLOURS[k % len(COLOURS)] for k, kind in enumerate(kinds)} | {HELD: GREY}
     with style():
         drawing = _figure(left=0.17)
         queues, slots = drawing.subplots(1, 2, sharey=True, width_ratios=(2, 3))

@@ -92,6 +92,11 @@ def objective_axis(table: pd.DataFrame, objective: Objective) -> Axis:
     return Axis(text, values / size, falling=falling)
 
 
+def order_axis(table: pd.DataFrame) -> Axis:
+    """The numbers of the configurations."""
+    return Axis("number of the configuration", np.asarray(table.index, dtype=float))
+
+
 def parameter_axis(table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis:
     """A parameter, logarithmic where it covers orders of magnitude."""
 
@@ -143,23 +148,31 @@ LETTERED: dict[str, Any] = {"s": 120, "color": ORANGE, "edgecolors": DARK, "line
 LEGEND = {DOMINATED: "dominated", ON_FRONT: "Pareto front", BASELINE: "baseline"}
 
 
+def shown_states(table: pd.DataFrame) -> pd.Series[str]:
+    """What each configuration is drawn as."""
+    return table["state"].astype(str).replace({INFEASIBLE: DOMINATED})
+
+
+def letter(axes: Axes, name: str, x: float, y: float) -> None:
+    """The mark of a recommendation."""
+    axes.scatter([x], [y], **LETTERED)
+    axes.annotate(name, (x, y), ha="center", va="center_baseline", size=7.5, weight="bold", zorder=8)
+
+
 def scatter(axes: Axes, table: pd.DataFrame, x: Array, y: Array) -> None:
     """All configurations, each as what it is: dominated ones faint, recommendations with their letters."""
-    state = table["state"].astype(str).replace({INFEASIBLE: DOMINATED})
+    state = shown_states(table)
     for kind, look in LOOKS.items():
         of = (state == kind).to_numpy()
         axes.scatter(x[of], y[of], rasterized=bool(of.sum() > 2000), **look)
     for at, name in enumerate(table["name"]):
         if name.isalpha() and name != BASELINE and x[at] == x[at]:
-            axes.scatter([x[at]], [y[at]], **LETTERED)
-            axes.annotate(
-                name, (x[at], y[at]), ha="center", va="center_baseline", size=7.5, weight="bold", zorder=8
-            )
+            letter(axes, name, x[at], y[at])
 
 
 def handles(front: Front, table: pd.DataFrame) -> list[Artist]:
     """The legend of `scatter`."""
-    state = set(table["state"].astype(str).replace({INFEASIBLE: DOMINATED}))
+    state = set(shown_states(table))
     looks = [(LEGEND[kind], LOOKS[kind]) for kind in LOOKS if kind in state]
     looks += [(named(one), LETTERED) for one in front.archive.recommendations]
     made: list[Artist] = [

@@ -28,10 +28,6 @@ PLOTS: dict[str, tuple[Callable[[Front], Figure], str]] = {
 def draw(front: Front, kind: str = "pairs") -> Figure:
     """Draw a front.
 
-    Args:
-        front: what to draw.
-        kind: one of `PLOTS`.
-
     Raises:
         PlotError: no such kind, or the front is empty.
     """
@@ -47,7 +43,6 @@ def save(front: Front, path: Path | str) -> None:
     """Draw a front into a file: png, svg, pdf, or the page (html), which needs nothing else.
 
     Args:
-        front: what to draw.
         path: of the file. Its suffix says the format; the kind is that of `PLOTS` with which its name begins,
             `pairs` for other names.
 

@@ -16,11 +16,7 @@ from gridtune.scenarios.plots.style import BLUE
 
 
 def growth(front: Front) -> list[tuple[int, float]]:
-    """(Configurations so far, hypervolume of what is expected of these), at each growth and at the end.
-
-    Args:
-        front: whose reference point counts.
-    """
+    """(Configurations so far, hypervolume of what is expected of these), at each growth and at the end."""
     import moocore
 
     table = configurations(front).sort_index()
@@ -37,11 +33,7 @@ def growth(front: Front) -> list[tuple[int, float]]:
 
 
 def draw_history(front: Front) -> Figure:
-    """Hypervolume of what is expected of the configurations so far, as a share of the final one.
-
-    Args:
-        front: with at least one member.
-    """
+    """Hypervolume of what is expected of the configurations so far, as a share of the final one."""
     steps = growth(front)
     final = steps[-1][1] or 1.0
     drawing = style.figure(6.8, 3.9)

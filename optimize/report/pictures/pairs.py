@@ -20,6 +20,7 @@ from gridtune.optimize.report.pictures.axes import (
     handles,
     note,
     objective_axis,
+    order_axis,
     scatter,
 )
 from gridtune.scenarios.plots import style
@@ -34,14 +35,11 @@ def draw_pairs(front: Front) -> Figure:
 
     What is better than the baseline in both objectives is shaded. The axes show the front, the baseline and
     what lies near: configurations far from both may lie outside.
-
-    Args:
-        front: with at least one member.
     """
     table = configurations(front)
     axes_of = [objective_axis(table, one) for one in front.objectives]
     if len(axes_of) == 1:
-        axes_of = [Axis("number of the configuration", np.asarray(table.index, dtype=float)), *axes_of]
+        axes_of = [order_axis(table), *axes_of]
     count = len(axes_of) - 1
     side = 3.2 if count <= 2 else 2.5
     drawing = style.figure(max(6.8, side * count + 0.6), max(4.4, side * count + 0.5))

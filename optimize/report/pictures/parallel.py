@@ -13,9 +13,9 @@ from gridtune.optimize.report.frame import BASELINE
 from gridtune.optimize.report.numbers import folded
 from gridtune.optimize.report.pictures.axes import (
     LEGEND,
-    LETTERED,
     Axis,
     configurations,
+    letter,
     named,
     note,
     objective_axis,
@@ -41,9 +41,6 @@ def draw_parallel(front: Front) -> Figure:
 
     On the axes of objectives up is better. A parameter that does not exist is a gap. Of the front at most 60
     configurations are drawn, evenly spaced along the first objective; baseline and recommendations always.
-
-    Args:
-        front: with at least one member.
     """
     whole = configurations(front)
     special = whole["name"].str.isalpha()
@@ -65,9 +62,7 @@ def draw_parallel(front: Front) -> Figure:
             look["linestyle"] = "-" if name == BASELINE else _dashes(name)
         axes.plot(range(len(columns)), heights, marker="o", **look)
         if name.isalpha() and name != BASELINE:
-            axes.scatter([len(columns) - 1], heights[-1:], **LETTERED)
-            place = len(columns) - 1, heights[-1]
-            axes.annotate(name, place, ha="center", va="center_baseline", size=7.5, weight="bold", zorder=8)
+            letter(axes, name, len(columns) - 1, heights[-1])
     _scales(axes, columns, len(front.objectives))
     _legend(axes, front)
     left = f"; {PARAMETERS} of {len(every)} parameters that differ" if len(every) > PARAMETERS else ""

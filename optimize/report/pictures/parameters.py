@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
@@ -17,6 +16,7 @@ from gridtune.optimize.report.pictures.axes import (
     handles,
     note,
     objective_axis,
+    order_axis,
     parameter_axis,
     scatter,
     varied,
@@ -33,16 +33,12 @@ GOLDEN = 0.6180339887
 
 
 def draw_parameters(front: Front) -> Figure:
-    """A panel per objective and parameter: all configurations in which the parameter exists.
-
-    Args:
-        front: with at least one member.
-    """
+    """A panel per objective and parameter: all configurations in which the parameter exists."""
     table = configurations(front)
     every = varied(table, front)
     paths = every[:MOST]
     rows = [objective_axis(table, one) for one in front.objectives]
-    columns = [parameter_axis(table, path, every) for path in paths] or [_order(front)]
+    columns = [parameter_axis(table, path, every) for path in paths] or [order_axis(table)]
     drawing = style.figure(max(6.8, 1.9 * len(columns) + 0.9), 1.75 * len(rows) + 1.7)
     grid = drawing.add_gridspec(len(rows), len(columns))
     shown = table["on_front"].to_numpy(dtype=bool) | table["name"].str.isalpha().to_numpy(dtype=bool)
@@ -59,11 +55,6 @@ def draw_parameters(front: Front) -> Figure:
     left = f"; the {len(paths)} of {len(every)} parameters that matter most" if len(every) > MOST else ""
     style.title(drawing, f"{front.archive.heading}: objectives by parameter", note(front) + left)
     return drawing
-
-
-def _order(front: Front) -> Axis:
-    """What there is where no parameter varies: the numbers."""
-    return Axis("number of the configuration", np.asarray(configurations(front).index, dtype=float))
 
 
 def _spread(axis: Axis, numbers: Array) -> Array:
