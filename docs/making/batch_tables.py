@@ -1,4 +1,4 @@
-"""Tables of docs/systems/batch.md: what calibration gives for real logs, and what a search finds on them."""
+"""Tables of real logs: what calibration gives, what searches find, whether it holds, how long it takes."""
 
 from __future__ import annotations
 
@@ -129,3 +129,30 @@ def _interval(mine: list[float], theirs: list[float]) -> str:
 
 def _short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def held_out_table(rows: list[dict[str, Any]]) -> str:
+    """A row for each recommendation: what later weeks say of it."""
+    lines = [
+        "| log | seed | | mean slow-down | longest wait, h | metrics that are worse | of them not named |",
+        "|---|---:|---|---:|---:|---:|---|",
+    ]
+    for row in sorted(rows, key=lambda row: (row["log"], row["seed"])):
+        head = f"| {row['log']} | {row['seed']} |"
+        if not row["recommendations"]:
+            lines.append(f"{head} none | | | | |")
+        for one in row["recommendations"]:
+            slow = " -> ".join(f"{value:.3g}" for value in one["slowdown"])
+            longest = " -> ".join(f"{value / 3600:.3g}" for value in one["longest"])
+            unsaid = ", ".join(f"`{name}` {100 * (ratio - 1):.0f} %" for name, ratio in one["unsaid"].items())
+            worse = f"{one['harms']} of {one['statements']}"
+            lines.append(f"{head} {one['letter']} | {slow} | {longest} | {worse} | {unsaid or 'none'} |")
+    return "\n".join(lines)
+
+
+def my_log_table(rows: list[dict[str, Any]]) -> str:
+    """The commands of the page for administrators, and how long each took."""
+    lines = ["| command | seconds | CPU seconds |", "|---|---:|---:|"]
+    lines += [f"| `{row['command']}` | {row['seconds']:.0f} | {row['cpu']:.0f} |" for row in rows]
+    wall, cpu = (sum(row[name] for row in rows) for name in ("seconds", "cpu"))
+    return "\n".join([*lines, f"| all | {wall:.0f} | {cpu:.0f} |"])

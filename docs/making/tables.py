@@ -138,7 +138,9 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "systems/batch.md": {
         "calibrated": batch_tables.calibrated_table,
         "batch_search": batch_tables.search_table,
+        "held_out": batch_tables.held_out_table,
     },
+    "my-log.md": {"my_log": batch_tables.my_log_table},
     "performance.md": {
         "peers": speed_tables.peers_table,
         "profile_shares": speed_tables.shares_table,
