@@ -68,6 +68,7 @@ def test_a_run_has_the_numbers_of_the_command_line(result):
         result["complete"]
 
 
+@pytest.mark.long
 def test_notes_go_to_standard_error_on_the_command_line_alone(capfd):
     replay = gt.load("batch/replay").run(tables=False)
     assert capfd.readouterr() == ("", "")
@@ -179,6 +180,7 @@ def test_a_sweep_has_the_numbers_of_the_command_line(tmp_path):
     assert len(made.plot(["completed"]).axes) == 1
 
 
+@pytest.mark.long
 def test_a_search_has_the_numbers_of_the_command_line(study):
     words = [
         "search",

@@ -116,6 +116,7 @@ def test_a_search_that_ends_by_runs_goes_on_to_the_same_end(tmp_path):
     assert rest == count - 50
 
 
+@pytest.mark.long
 def test_time_ends_a_search(monkeypatch):
     now = [0.0]
 

@@ -121,6 +121,7 @@ def test_a_smaller_site_and_a_quota_are_found(log_of, tmp_path):
     assert not baseline_of(made, space).notes
 
 
+@pytest.mark.long
 def test_what_it_takes_to_start_is_no_quota(log_of):
     found = calibrate(str(log_of("easy", start_overhead=30.0)))
     assert found.values == {"site.cluster.policy": "easy", "site.cluster.start_overhead": 30.0}
@@ -184,6 +185,7 @@ def calibrated_as(values):
     return fit.Calibration(["embedded"], 9, 6, 4, [128], True, (1.0, 1.0), tried, tried, likeness, 1, {})
 
 
+@pytest.mark.long
 def test_the_command_writes_a_scenario_that_runs(log_of, tmp_path):
     log, out = log_of("conservative"), tmp_path / "mine.toml"
     arguments = ["calibrate", str(log), "--last", "420", "--out", str(out)]

@@ -57,6 +57,7 @@ def test_what_a_missing_log_leaves_out_is_said(tmp_path, monkeypatch):
     assert [line for line in remarks(made) if "left out: batcigri/log" in line and cigri.FILE in line]
 
 
+@pytest.mark.long
 def test_the_picture_shows_the_real_signals_and_those_simulated(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GRIDTUNE_DATA", str(tmp_path))

@@ -128,6 +128,7 @@ def test_results_on_disk_repeat_the_run(tmp_path):
     assert json.loads(again.stdout)["metrics"] == metrics
 
 
+@pytest.mark.long
 def test_replications_are_told_apart_and_do_not_depend_on_the_number_of_workers(tmp_path):
     made = []
     for jobs in (1, 2):
@@ -224,6 +225,7 @@ def test_breaks_in_names_and_paths_stay_in_one_line(tmp_path):
     assert len(gridtune("run", "no\nfile.toml").stderr.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_lists_are_json_on_demand():
     listed = json.loads(gridtune("scenarios", "--format", "json").stdout)
     assert all(row.keys() == {"name", "title", "source"} for row in listed)
@@ -257,6 +259,7 @@ def test_reproduce_draws_figures_and_exits_with_the_verdict(tmp_path):
     assert (tmp_path / "out" / "figure-6.png").stat().st_size > 10_000
 
 
+@pytest.mark.long
 def test_identify_prints_plant_and_gains():
     result = gridtune("identify", "cigri/file-system", "--format", "json")
     made = json.loads(result.stdout)

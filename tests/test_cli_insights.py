@@ -22,6 +22,7 @@ def study(tmp_path_factory):
     return out, json.loads(result.stdout)
 
 
+@pytest.mark.long
 def test_sensitivity_of_a_scenario_leaves_numbers_and_a_picture(tmp_path):
     out = tmp_path / "out"
     result = gridtune(

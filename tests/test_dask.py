@@ -203,6 +203,7 @@ def test_the_command_line_runs_on_a_cluster(cluster):
     assert json.loads(there.stdout) == json.loads(here.stdout)
 
 
+@pytest.mark.long
 def test_runs_and_sweeps_use_the_cluster_too(scenario, cluster, tmp_path):
     address = scaled(cluster, 2)
     mine = Scenario.of(scenario)
@@ -212,6 +213,7 @@ def test_runs_and_sweeps_use_the_cluster_too(scenario, cluster, tmp_path):
     assert there.to_dict() == sweep(mine, ["sed.speed=1,2"], replications=3).to_dict()
 
 
+@pytest.mark.long
 def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, monkeypatch):
     address = scaled(cluster, 2)
     with dask_pool(address, [scenario]) as pool:

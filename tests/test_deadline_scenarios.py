@@ -52,6 +52,7 @@ def test_on_servers_of_different_speeds_priorities_and_fallback_gain_too():
     assert executed("deadline/fig4b", **mixed) > without
 
 
+@pytest.mark.long
 def test_sizes_over_many_decades_reverse_the_gain_of_fallback():
     values = {"workload__count": 2000}
     without = executed("deadline/wide-sizes", **values, agent__routing__fallback="none")
@@ -81,6 +82,7 @@ def test_a_server_keeps_its_course_whoever_else_there_is():
     assert len({tuple(course) for course in many}) == 5
 
 
+@pytest.mark.long
 def test_correction_brings_biased_forecasts_back_to_the_truth():
     ratio = {}
     for correction in ("none", "average", "listing"):

@@ -45,6 +45,7 @@ def test_ethic_clients_with_regular_arrivals(seed):
     assert made["unfairness"] <= 0.15
 
 
+@pytest.mark.long
 def test_scalability():
     made = metrics("diet/scalability")
     assert 13500 <= made["completed"] <= 13800

@@ -191,6 +191,7 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
         assert bool(better) == any(objective.name in one.better_in for one in around.neighbours)
 
 
+@pytest.mark.long
 def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
     on_front = {m.evaluation.number for m in front(kept.archive).members}
@@ -293,6 +294,7 @@ def test_a_configuration_that_fails_is_an_error(kept):
         explained(kept, some_configuration(kept), work=all_fail)
 
 
+@pytest.mark.long
 def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
     kept = searched(tmp_path, seeds=[1, 2], require=["unfairness<=2"])
     found = explained(kept, some_configuration(kept))

@@ -57,6 +57,7 @@ def test_the_example_ends_where_the_paper_says(tmp_path):
     assert len(stars) == 5
 
 
+@pytest.mark.long
 def test_no_table_takes_the_place_of_what_a_figure_shows(tmp_path):
     made = run_paper("batcigri/controllers", 1, 1, 1, tmp_path / "out", quick=True)
     for figure in map(Path, made["figures"]):

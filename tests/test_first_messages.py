@@ -60,6 +60,7 @@ def replayed(tmp_path):
     return run
 
 
+@pytest.mark.long
 def test_a_log_is_introduced_in_one_line_and_all_is_said_on_request(replayed):
     origin, refused = replayed().stderr.splitlines()
     assert origin.endswith("site.swf (2 notes on how its replay differs: -v)")

@@ -139,6 +139,7 @@ def _search(**options):
     return search(SCENARIO, **{"budget": 3, "vary": VARY, "work": toy, **options})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [JOURNAL, TABLE])
 def test_no_search_changes_a_file_of_its_folder_that_no_search_has_made(tmp_path, kind, name):
@@ -188,6 +189,7 @@ def test_all_that_commands_write_is_known_to_be_theirs(tmp_path):
     assert names - {FOLDER, JOURNAL, f"{JOURNAL}.writer"} <= RESULTS
 
 
+@pytest.mark.long
 def test_a_study_in_a_database_whose_making_fails_is_made_by_the_next_search(tmp_path):
     """The last that is said of it cannot be written."""
     path = tmp_path / "studies.db"

@@ -131,6 +131,7 @@ def test_the_excess_of_the_searched_volume_is_noise():
     assert (found.hypervolume_searched, found.hypervolume) == pytest.approx((2.2, 1.2))
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=25))
 def test_the_history_never_falls_and_ends_at_the_volume_of_the_front(outcomes):
@@ -155,6 +156,7 @@ def test_configurations_with_different_numbers_of_replications_are_compared_on_t
     assert chances == [0.0, 1.0, 0.0]
 
 
+@pytest.mark.long
 def test_further_replications_make_a_probability_surer():
     draw = np.random.default_rng(5)
     few = tuple(draw.normal(0.6, 1, size=4))

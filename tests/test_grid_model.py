@@ -126,6 +126,7 @@ def test_models_that_nobody_closes_are_freed():
     assert [ref() for ref in kept] == [None] * 3
 
 
+@pytest.mark.long
 def test_what_a_run_leaves_behind_does_not_hold_its_grid():
     gc.collect()
     before = len([one for one in gc.get_objects() if isinstance(one, Grid)])

@@ -123,6 +123,7 @@ def test_premium_jobs_start_and_end_as_if_nobody_harvested(policy, works, tasks,
     assert mine == [(job.submit, job.start, job.end) for job in crowded.record.jobs if job.kind == "premium"]
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(
     works=premium_works,
@@ -414,6 +415,7 @@ def test_what_makes_no_sense_is_refused(values, message):
         load("cigri/batcigri").override(values)
 
 
+@pytest.mark.long
 def test_the_holes_of_a_real_cluster_are_harvested_unseen():
     try:
         find_trace("UniLu-Gaia-2014-2.swf.gz")

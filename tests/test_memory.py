@@ -30,6 +30,7 @@ def test_five_hundred_runs_do_not_grow_the_process():
     assert resident() - before < 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["batch/replay", "dirac/search", "diet/day-regular", "deadline/search"])
 def test_what_a_run_made_is_freed_without_the_garbage_collector(name):
     scenario = load(name)
@@ -52,6 +53,7 @@ def test_what_a_run_made_is_freed_without_the_garbage_collector(name):
     assert min(left() for _ in range(3)) < 0.1
 
 
+@pytest.mark.long
 def test_commands_work_in_4_gb_of_address_space(tmp_path):
     """Those that no other test starts so: all that tests start as processes have no more."""
     made, trace = tmp_path / "run", tmp_path / "log.swf"

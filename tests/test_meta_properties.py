@@ -14,6 +14,7 @@ def held_at_once(spans):
     return most_at_once((start, end, 1) for start, end in spans)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "extra"), KINDS)
 @settings(deadline=None, max_examples=60)
 @given(world=worlds())

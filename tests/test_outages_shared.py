@@ -25,6 +25,7 @@ from gridtune.scenarios.document.scenario import Scenario
 from tests.test_outages import lives
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=150)
 @given(life=lives(), grace=st.sampled_from([0.0, 3.0]), round_length=st.sampled_from([0.0, 2.0]))
 def test_best_effort_jobs_make_way_for_whatever_happens_to_nodes(life, grace, round_length):
@@ -136,6 +137,7 @@ def test_a_job_on_a_shared_node_that_fails_is_offered_again():
     assert grid.record.measures["unavailable"]() == 26.0
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=100)
 @given(life=lives(), requeues=st.sampled_from([0.0, 1.0, 99.0]))
 def test_jobs_on_shared_processors_are_done_or_counted_and_never_on_a_node_that_is_lost(life, requeues):

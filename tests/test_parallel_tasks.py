@@ -40,6 +40,7 @@ def test_what_fits_somewhere_is_done_once_and_no_slot_holds_two(kind, extra, wor
         assert (site.running, site.free) == (0, count)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=80)
 @given(world=worlds(most_slots=6, widest=7), mode=st.sampled_from(["run-once", "filling"]))
 def test_pilots_hold_what_their_tasks_take_and_the_rest_is_idle(world, mode):

@@ -111,6 +111,7 @@ def test_an_end_and_a_start_at_one_instant_share_a_lane():
     assert [(box.lane, box.lanes) for box in pack(run.executions)] == [(0, 1), (0, 1)]
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9), st.integers(1, 4)), min_size=1, max_size=30))
 def test_packed_executions_never_overlap_and_hold_what_they_need(rows):

@@ -107,6 +107,7 @@ def test_the_nearest_deadline_goes_first_within_a_user_and_among_users():
         assert [job.start for job in grid.record.jobs] == [50.0, 20.0, 40.0, 0.0, 10.0, 30.0]
 
 
+@pytest.mark.long
 def test_earliest_deadline_first_misses_fewest_deadlines():
     missed = {
         kind: simulate(load("egee/portal-deadlines").override({"portal.arbitration": kind})).metrics[

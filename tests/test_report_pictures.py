@@ -36,6 +36,7 @@ def drawn(drawing):
     return drawing.canvas.get_renderer()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", PLOTS)
 def test_every_picture_fits_a_page_and_cuts_no_text(found, kind):
     drawing = draw(found, kind)
@@ -56,6 +57,7 @@ def test_every_picture_fits_a_page_and_cuts_no_text(found, kind):
                 assert box.y0 >= whole.y0 - 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["pairs", "parallel", "parameters"])
 def test_recommendations_are_lettered_and_legends_have_four_words_at_most(found, kind):
     drawing = draw(found, kind)
@@ -66,6 +68,7 @@ def test_recommendations_are_lettered_and_legends_have_four_words_at_most(found,
     assert all(len(entry.split()) <= 4 for entry in entries)
 
 
+@pytest.mark.long
 def test_parameters_has_the_six_that_matter(found):
     made = []
     draw_ = np.random.default_rng(1)
@@ -167,6 +170,7 @@ def test_a_page_without_a_front_says_why():
     assert 'id="data"' not in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [(), ("--blink-settings=preferredColorScheme=0",)])
 def test_the_script_draws_in_a_browser_without_an_error(found, tmp_path, options):
     save(found, tmp_path / PAGE)

@@ -149,6 +149,7 @@ def test_generations_grow_with_the_budget():
     assert all(size % 2 == 0 for size in sizes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
 def test_ties_in_every_objective_are_borne(name):
     sampler = samplers()[name](SPACE, OBJECTIVES, 1, 8)
@@ -193,6 +194,7 @@ def test_constraints_leave_proposals_repeatable_and_draw_them_to_what_is_feasibl
     assert late > free
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
 def test_a_search_where_nothing_is_feasible_is_borne(name):
     sampler = samplers()[name](SPACE, OBJECTIVES, 3, 8)

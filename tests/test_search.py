@@ -111,6 +111,7 @@ def test_an_exhausted_space_ends_the_search_with_a_note(scenario, sampler):
     assert result.notes[-1] == "note: the space has only 16 configurations; all of them are evaluated"
 
 
+@pytest.mark.long
 def test_a_sampler_without_new_ideas_is_replaced(scenario):
     vary = ["sed.speed=1.0,2.0", "client.n_submit=3:60"]
     result = run(scenario, vary=vary, budget=80, sampler="nsga2", batch=4)

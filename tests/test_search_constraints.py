@@ -46,6 +46,7 @@ def broken(archive):
     return [e.number for e in archive.evaluations if e.objectives["unfairness"].mean > 0.6]
 
 
+@pytest.mark.long
 def test_what_breaks_a_constraint_is_kept_but_never_on_the_front(scenario):
     free, held = (
         run(scenario, sampler="random").archive,
@@ -165,6 +166,7 @@ def test_a_search_that_finds_nothing_feasible_names_what_came_nearest(scenario):
     assert made["least_violating"][0]["constraints"]["completed>=1"]["holds"] is True
 
 
+@pytest.mark.long
 def test_optuna_sees_the_constraints(scenario, tmp_path):
     archive = run(scenario, out=tmp_path, require=FAIR).archive
     backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / JOURNAL))

@@ -109,6 +109,7 @@ def test_traces_are_read_or_refused(tmp_path, rng, suffix, tail):
     refused(lambda: summary_lines(summarise(find_trace(str(path)))))
 
 
+@pytest.mark.long
 @fuzzed
 @given(dice, values, st.booleans())
 def test_manifests_are_taken_or_refused(tmp_path, rng, value, whole):

@@ -177,6 +177,7 @@ def test_the_dashboard_shows_it(where):
     assert [trial["datetime_start"] for trial in shown["trials"]][1].startswith("2026-03-01T12:00:01")
 
 
+@pytest.mark.long
 def test_a_resumed_study_has_what_was_there_and_writes_no_configuration_twice(where):
     with opened(where) as study:
         fill(study, range(3))
@@ -194,6 +195,7 @@ def test_a_resumed_study_has_what_was_there_and_writes_no_configuration_twice(wh
     assert [trial.number for trial in from_optuna(where).trials] == list(range(5))
 
 
+@pytest.mark.long
 def test_a_study_is_not_continued_or_written_over_by_accident(where):
     with opened(where) as study:
         fill(study, range(2))
@@ -225,6 +227,7 @@ def test_a_deleted_study_leaves_no_runs_to_the_next_of_its_name(where):
     assert read_study(where).runs == tuple(runs(7))
 
 
+@pytest.mark.long
 def test_trials_of_others_are_no_configurations_of_the_search(where):
     with opened(where) as study:
         fill(study, range(2))

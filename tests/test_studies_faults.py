@@ -103,6 +103,7 @@ def test_a_broken_line_of_a_journal_is_named_and_passed_over_on_request(journal,
     assert found.notes == (f"note: {journal}: line 5 is broken and was passed over",)
 
 
+@pytest.mark.long
 def test_any_end_that_a_kill_leaves_is_read_and_gone_on_with(journal):
     """At every length of both files, the last line that is whole counts, and nothing is said."""
     folder = journal.parent

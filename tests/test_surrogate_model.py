@@ -182,6 +182,7 @@ def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_nois
     assert np.corrcoef(draws, noise)[0, 1] == pytest.approx(1.0)
 
 
+@pytest.mark.long
 def test_the_information_is_the_variance_of_the_slopes_of_the_misfit_and_the_prior():
     noise = np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
     shapes = np.exp(-0.5 / REACH**2 * SQUARES)

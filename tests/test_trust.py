@@ -256,6 +256,7 @@ def test_a_run_is_repeated_with_the_plugin_that_it_had(call, tmp_path):  # noqa:
     refused(call("validate", "out/manifest.json", "--allow-plugins"), "mine.py: changed since this was run")
 
 
+@pytest.mark.long
 def test_a_study_is_read_without_its_plugin_and_goes_on_only_with_it(call, tmp_path):  # noqa: F811
     mine = write(tmp_path)
     search = ["search", mine, "--budget", "3", "--jobs", "2", "--sampler", "random", "--out", "out"]
