@@ -6,7 +6,7 @@ Configurations that the posterior has are compared by it, as on the front, all o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ class Neighbour:
     number: int
     better_in: tuple[str, ...]
     worse_in: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...] = field(repr=False)
     differs: tuple[tuple[str, Value | None, Value | None], ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -107,10 +107,10 @@ class Neighbourhood:
             each.
     """
 
-    dominators: tuple[Neighbour, ...] = ()
+    dominators: tuple[Neighbour, ...] = field(default=(), repr=False)
     dominated_by: tuple[int, ...] = ()
     dominated_in_search: tuple[int, ...] = ()
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[Neighbour, ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = ()
 
 
