@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gridtune.optimize.inference.gaussian_process import posterior_means
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import non_dominated
@@ -58,7 +60,6 @@ class Convergence:
     def _volumes(self, known: Sequence[Evaluation], early: int) -> tuple[float, float]:
         """Hypervolume of the first configurations and of all, by what is expected of them."""
         import moocore
-        import numpy as np
 
         settings = self._evaluator.settings
         values = posterior_means(known, settings.objectives)

@@ -12,7 +12,6 @@ from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.runs.table import Entry
 from gridtune.optimize.search_space.constraints import excesses
-from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.study import OpenStudy, open_study
@@ -32,7 +31,7 @@ def open_trials(
         name,
         settings.as_json(),
         {one.name: one.direction for one in settings.objectives},
-        {parameter.path: distribution(parameter) for parameter in settings.space},
+        {parameter.path: parameter.distribution() for parameter in settings.space},
         resume=resume,
     )
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
+from typing import TYPE_CHECKING
 
 from gridtune.optimize.records.evaluations import Value
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,16 @@ class Parameter:
     def values(self) -> Sequence[Value]:
         """All values it can take; a continuous range has none to list."""
         return self.choices or (range(int(self.low), int(self.high) + 1) if self.whole else ())
+
+    def distribution(self) -> BaseDistribution:
+        """Its values in Optuna's terms."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+        if self.choices:
+            return CategoricalDistribution(self.choices)
+        if self.whole:
+            return IntDistribution(int(self.low), int(self.high), log=self.log)
+        return FloatDistribution(self.low, self.high, log=self.log)
 
     def exists(self, configuration: Mapping[str, Value]) -> bool:
         """Whether its conditions hold at a configuration that has values for the parameters before it."""
