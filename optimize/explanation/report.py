@@ -9,8 +9,8 @@ from gridtune.optimize.explanation.explain import Explanation, Setting
 from gridtune.optimize.explanation.neighbours import Neighbour
 from gridtune.optimize.front.against_baseline import baseline_chance, in_words, told_changes
 from gridtune.optimize.front.number_format import cell, estimated, spoken
+from gridtune.optimize.records.difference import INTERVAL
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.replication.paired import INTERVAL
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from math import inf, isfinite
 
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Objective
@@ -26,7 +27,11 @@ def evaluated(
         first: number of the first replication.
     """
     cases = settings.run_in
-    summaries = [summarise(replications) for replications in runs]
+    # Without units, which only the runs done now would have.
+    summaries = [
+        {name: replace(one, unit="") for name, one in summarise(replications).items()}
+        for replications in runs
+    ]
     watched = [settings.watched(_in_all(replications)) for replications in runs]
     for case, summary, names in zip(cases, summaries, watched, strict=True):
         fault = _fault(summary, names, first)

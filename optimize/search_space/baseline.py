@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
-from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.parameter import Parameter, same
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
@@ -31,12 +31,12 @@ class Baseline:
 
     def as_json(self) -> dict[str, Any]:
         """For storing."""
-        return {"configuration": self.configuration, "values": self.values, "notes": list(self.notes)}
+        return asdict(self)
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Baseline:
         """What `as_json` has described."""
-        return cls(dict(stored["configuration"]), dict(stored["values"]), tuple(stored["notes"]))
+        return cls(**{**stored, "notes": tuple(stored["notes"])})
 
 
 def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Baseline:
@@ -62,7 +62,7 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
             continue
         fitting = fitted(parameter, value)
         if fitting is None:
-            notes.append(f"{parameter.path} is {value}, outside of what is searched ({_range(parameter)})")
+            notes.append(f"{parameter.path} is {value}, outside of what is searched ({parameter.allowed})")
             values[parameter.path] = value
         else:
             values[parameter.path] = configuration[parameter.path] = fitting
@@ -78,12 +78,7 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
 def fitted(parameter: Parameter, value: Value) -> Value | None:
     """A value as a parameter takes it; None if it does not."""
     if parameter.choices:
-        same = (
-            one
-            for one in parameter.choices
-            if one == value and isinstance(one, bool) == isinstance(value, bool)
-        )
-        return next(same, None)
+        return next((one for one in parameter.choices if same(one, value)), None)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not parameter.low <= value <= parameter.high or (parameter.whole and value != round(value)):
@@ -125,13 +120,9 @@ def _completed(
             value = parameter.at(0.5)
         fitting = fitted(parameter, value)
         if fitting is None:
-            return f"{where}: {parameter.path} is {value}, outside of {_range(parameter)}; left out"
+            return f"{where}: {parameter.path} is {value}, outside of {parameter.allowed}; left out"
         configuration[parameter.path] = fitting
     return configuration
-
-
-def _range(parameter: Parameter) -> str:
-    return str(parameter).removeprefix(f"{parameter.path}: ").partition(", when ")[0]
 
 
 def _unchanged(scenario: Scenario, configuration: Configuration) -> bool:

@@ -169,7 +169,7 @@ def check_paths(space: Space, scenario: Scenario) -> list[str]:
 
 
 def _has(scenario: Scenario, path: str) -> bool:
-    """Whether the table that a path begins with stands in the scenario, rather than would be made by it."""
+    """Whether the table that a path begins with is there, rather than would be made by setting it."""
     name, inner, _ = path.partition(".")
     return not inner or getattr(scenario.spec, name, ()) not in (None, [])
 
