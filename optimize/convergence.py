@@ -25,9 +25,6 @@ class Convergence:
     both by the posterior means of all runs so far: maxima of observed values grow for ever, by noise.
     The search has converged when that is less than `TOLERANCE` more.
 
-    Args:
-        evaluator: knows what is known.
-
     Attributes:
         reason: why the search may end, once it may.
 

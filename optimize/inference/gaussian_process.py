@@ -70,12 +70,7 @@ def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) 
 
 
 def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
-    """Positions of the configurations that may be on the front, at most `JOINT`: layer after layer.
-
-    Args:
-        runs: see `runs_of`.
-        always: positions of configurations that are among them anyway.
-    """
+    """Positions of the configurations that may be on the front, at most `JOINT`, and some that always are."""
     means = _adjusted_means(runs)
     chosen = set(always)
     left = [at for at in range(len(means)) if at not in chosen]
@@ -143,12 +138,7 @@ def fit(
 
 
 def _independent(alike: Array, sizes: Array) -> Array:
-    """Covariance of noise that no two configurations share, (quantities x configurations) squared.
-
-    Args:
-        alike: its correlation in two quantities.
-        sizes: its standard deviations, configurations x quantities.
-    """
+    """Covariance of noise that no two configurations share, (quantities x configurations) squared."""
     configurations, quantities = sizes.shape
     found = np.zeros((quantities, configurations, quantities, configurations))
     here = np.arange(configurations)

@@ -32,13 +32,7 @@ class NoisySurrogate:
 
     @classmethod
     def of(cls, apart: Distances, values: Array, seed: int) -> NoisySurrogate:
-        """By maximum likelihood, noise included.
-
-        Args:
-            apart: distances of the configurations.
-            values: observed, configurations x quantities.
-            seed: of the choice of configurations to learn from where there are many.
-        """
+        """By maximum likelihood, noise included."""
         axes = principal_axes(values)
         return cls(axes, [fitted(apart, column, seed) for column in (values @ axes.T).T])
 

@@ -52,13 +52,7 @@ class StudyPosterior:
         return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
 
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
-        """What changes from one configuration to another in an objective, in its unit.
-
-        Args:
-            to, start: numbers of the configurations.
-            objective: one of the search's.
-            pairs: replications that both have; for what is told of it.
-        """
+        """What changes from one configuration to another in an objective, in its unit."""
         column = self._objectives.index(objective)
         sign = float(signs([objective])[0])
         posterior, a, b = self._posterior, self._at[to], self._at[start]

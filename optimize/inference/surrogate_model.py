@@ -133,13 +133,7 @@ class Fitted:
 
 
 def fitted(apart: Distances, values: Array, seed: int) -> Fitted:
-    """A surrogate of a quantity and its noise by maximum likelihood.
-
-    Args:
-        apart: how far configurations are from each other.
-        values: what each configuration gave.
-        seed: of the choice of configurations to learn from where there are many.
-    """
+    """A surrogate of a quantity and its noise by maximum likelihood."""
     known = 1e-9 * (float(values.var()) or 1.0) * np.eye(len(values))
     mean, sizes = _learned(apart, values, known, seed)
     return Fitted(mean, sizes[0])

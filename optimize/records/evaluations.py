@@ -206,11 +206,6 @@ class Archive:
         return self.scenario if said else f"{self.scenario}, study {self.study}"
 
     @property
-    def each(self) -> str:
-        """Replications of an evaluation, in words."""
-        return f"{self.replications} replication{'s' if self.replications > 1 else ''} each"
-
-    @property
     def runs(self) -> int:
         """Runs on the seeds of the search behind all evaluations."""
         return sum(evaluation.replications for evaluation in self.evaluations)

@@ -99,12 +99,7 @@ def signs(objectives: Sequence[Objective]) -> Array:
 
 
 def level(values: Array, steps: Sequence[float] = ()) -> Array:
-    """The values (configurations x objectives) rounded to a step, or to 1e-12 of the largest, in each column.
-
-    Args:
-        values: what is rounded.
-        steps: of each column; 0 for none.
-    """
+    """Values (configurations x objectives) rounded to each column's step, or to 1e-12 of its largest."""
     if not values.size:
         return values
     size = np.abs(values).max(axis=0)

@@ -18,13 +18,6 @@ def evaluated(
     """The evaluation of a configuration; failed if an objective or constraint is not finite in a run.
 
     An objective sums up the cases replication by replication, so that its standard error is that of the sum.
-
-    Args:
-        number: of its trial.
-        values: what was set, by path.
-        runs: metrics by case of the settings, then by replication.
-        settings: what is traded off and constrained, and how cases are summed up.
-        first: number of the first replication.
     """
     cases = settings.run_in
     # Without units, which only the runs done now would have.

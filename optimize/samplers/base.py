@@ -84,11 +84,6 @@ class Sampler(ABC):
         """Learn from configurations that it has not proposed; called before the first `tell`, at most once.
 
         A sampler that does not override it proposes as if they were unknown.
-
-        Args:
-            configurations: of the space.
-            results: see `tell`.
-            excesses: see `learn`.
         """
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:

@@ -44,11 +44,6 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
 
     It is one if each parameter has a value there that the space allows, and setting these changes nothing in
     any case.
-
-    Args:
-        scenario: what is searched.
-        space: what is varied.
-        cases: in which every configuration is evaluated, the scenario's own among them.
     """
     values: dict[str, Value] = {}
     configuration: Configuration = {}
@@ -92,12 +87,6 @@ def starting_configurations(
     """Settings to begin with as configurations of a space; for each that is none, why.
 
     What a setting leaves out is as in the baseline, or in the middle of its range if that has nothing.
-
-    Args:
-        given: values by path.
-        space: what is varied.
-        baseline: what stands in the scenario.
-        where: the settings come from, for what is said.
     """
     paths = {parameter.path for parameter in space}
     for number, values in enumerate(given, start=1):

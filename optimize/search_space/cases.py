@@ -91,10 +91,6 @@ class Robust:
 def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:
     """A further scenario as on the command line: `SCENARIO` or `SCENARIO:PATH=VALUE,…`.
 
-    Args:
-        text: what was given; the scenario is named by it.
-        assignments: set in every scenario, by path.
-
     Raises:
         ScenarioError: there is no such scenario, or a value does not fit.
     """

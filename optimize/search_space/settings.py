@@ -59,11 +59,7 @@ class Settings:
         return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
 
     def watched(self, measured: Iterable[str]) -> tuple[str, ...]:
-        """Metrics that decide what becomes of a configuration: the objectives, and what is constrained.
-
-        Args:
-            measured: all metrics, of which some are constrained by class of jobs.
-        """
+        """Metrics that decide what becomes of a configuration: the objectives, and what is constrained."""
         names = [objective.name for objective in self.objectives]
         for one in self.constraints:
             names += [one.metric, *one.parts(measured)]

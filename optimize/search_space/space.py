@@ -205,11 +205,6 @@ class Space:
 def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) -> None:
     """Make sure that nobody sets what is varied: the value would never be used.
 
-    Args:
-        space: what is varied.
-        scenario: in which.
-        assignments: paths that are set.
-
     Raises:
         ScenarioError: a path of both; says how to get either.
     """

@@ -161,11 +161,6 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
     A file beside an SQLite file is locked. PostgreSQL's server may see a little late that a search has died.
     Other servers have no lock.
 
-    Args:
-        url: of the database.
-        study: name of the study.
-        held: what to say if another search holds it.
-
     Raises:
         ScenarioError: another one does.
     """
