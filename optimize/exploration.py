@@ -59,8 +59,8 @@ class Exploration:
                 self.sampler.learn(results, broken)
             else:
                 self.sampler.tell(results)
-            if self._converged is not None and self._converged():
-                evaluator.note(f"note: {self._converged.reason}")
+            if self._converged is not None and (reason := self._converged()):
+                evaluator.note(f"note: {reason}")
                 break
         evaluator.look()
 

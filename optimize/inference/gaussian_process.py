@@ -14,7 +14,6 @@ Kriging Metamodels, ACM TOMACS 22(2), 2012; D. Rubin, Inference and Missing Data
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -29,9 +28,7 @@ from gridtune.optimize.inference.surrogate_model import (
     surrogates,
 )
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
-from gridtune.optimize.replication.compare import non_dominated, signs
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array, non_dominated, signs
 
 DRAWS = 1000
 SURROGATES = 8  # drawn at most, as the sizes of a surrogate's terms are uncertain
@@ -83,7 +80,7 @@ def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
 
 def _adjusted_means(runs: Array) -> Array:
     """Mean-adjusted values: configurations x objectives, without the effect of each replication."""
-    seen = np.isfinite(runs).all(axis=1)
+    seen = np.asarray(np.isfinite(runs).all(axis=1))
     return explained(np.where(seen[:, None, :], runs, 0.0), seen, np.ones(runs.shape[:2]))[1]
 
 

@@ -11,14 +11,12 @@ and R. Carroll, Variance Function Estimation, JASA 82(400), 1987.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import brentq, minimize
 from scipy.special import digamma, polygamma
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array
 
 MOST_ALIKE = 100.0  # prior degrees of freedom of a variance, at most
 ENOUGH = 5  # configurations from which is told how much their variances differ

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gridtune.optimize.inference.surrogate_model import Array, Distances, Fitted, fitted
+from gridtune.optimize.inference.surrogate_model import Distances, Fitted, fitted
+from gridtune.optimize.replication.compare import Array
 
 
 @dataclass(frozen=True)

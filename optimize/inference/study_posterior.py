@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -12,10 +11,8 @@ from gridtune.optimize.inference.gaussian_process import best_layers, fit, runs_
 from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
-from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.replication.compare import Array, signs
 from gridtune.threads import one_thread
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 ENOUGH = 20  # configurations below which nothing can be learned from similar ones
 

@@ -17,15 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 from scipy.optimize import minimize
 
 from gridtune.optimize.records.evaluations import Value
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array
 
 WIDE = 20.0  # ratio of the largest to the least value above which a parameter is taken by its logarithm
 REACH = 0.4  # of a parameter's range, over which its own part changes

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Objective
-from gridtune.optimize.replication.compare import common_scale, level, padded, replications, signs
+from gridtune.optimize.replication.compare import Array, common_scale, level, padded, replications, signs
 from gridtune.optimize.search_space.constraints import Cases, limits
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
 
 RESAMPLES = 2000
 FEWEST = 5  # runs of each configuration, below which shares of bootstrap samples are no probabilities

@@ -14,7 +14,7 @@ import numpy as np
 
 from gridtune.optimize.records.evaluations import Estimate, Objective, replications
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.replication.compare import costs, non_dominated
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array, costs, non_dominated
 
 LIMIT = 40  # configurations on the shortlist, at most
 ROUNDING = 1e-9  # of a volume

@@ -20,14 +20,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.records.evaluations import Objective, Value
-from gridtune.optimize.replication.compare import non_dominated, signs
+from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers.base import Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
@@ -57,7 +57,7 @@ class Seen:
 
     model: NoisySurrogate
     configurations: Sequence[Configuration]
-    values: np.ndarray[Any, np.dtype[Any]]
+    values: Array
     front: Sequence[int]
 
 
