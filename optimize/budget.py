@@ -58,12 +58,7 @@ class Budget:
         return self.configurations < limits.BUDGET
 
     def expected(self, replications: int, cases: int) -> int:
-        """About how many configurations there will be: what suits a sampler depends on it.
-
-        Args:
-            replications: runs of a configuration in each case.
-            cases: in which each configuration is run.
-        """
+        """About how many configurations there will be: what suits a sampler depends on it."""
         if self.runs is None:
             return self.configurations if self.counted else CONFIGURATIONS
         return max(1, min(self.configurations, round(SEARCH * self.runs / (replications * cases))))

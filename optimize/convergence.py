@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gridtune.optimize.inference.gaussian_process import posterior_means
 from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.replication.compare import non_dominated
@@ -23,12 +25,6 @@ class Convergence:
     both by the posterior means of all runs so far: maxima of observed values grow for ever, by noise.
     The search has converged when that is less than `TOLERANCE` more.
 
-    Args:
-        evaluator: knows what is known.
-
-    Attributes:
-        reason: why the search may end, once it may.
-
     Source: T. Wagner, H. Trautmann and B. Naujoks, OCD: Online Convergence Detection for Evolutionary
         Multi-Objective Algorithms, EMO 2009 (a window of a quality indicator; there with a test of its
         variance, here with the noise taken out first).
@@ -37,28 +33,25 @@ class Convergence:
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._next = LEAST
-        self.reason = ""
 
-    def __call__(self) -> bool:
-        """Look, if it is time to."""
+    def __call__(self) -> str:
+        """Why the search may end; empty if it may not, or it is not the time to look."""
         known = [one for one in self._evaluator.entries if isinstance(one, Evaluation)]
         if len(known) < self._next:
-            return False
+            return ""
         self._next = len(known) + STEP
         early = round((1 - WINDOW) * len(known))
         before, now = self._volumes(known, early)
         if now - before > TOLERANCE * now:
-            return False
-        self.reason = (
+            return ""
+        return (
             f"converged: the last {len(known) - early} of {len(known)} configurations added "
             f"{(now - before) / now if now else 0:.1%} to the hypervolume"
         )
-        return True
 
     def _volumes(self, known: Sequence[Evaluation], early: int) -> tuple[float, float]:
         """Hypervolume of the first configurations and of all, by what is expected of them."""
         import moocore
-        import numpy as np
 
         settings = self._evaluator.settings
         values = posterior_means(known, settings.objectives)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gridtune.optimize.budget import Meter
 from gridtune.optimize.convergence import Convergence
-from gridtune.optimize.records.evaluations import Evaluation, Failed
+from gridtune.optimize.records.evaluations import Evaluation
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.samplers import Sampler, samplers
 from gridtune.optimize.search_space.constraints import Excesses, excesses
@@ -21,11 +21,6 @@ class Exploration:
     Proposals come in batches that do not depend on the number of workers, so equal seeds give equal searches.
     A resumed search asks for the same proposals and finds their runs in the table of runs: it ends as it
     would have uninterrupted, unless its end is a matter of time.
-
-    Args:
-        evaluator: evaluates configurations.
-        sampler: proposes them; newly made from its seed.
-        meter: says what is left of the budget.
     """
 
     def __init__(self, evaluator: Evaluator, sampler: Sampler, meter: Meter) -> None:
@@ -44,10 +39,7 @@ class Exploration:
                 evaluator.note(f"note: the space has only {size} configurations; all of them are evaluated")
                 break
             configurations = self.sampler.ask()
-            proposed = {key(one): one for one in configurations}
-            new = {
-                name: configuration for name, configuration in proposed.items() if name not in evaluator.known
-            }
+            new = {key(one): one for one in configurations if key(one) not in evaluator.known}
             stale = 0 if new else stale + 1
             if not configurations or stale >= STALE_BATCHES:
                 self._replace_sampler()
@@ -59,11 +51,16 @@ class Exploration:
             if len(missing) > room:
                 break
             if starts:
-                self._inform([one for one in starts.values() if one])
+                known = [one for one in starts.values() if one]
+                self.sampler.inform(known, *self._outcomes(known))
                 starts = {}
-            self._teach(configurations)
-            if self._converged is not None and self._converged():
-                evaluator.note(f"note: {self._converged.reason}")
+            results, broken = self._outcomes(configurations)
+            if self.settings.constraints:
+                self.sampler.learn(results, broken)
+            else:
+                self.sampler.tell(results)
+            if self._converged is not None and (reason := self._converged()):
+                evaluator.note(f"note: {reason}")
                 break
         evaluator.look()
 
@@ -73,10 +70,8 @@ class Exploration:
         room = max(0, self.meter.budget.configurations - len(self.evaluator.known))
         left = self.meter.left_to_search(self.evaluator.spent)
         if not configurations:
-            if self.evaluator.repeating:
-                return room
             each = len(numbers) * len(self.settings.run_in)
-            return min(room, left // each)
+            return room if self.evaluator.repeating else min(room, left // each)
         count = 0
         while count < min(room, len(configurations)):
             if self.evaluator.cost(configurations[: count + 1], [numbers] * (count + 1)) > left:
@@ -90,19 +85,6 @@ class Exploration:
         configurations = [*([] if baseline is None else [baseline.configuration]), *self.settings.starts]
         return {key(one): one for one in configurations}
 
-    def _inform(self, configurations: Sequence[Configuration]) -> None:
-        """Tell the sampler of configurations that it has not proposed."""
-        self.sampler.inform(
-            configurations, self._results(configurations), [self._excesses(one) for one in configurations]
-        )
-
-    def _teach(self, configurations: Sequence[Configuration]) -> None:
-        """Tell the sampler what became of its batch."""
-        if self.settings.constraints:
-            self.sampler.learn(self._results(configurations), [self._excesses(one) for one in configurations])
-        else:
-            self.sampler.tell(self._results(configurations))
-
     def _replace_sampler(self) -> None:
         """Fill the budget with configurations that the sampler has overlooked."""
         old, known = self.sampler, len(self.evaluator.known)
@@ -112,17 +94,18 @@ class Exploration:
             f"note: {old.name} proposes nothing new after {known} configurations; others fill the budget"
         )
 
-    def _results(self, configurations: Sequence[Configuration]) -> list[list[float] | None]:
-        """Means of the objectives; None for a configuration that failed."""
+    def _outcomes(
+        self, configurations: Sequence[Configuration]
+    ) -> tuple[list[list[float] | None], list[Excesses]]:
+        """Means of the objectives (None of what failed), and by how much each constraint is broken."""
         entries = [self.evaluator.known[key(one)] for one in configurations]
-        return [
-            [entry.objectives[objective.name].mean for objective in self.settings.objectives]
-            if isinstance(entry, Evaluation)
-            else None
+        names = [objective.name for objective in self.settings.objectives]
+        means = [
+            [entry.objectives[name].mean for name in names] if isinstance(entry, Evaluation) else None
             for entry in entries
         ]
-
-    def _excesses(self, configuration: Configuration) -> Excesses:
-        """By how much a configuration breaks each constraint; of a failed one nothing is known."""
-        entry = self.evaluator.known[key(configuration)]
-        return {} if isinstance(entry, Failed) else excesses(self.settings.constraints, entry.cases)
+        broken = [
+            excesses(self.settings.constraints, entry.cases) if isinstance(entry, Evaluation) else {}
+            for entry in entries
+        ]
+        return means, broken

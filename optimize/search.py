@@ -13,7 +13,7 @@ from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.recommender import LEAST, Recommender
-from gridtune.optimize.records.evaluations import Archive, Constraint, Failed
+from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
@@ -71,11 +71,6 @@ class SearchResult:
     notes: tuple[str, ...]
     simulated: int
     settings: Settings
-
-    @property
-    def failures(self) -> tuple[Failed, ...]:
-        """Configurations that could not be evaluated, and why."""
-        return self.archive.failed
 
 
 @one_thread()
@@ -167,7 +162,8 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     )  # fmt: skip
     constraints = (*problem.constraints, *_guards(scenario, config, spec, simulated))
     where = config.storage or (config.out and config.out / JOURNAL)
-    name = config.study or default_name(scenario)
+    named = Path(scenario.name)
+    name = config.study or (named.stem if named.suffix == ".toml" else scenario.name)
     stored = stored_settings(where, name)
     earlier = Settings.of_json(stored) if stored is not None and config.resume else None
     raced = simulated if config.baseline is None else config.baseline
@@ -178,12 +174,10 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
         notes.append(f"{name}: there is no study of that name to resume; it begins")
     if raced and standing.notes:
         notes.append(f"the baseline is no configuration of the space: {'; '.join(standing.notes)}")
-    starts = dict[str, Configuration]()
-    for one in starting_configurations([*spec.start, *config.start], problem.space, standing, scenario.name):
-        if isinstance(one, str):
-            notes.append(one)
-        else:
-            starts[key(one)] = one
+    given = [*spec.start, *config.start]
+    found = list(starting_configurations(given, problem.space, standing, scenario.name))
+    notes += [one for one in found if isinstance(one, str)]
+    starts = {key(one): one for one in found if not isinstance(one, str)}
     cases = len(problem.cases) or 1
     expected = budget.expected(each, cases)
     kind = find(config.sampler, expected - (raced and not standing.configuration), problem.space)
@@ -278,12 +272,6 @@ def _number(running: Evaluator, configuration: Configuration) -> int:
     if key(configuration) not in running.known:
         running.evaluate([configuration])
     return running.known[key(configuration)].number
-
-
-def default_name(scenario: Scenario) -> str:
-    """The name of a study unless another is given: that of the scenario."""
-    path = Path(scenario.name)
-    return path.stem if path.suffix == ".toml" else scenario.name
 
 
 def _going_on(running: Evaluator, budget: Budget, where: Path | str | None) -> str:

@@ -231,7 +231,7 @@ def test_a_configuration_that_leaves_work_undone_has_no_makespan_even_where_loss
         shy, vary=["harvester.controller.kp=0.1,0.5"], sampler="exhaustive", budget=3,
         objectives=["makespan"], validation_replications=0, allow_loss=True,
     )  # fmt: skip
-    (failed,) = result.failures
+    (failed,) = result.archive.failed
     assert failed.values == {"harvester.controller.kp": 0.1}
     assert "makespan is infinite" in failed.reason
     (member,) = front(result.archive).members

@@ -1,14 +1,11 @@
 import numpy as np
 import pytest
-from scipy.stats import f
 
 from gridtune.optimize.inference import gaussian_process, posterior
 from gridtune.optimize.inference.gaussian_process import fit
 from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
 from gridtune.optimize.inference.surrogate_model import coordinates_of
-from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.replication.compare import estimate_of
-from gridtune.optimize.replication.reliability import reliability
+from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
@@ -36,7 +33,7 @@ def evaluations(values, known):
     made = []
     for number, (row, configuration) in enumerate(zip(values, known, strict=True)):
         seen = [column[np.isfinite(column)] for column in row]
-        objectives = {"cost": estimate_of(seen[0].tolist()), "gain": estimate_of((-seen[1]).tolist())}
+        objectives = {"cost": Estimate.of(seen[0].tolist()), "gain": Estimate.of((-seen[1]).tolist())}
         made.append(Evaluation(number, configuration, objectives, {}))
     return made
 
@@ -156,18 +153,6 @@ def judged(seed, noise=0.1, counts=4):
     return known, posterior_of(evaluations(values, known), OBJECTIVES)
 
 
-def test_an_objective_that_is_all_noise_tells_nothing():
-    rng = np.random.default_rng(12)
-    effects = rng.normal(0, 5, 6)
-    said = [reliability(effects + rng.normal(0, 1, (8, 6))).significant for _ in range(200)]
-    assert 0.01 <= np.mean(said) <= 0.1
-    clear = reliability(effects + np.arange(8)[:, None] + rng.normal(0, 1, (8, 6)))
-    assert clear.significant
-    assert clear.share == pytest.approx(1 - (1 / 6) / (6 + 1 / 6), abs=0.05)
-    assert reliability([[1.0, 2.0]]) is None
-    assert reliability([[1.0, 2.0], [3.0, 4.0]]) is None, "no chance at work"
-
-
 def test_a_difference_is_better_known_from_all_runs_than_from_those_of_the_pair():
     covered, widths = [], []
     for seed in range(4):
@@ -202,20 +187,6 @@ def test_odds_that_are_said_too_low_are_raised_by_as_much_as_they_are():
 def test_an_objective_that_is_nothing_everywhere_ties():
     unit = gaussian_process._unit(np.array([[0.0, 1.0], [0.0, 3.0]]))
     assert unit == pytest.approx([np.inf, 2 * gaussian_process.ALIKE])
-
-
-def test_what_configurations_explain_is_judged_by_the_f_test():
-    table = [[1.0, 2.0, 4.0], [2.0, 2.5, 4.5], [1.5, 3.5, 4.0], [3.0, 3.0, 6.0]]
-    configurations, effects = np.mean(table, axis=1), np.mean(table, axis=0)
-    rest = np.array(table) - configurations[:, None] - effects + np.mean(table)
-    ratio = 3 * configurations.var(ddof=1) / ((rest**2).sum() / 6)
-    found = reliability(table)
-    assert found.share == pytest.approx(1 - 1 / ratio)
-    assert found.p == pytest.approx(f.sf(ratio, 3, 6))
-    same = reliability([[1.0, 2.0], [2.0, 1.0]])
-    assert (same.share, same.p) == (0.0, 1.0)
-    worse = reliability([[1.0, 2.0], [2.0, 1.5]])  # they differ by less than chance would have it
-    assert worse.share == 0.0
 
 
 def test_what_never_or_always_happens_stays_so_and_odds_are_raised():

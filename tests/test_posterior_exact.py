@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gridtune.optimize.inference import gaussian_process, posterior
-from gridtune.optimize.records.evaluations import Evaluation
-from gridtune.optimize.replication.compare import estimate_of
+from gridtune.optimize.records.evaluations import Estimate, Evaluation
 from tests.test_posterior import OBJECTIVES
 
 KNOWN = {
@@ -59,7 +58,7 @@ KNOWN = {
 
 def evaluated(number, cost, gain, validation=None):
     def estimates(values):
-        return {"cost": estimate_of(values[0]), "gain": estimate_of(values[1])}
+        return {"cost": Estimate.of(values[0]), "gain": Estimate.of(values[1])}
 
     return Evaluation(
         number, {"x": number}, estimates((cost, gain)), {}, validation and estimates(validation)

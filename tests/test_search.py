@@ -125,12 +125,12 @@ def test_a_sampler_without_new_ideas_is_replaced(scenario):
 def test_failures_are_recorded_with_their_reason(scenario, pool, sampler):
     vary = ["sed.speed=0.5:2.0", "client.dispatch=ethic"]
     result = run(scenario, work=sometimes_failing, pool=pool, sampler=sampler, vary=vary)
-    reasons = {failure.values["client.dispatch.window"]: failure.reason for failure in result.failures}
+    reasons = {failure.values["client.dispatch.window"]: failure.reason for failure in result.archive.failed}
     assert reasons == {
         3: "RuntimeError: no such window",
         5: "unfairness is nan in replication 1",
     }
-    assert len(result.archive.evaluations) + len(result.failures) == 40
+    assert len(result.archive.evaluations) + len(result.archive.failed) == 40
 
 
 def test_a_search_where_everything_fails_ends(scenario):
@@ -138,13 +138,15 @@ def test_a_search_where_everything_fails_ends(scenario):
         raise RuntimeError("no")
 
     result = run(scenario, work=hopeless, sampler="pymoo-nsga2")
-    assert len(result.failures) == 40
+    assert len(result.archive.failed) == 40
     assert result.archive.evaluations == ()
 
 
 def test_an_objective_that_is_not_measured_is_a_failure_that_says_so(scenario):
     result = run(scenario, objectives=["unfairness", "killed"], budget=2)
-    assert {failure.reason for failure in result.failures} == {"killed is not measured in this scenario"}
+    assert {failure.reason for failure in result.archive.failed} == {
+        "killed is not measured in this scenario"
+    }
 
 
 @pytest.mark.long
@@ -152,7 +154,7 @@ def test_a_killed_worker_loses_no_trial(scenario, tmp_path, monkeypatch):
     monkeypatch.setenv("TOY_MARKER", str(tmp_path / "marker"))
     result = run(scenario, work=deadly, jobs=2)
     assert (tmp_path / "marker").exists()
-    assert result.failures == ()
+    assert result.archive.failed == ()
     assert content(result.archive) == content(run(scenario).archive)
 
 

@@ -136,7 +136,7 @@ def test_a_failure_names_its_scenario(scenario, busy):
             raise RuntimeError("too busy")
         return busy_toy(task)
 
-    failures = run(scenario, busy, work=failing, budget=2).failures
+    failures = run(scenario, busy, work=failing, budget=2).archive.failed
     assert {failure.reason for failure in failures} == {f"RuntimeError: {BUSY}: too busy"}
 
 
@@ -175,7 +175,7 @@ def test_a_metric_that_one_branch_of_the_space_measures_may_be_an_objective():
         raise RuntimeError("not today")
 
     result = search(shared, vary=vary, objectives=["pilots"], work=work, budget=2)
-    assert len(result.failures) == 2
+    assert len(result.archive.failed) == 2
     with pytest.raises(ScenarioError, match="pilots: not measured in dirac/shared"):
         search(shared, vary=["middleware.kind=push,pull"], objectives=["pilots"], work=work)
 

@@ -31,7 +31,7 @@ def with_space(scenario, space):
 
 
 def test_the_space_of_a_scenario(scenario):
-    assert Space.of(scenario).describe().splitlines() == [
+    assert list(map(str, Space.of(scenario))) == [
         "client.dispatch: one of ethic, legacy",
         "client.n_submit: whole numbers 3 to 1000, logarithmic, when client.dispatch is legacy",
         "client.dispatch.window: whole numbers 1 to 8, when client.dispatch is ethic",
@@ -92,7 +92,7 @@ def test_keys_tell_configurations_apart_and_ignore_order():
 
 def test_variations_replace_and_add(scenario):
     space = Space.of(scenario, ["client.n_submit=10,20", "sed.count=2:20", "sed.speed=0.5:2.0:log"])
-    lines = space.describe().splitlines()
+    lines = list(map(str, space))
     assert "client.n_submit: one of 10, 20, when client.dispatch is legacy" in lines
     assert "sed.count: whole numbers 2 to 20" in lines
     assert "sed.speed: 0.5 to 2, logarithmic" in lines

@@ -106,7 +106,7 @@ def test_from_more_than_two_hundred_configurations_sizes_are_learned_from_some_b
         """Values that the sizes are learned from, as positions of configurations."""
         places = np.linspace(0, 1, count)[:, None]
         given = distances([places]), np.arange(count, dtype=float)[:, None], np.eye(count)
-        with patch("scipy.optimize.minimize") as search:
+        with patch("gridtune.optimize.inference.surrogate_model.minimize") as search:
             search.return_value.x = np.zeros(4)
             surrogate = surrogates(*given, 1, *seed)[0]
         squares, shapes, values, noise, _ = search.call_args.args[2]
@@ -144,7 +144,7 @@ def test_sizes_start_from_the_spread_and_stay_near_it():
     assert (alone.tolist(), rates.tolist()) == (pytest.approx([2.0, 3.0]), pytest.approx([4.0, 5.0]))
     squares = surrogate_model._squares(np.array([[0.0, 1.0], [0.5, 0.5], [3.0, 5.0]]))
     assert squares == pytest.approx(np.array([[0.0, 0.5, 25.0], [0.5, 0.0, 26.5], [25.0, 26.5, 0.0]]))
-    with patch("scipy.optimize.minimize") as search:
+    with patch("gridtune.optimize.inference.surrogate_model.minimize") as search:
         search.return_value.x = np.zeros(4)
         mean, _ = surrogate_model._learned(
             Distances(np.zeros((1, 3, 3)), np.ones((1, 3, 3))),

@@ -15,8 +15,8 @@ from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.explanation.words import in_words
 from gridtune.optimize.front.changes import Change, Runs, between, changes
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.records.evaluations import Evaluation, Value
-from gridtune.optimize.replication.compare import costs, estimate_of
+from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
+from gridtune.optimize.replication.compare import costs
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -178,7 +178,7 @@ def _places(
     if found.validated:
         every: list[Runs] = [{n: e.values for n, e in m.estimates.items()} for m in others] + [here]
         count = min(len(runs[o.name]) for runs in every for o in found.objectives)
-        estimates = [{o.name: estimate_of(runs[o.name][:count]) for o in found.objectives} for runs in every]
+        estimates = [{o.name: Estimate.of(runs[o.name][:count]) for o in found.objectives} for runs in every]
     rows = costs(estimates, found.objectives)
     return rows[:-1], rows[-1]
 

@@ -8,8 +8,8 @@ from gridtune.optimize.explanation.ablation import Ablation
 from gridtune.optimize.explanation.explain import Explanation
 from gridtune.optimize.explanation.words import in_words, told_changes
 from gridtune.optimize.front.changes import Change, baseline_chance
+from gridtune.optimize.records.difference import INTERVAL
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.paired import INTERVAL
 from gridtune.optimize.report.numbers import metric_label, setting, with_half
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import terminal_width, wrapped

@@ -18,7 +18,6 @@ import numpy as np
 from gridtune.optimize.importance.sensitivity import Effect, Ranking, Sensitivity, ranked
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.runs.stored import StoredStudy
-from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.space import Space
 from gridtune.scenarios.errors import ScenarioError
 
@@ -100,7 +99,7 @@ def _value(evaluation: Evaluation, objective: Objective) -> float | None:
 def _trials(evaluations: Sequence[Evaluation], losses: Sequence[float], space: Space) -> list[FrozenTrial]:
     from optuna.trial import create_trial
 
-    known = {parameter.path: distribution(parameter) for parameter in space}
+    known = {parameter.path: parameter.distribution() for parameter in space}
     return [
         create_trial(
             value=loss,

@@ -14,9 +14,11 @@ Kriging Metamodels, ACM TOMACS 22(2), 2012; D. Rubin, Inference and Missing Data
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
-from gridtune.optimize.inference.noise import even_means, explained, least_squares, spread
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from gridtune.optimize.inference.noise import explained, least_squares, spread
 from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.inference.surrogate_model import (
     LEARNED,
@@ -26,12 +28,7 @@ from gridtune.optimize.inference.surrogate_model import (
     surrogates,
 )
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
-from gridtune.optimize.replication.compare import non_dominated, signs
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array, non_dominated, signs
 
 DRAWS = 1000
 SURROGATES = 8  # drawn at most, as the sizes of a surrogate's terms are uncertain
@@ -43,8 +40,6 @@ LEAST_VARIANCE = 1e-9  # of that of the means: keeps the matrices regular
 
 def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
     """Posterior mean of each configuration, to be minimised; plain means where noise cannot be estimated."""
-    import numpy as np
-
     values = runs_of(evaluations, objectives)
     means = _adjusted_means(values)
     chosen = best_layers(values)
@@ -58,8 +53,6 @@ def posterior_means(evaluations: Sequence[Evaluation], objectives: Sequence[Obje
 
 def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) -> Array:
     """Values of each run, to be minimised, configurations x objectives x replications; the search's first."""
-    import numpy as np
-
     searched = max(evaluation.replications for evaluation in evaluations)
     validated = max(evaluation.validation_replications for evaluation in evaluations)
     values = np.full((len(evaluations), len(objectives), searched + validated), np.nan)
@@ -74,12 +67,7 @@ def runs_of(evaluations: Sequence[Evaluation], objectives: Sequence[Objective]) 
 
 
 def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
-    """Positions of the configurations that may be on the front, at most `JOINT`: layer after layer.
-
-    Args:
-        runs: see `runs_of`.
-        always: positions of configurations that are among them anyway.
-    """
+    """Positions of the configurations that may be on the front, at most `JOINT`, and some that always are."""
     means = _adjusted_means(runs)
     chosen = set(always)
     left = [at for at in range(len(means)) if at not in chosen]
@@ -92,11 +80,8 @@ def best_layers(runs: Array, always: Sequence[int] = ()) -> list[int]:
 
 def _adjusted_means(runs: Array) -> Array:
     """Mean-adjusted values: configurations x objectives, without the effect of each replication."""
-    import numpy as np
-
     seen = np.asarray(np.isfinite(runs).all(axis=1))
-    filled = np.where(seen[:, None, :], runs, 0.0)
-    return even_means(filled, seen)
+    return explained(np.where(seen[:, None, :], runs, 0.0), seen, np.ones(runs.shape[:2]))[1]
 
 
 def fit(
@@ -111,8 +96,6 @@ def fit(
         draws: samples to take.
         seed: of the samples.
     """
-    import numpy as np
-
     seen = np.asarray(np.isfinite(values).all(axis=1))
     counts = seen.sum(axis=1)
     if not len(values) or counts.max(initial=0) < 2 or counts.min() < 1:
@@ -152,14 +135,7 @@ def fit(
 
 
 def _independent(alike: Array, sizes: Array) -> Array:
-    """Covariance of noise that no two configurations share, (quantities x configurations) squared.
-
-    Args:
-        alike: its correlation in two quantities.
-        sizes: its standard deviations, configurations x quantities.
-    """
-    import numpy as np
-
+    """Covariance of noise that no two configurations share, (quantities x configurations) squared."""
     configurations, quantities = sizes.shape
     found = np.zeros((quantities, configurations, quantities, configurations))
     here = np.arange(configurations)
@@ -169,8 +145,6 @@ def _independent(alike: Array, sizes: Array) -> Array:
 
 def _unit(means: Array) -> Array:
     """The difference of each objective that is a tie; infinite where it does not vary at all."""
-    import numpy as np
-
     ranges, size = np.ptp(means, axis=0), np.abs(means).max(axis=0)
     return np.where(ranges > 1e-9 * size, ALIKE * ranges, np.inf)
 
@@ -184,7 +158,6 @@ class Conditioned:
     """
 
     def __init__(self, surrogate: Surrogate, noise: Array) -> None:
-        from scipy.linalg import cholesky, solve_triangular
 
         self.surrogate = surrogate
         self._root = cholesky(surrogate.covariance + noise, lower=True)
@@ -192,9 +165,6 @@ class Conditioned:
 
     def mean(self, seen: Array) -> Array:
         """Posterior means, configurations x quantities, after these observations."""
-        import numpy as np
-        from scipy.linalg import solve_triangular
-
         off = (seen - self.surrogate.means).T
         found = self._half.T @ solve_triangular(self._root, off.ravel(), lower=True)
         return np.asarray(found.reshape(off.shape).T + self.surrogate.means)
@@ -208,8 +178,6 @@ def _sample(
     covariance: Array, least: Array, count: int, rng: np.random.Generator, configurations: int
 ) -> Array:
     """Samples with that covariance and, as it may be singular, least variances; see `Posterior.draws`."""
-    import numpy as np
-
     root = np.linalg.cholesky((covariance + covariance.T) / 2 + np.diag(least))
     drawn = rng.normal(size=(count, len(root))) @ root.T
     return np.asarray(np.moveaxis(drawn.reshape(count, -1, configurations), 1, 2))

@@ -11,12 +11,12 @@ and R. Carroll, Variance Function Estimation, JASA 82(400), 1987.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import brentq, minimize
+from scipy.special import digamma, polygamma
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array
 
 MOST_ALIKE = 100.0  # prior degrees of freedom of a variance, at most
 ENOUGH = 5  # configurations from which is told how much their variances differ
@@ -26,16 +26,22 @@ MOST_FACTOR = 2.5  # logarithms of variances that means may add or take
 ROUNDING = 1e-9  # of what is expected: sums of squares of configurations without noise
 
 
-def replication_effects(runs: Array, seen: Array, precision: Array) -> Array:
-    """Weighted least squares of replication effects, replications x objectives; 0 in the mean over them.
+def explained(runs: Array, seen: Array, precision: Array) -> tuple[Array, Array, Array]:
+    """Replication effects, means of configurations without them (x objectives), and residuals.
 
     Args:
         runs: what each run gave; 0 where there is none.
         seen: which configuration was run in which replication.
         precision: weights of the configurations, configurations x objectives.
     """
-    import numpy as np
+    effects = _replication_effects(runs, seen, precision)
+    rest = np.where(seen[:, None, :], runs - effects.T, 0.0)
+    means = rest.sum(axis=2) / seen.sum(axis=1)[:, None]
+    return effects, means, np.where(seen[:, None, :], rest - means[:, :, None], 0.0)
 
+
+def _replication_effects(runs: Array, seen: Array, precision: Array) -> Array:
+    """Weighted least squares of replication effects, replications x objectives; 0 in the mean over them."""
     present = seen.astype(float)
     counts = present.sum(axis=1)
     off = np.where(seen[:, None, :], runs - (runs.sum(axis=2) / counts[:, None])[:, :, None], 0.0)
@@ -47,36 +53,17 @@ def replication_effects(runs: Array, seen: Array, precision: Array) -> Array:
     return np.array(made).T
 
 
-def explained(runs: Array, seen: Array, precision: Array) -> tuple[Array, Array, Array]:
-    """Replication effects, means of configurations without them, and residuals; see `replication_effects`."""
-    import numpy as np
-
-    effects = replication_effects(runs, seen, precision)
-    rest = np.where(seen[:, None, :], runs - effects.T, 0.0)
-    means = rest.sum(axis=2) / seen.sum(axis=1)[:, None]
-    return effects, means, np.where(seen[:, None, :], rest - means[:, :, None], 0.0)
-
-
-def even_means(runs: Array, seen: Array) -> Array:
-    """Means of configurations, configurations x objectives, without replication effects."""
-    import numpy as np
-
-    return explained(runs, seen, np.ones(runs.shape[:2]))[1]
-
-
 def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array, float]:
-    """Covariance of a run's noise, factors of configurations' variances, and degrees of freedom.
+    """Covariance of noise, factors of configurations' variances, and degrees of freedom of the former.
 
     The factor of a configuration in an objective is that of the variance function, shrunk towards its own
-    runs. The degrees of freedom are those by which the covariance is known.
+    runs.
 
     Args:
         rest: residuals.
         means: of the configurations, configurations x objectives.
         seen: which configuration was run in which replication.
     """
-    import numpy as np
-
     counts = seen.sum(axis=1)
     repeated = counts > 1
     free = max(float((counts[repeated] - 1).sum()) - (seen[repeated].any(axis=0).sum() - 1), 1.0)
@@ -85,27 +72,21 @@ def spread(rest: Array, means: Array, seen: Array) -> tuple[Array, Array, float]
     least = np.maximum(1e-10 * means.var(axis=0), np.square(1e-9 * means).max(axis=0))
     noise += np.diag(np.maximum(least, 1e-30))
     own = (rest**2).sum(axis=2) / np.diag(noise)
-    expected = variance_function(own, counts - 1, means)
-    return noise, shrunk(own, expected, counts - 1), free
+    expected = _variance_function(own, counts - 1, means)
+    alike = np.array([_prior_freedom(*one, counts - 1) for one in zip(own.T, expected.T, strict=True)])
+    return noise, (alike * expected + own) / (alike + (counts - 1)[:, None]), free
 
 
-def variance_function(own: Array, free: Array, means: Array) -> Array:
+def _variance_function(own: Array, free: Array, means: Array) -> Array:
     """Factor by which noise is expected to have more variance, by configuration and objective.
 
     Its logarithm is linear in the means of all objectives: jobs that wait longer wait more unevenly, also
-    where a configuration was run once.
-
-    Args:
-        own: sums of squared residuals, configurations x objectives, scaled so that a degree is 1 on average.
-        free: how many degrees of freedom each has.
-        means: of the configurations, configurations x objectives.
+    where a configuration was run once. `own` are sums of squared residuals by configuration and objective,
+    scaled so that each of their `free` degrees of freedom is 1 on average.
 
     Source: M. Davidian and R. Carroll, Variance Function Estimation, JASA 82(400), 1987 (by the likelihood of
         gamma laws, with a normal prior on the slopes).
     """
-    import numpy as np
-    from scipy.optimize import minimize
-
     size = means.std(axis=0)
     places = np.divide(means - means.mean(axis=0), size, out=np.zeros_like(means), where=size > 0)
     terms = np.column_stack([np.ones(len(means)), places])
@@ -125,22 +106,8 @@ def variance_function(own: Array, free: Array, means: Array) -> Array:
     return np.array(found).T
 
 
-def shrunk(own: Array, expected: Array, free: Array) -> Array:
-    """Variances by the configurations' own sums of squares, shrunk towards those that are expected.
-
-    Args:
-        own: sums of squares of configurations' residuals, configurations x objectives.
-        expected: what each degree of these is at large, configurations x objectives.
-        free: how many degrees of freedom each has.
-    """
-    import numpy as np
-
-    alike = np.array([prior_freedom(*one, free) for one in zip(own.T, expected.T, strict=True)])
-    return np.asarray((alike * expected + own) / (alike + free[:, None]))
-
-
-def prior_freedom(own: Array, expected: Array, free: Array) -> float:
-    """Prior degrees of freedom of the noise variance, by how alike configurations are; see `shrunk`.
+def _prior_freedom(own: Array, expected: Array, free: Array) -> float:
+    """Prior degrees of freedom of the noise variance, by how alike configurations are.
 
     A fixed number would trust configurations by their own few runs, and those that look best are among those
     whose noise looks least.
@@ -148,10 +115,6 @@ def prior_freedom(own: Array, expected: Array, free: Array) -> float:
     Source: G. Smyth, Linear Models and Empirical Bayes Methods, Statistical Applications in Genetics and
         Molecular Biology 3(1), 2004 (moments of the logarithms of variances).
     """
-    import numpy as np
-    from scipy.optimize import brentq
-    from scipy.special import digamma, polygamma
-
     known = (free > 1) & (own > ROUNDING * expected)
     if known.sum() < ENOUGH:
         return MOST_ALIKE
@@ -181,16 +144,10 @@ def least_squares(runs: Array, seen: Array, moved: Array, noise: Array, level: A
     Source: A. Aitken, On Least Squares and Linear Combination of Observations, 1936; H. Patterson and R.
         Thompson, Recovery of Inter-Block Information when Block Sizes are Unequal, Biometrika 58(3), 1971.
     """
-    import numpy as np
-    from scipy.linalg import cho_factor, cho_solve
-
     configurations, objectives, _ = runs.shape
-    lines = np.zeros((objectives, configurations, objectives))
-    for k in range(objectives):
-        lines[k, :, k] = np.sqrt(moved[k])
-    flat = lines.reshape(-1, objectives)
+    flat = np.repeat(np.diag(np.sqrt(moved)), configurations, axis=0)
     precision, pulled = np.zeros_like(noise), np.zeros(len(noise))
-    for here, some in patterns(seen):
+    for here, some in _patterns(seen):
         at = (np.arange(objectives)[:, None] * configurations + here).ravel()
         factor = cho_factor(noise[np.ix_(at, at)], lower=True)
         moving = cho_solve(factor, flat[at])
@@ -199,18 +156,15 @@ def least_squares(runs: Array, seen: Array, moved: Array, noise: Array, level: A
         precision[np.ix_(at, at)] += len(some) * (part + part.T) / 2
         pulled[at] += part @ (runs[here][:, :, some] - level[here, :, None]).sum(axis=2).T.ravel()
     for k in range(objectives):
-        at = np.arange(k * configurations, (k + 1) * configurations)
-        sure = SURE * np.trace(precision[np.ix_(at, at)])
-        precision[np.ix_(at, at)] += sure / configurations
+        own = precision[k * configurations :, k * configurations :][:configurations, :configurations]
+        own += SURE * np.trace(own) / configurations
     covariance = cho_solve(cho_factor(precision, lower=True), np.eye(len(precision)))
     means = level + (covariance @ pulled).reshape(objectives, configurations).T
     return means, (covariance + covariance.T) / 2
 
 
-def patterns(seen: Array) -> list[tuple[Array, list[int]]]:
+def _patterns(seen: Array) -> list[tuple[Array, list[int]]]:
     """Positions of configurations that were run in the same replications, and of these replications."""
-    import numpy as np
-
     found: dict[bytes, list[int]] = {}
     for at, column in enumerate(seen.T):
         if column.any():

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
+from scipy.optimize import minimize_scalar
 
-    Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,6 @@ class Posterior:
     unit: Array
     replays: Array
     freedom: float
-    _shifts: dict[bytes, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def non_dominated(self, rivals: Array | None = None) -> Array:
         """Probability in [0, 1] that no other configuration dominates each.
@@ -48,29 +46,17 @@ class Posterior:
         Source: J. Platt, Probabilistic Outputs for Support Vector Machines, 1999 (calibration by a logistic
             curve; here its intercept alone, learned from a parametric bootstrap).
         """
-        import numpy as np
-
         which = np.arange(len(self.means)) if rivals is None else rivals
-        found = np.zeros(len(self.means))
-        found[which] = _raised(self._shares(self.draws[:, which]), self._shift(which), len(self.draws))
-        return found
-
-    def _shift(self, which: Array) -> float:
-        """Logarithm of the factor that raises the odds; computed once for equal configurations."""
-        import numpy as np
-
-        key = which.tobytes()
-        if key in self._shifts:
-            return self._shifts[key]
         said = np.concatenate([self._shares(draws[:, which]) for draws in self.replays])
         true = np.tile(self._shares(self.means[None, which]), len(self.replays))
-        self._shifts[key] = _missing_odds(said, true, len(self.replays[0]))
-        return self._shifts[key]
+        shift = _missing_odds(said, true, len(self.replays[0]))
+        found = np.zeros(len(self.means))
+        found[which] = _raised(self._shares(self.draws[:, which]), shift, len(self.draws))
+        return found
 
     def _shares(self, draws: Array) -> Array:
         """Shares of the draws in which no other configuration dominates each."""
         import moocore
-        import numpy as np
 
         rounded = np.round(draws / self.unit)
         won = sum(moocore.is_nondominated(values, keep_weakly=True).astype(float) for values in rounded)
@@ -79,9 +65,6 @@ class Posterior:
 
 def _missing_odds(said: Array, true: Array, draws: int) -> float:
     """Logarithm of the factor from stated odds to true ones, by maximum likelihood."""
-    import numpy as np
-    from scipy.optimize import minimize_scalar
-
     log_odds = _log_odds(said, draws)
 
     def misfit(shift: float) -> float:
@@ -93,15 +76,11 @@ def _missing_odds(said: Array, true: Array, draws: int) -> float:
 
 def _raised(shares: Array, shift: float, draws: int) -> Array:
     """Shares of draws with their odds raised; 0 and 1 remain."""
-    import numpy as np
-
     raised = 1 / (1 + np.exp(-(_log_odds(shares, draws) + shift)))
     return np.where((shares == 0) | (shares == 1), shares, raised)
 
 
 def _log_odds(shares: Array, draws: int) -> Array:
     """Log-odds of shares of so many draws."""
-    import numpy as np
-
     inside = shares.clip(0.5 / draws, 1 - 0.5 / draws)
     return np.asarray(np.log(inside / (1 - inside)))

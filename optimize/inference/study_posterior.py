@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gridtune.optimize.inference.gaussian_process import best_layers, fit, runs_of
 from gridtune.optimize.inference.posterior import Posterior
-from gridtune.optimize.records.difference import INTERVAL, Difference
+from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Evaluation, Objective, Value
-from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.replication.compare import Array, signs
 from gridtune.threads import one_thread
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
 
 ENOUGH = 20  # configurations below which nothing can be learned from similar ones
 
@@ -38,7 +34,6 @@ class StudyPosterior:
         rivals: Collection[int],
         objectives: Sequence[Objective],
     ) -> None:
-        import numpy as np
 
         self._posterior, self._objectives = posterior, tuple(objectives)
         self._at = {number: at for at, number in enumerate(numbers)}
@@ -54,16 +49,7 @@ class StudyPosterior:
         return self._posterior.means[self._at[number]]  # type: ignore[no-any-return]
 
     def difference(self, to: int, start: int, objective: Objective, pairs: int = 0) -> Difference:
-        """What changes from one configuration to another in an objective, in its unit.
-
-        Args:
-            to, start: numbers of the configurations.
-            objective: one of the search's.
-            pairs: replications that both have; for what is told of it.
-        """
-        import numpy as np
-        from scipy.special import stdtr, stdtrit
-
+        """What changes from one configuration to another in an objective, in its unit."""
         column = self._objectives.index(objective)
         sign = float(signs([objective])[0])
         posterior, a, b = self._posterior, self._at[to], self._at[start]
@@ -71,10 +57,8 @@ class StudyPosterior:
         gaps = posterior.draws[:, a, column] - posterior.draws[:, b, column]
         error = float(np.std(gaps))
         if np.ptp(gaps) == 0 or not isfinite(posterior.unit[column]):
-            return Difference(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
-        half = float(stdtrit(posterior.freedom, 0.5 + INTERVAL / 2)) * error
-        confidence = 1 - 2 * float(stdtr(posterior.freedom, -abs(mean) / error))
-        return Difference(mean, error, mean - half, mean + half, confidence, pairs)
+            error = 0.0
+        return Difference.of(mean, error, posterior.freedom, pairs)
 
 
 @one_thread()

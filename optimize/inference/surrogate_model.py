@@ -6,6 +6,9 @@ interaction with others, or not at all; maximum likelihood under weak priors fin
 does not exist in a configuration stands in the middle of its range: the choice that switches it off already
 distinguishes the configurations. Each of several quantities has a surrogate of its own.
 
+The logarithms of the sizes are one array: the term of all together, that of each parameter alone, how fast
+the former decays with each parameter, and the nugget.
+
 Sources: C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006, chapters 2 and 5; D.
 Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011.
 """
@@ -14,14 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
+from scipy.optimize import minimize
 
 from gridtune.optimize.records.evaluations import Value
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array
 
 WIDE = 20.0  # ratio of the largest to the least value above which a parameter is taken by its logarithm
 REACH = 0.4  # of a parameter's range, over which its own part changes
@@ -57,31 +59,15 @@ class Distances:
     squares: Array
     shapes: Array
 
-    def among(self, configurations: Array) -> Distances:
-        """Those of some configurations, by their positions."""
-        import numpy as np
-
-        which = np.ix_(np.arange(len(self.squares)), configurations, configurations)
-        return Distances(self.squares[which], self.shapes[which])
-
 
 def distances(coordinates: Sequence[Array]) -> Distances:
-    """How far configurations are from each other.
-
-    Args:
-        coordinates: of the configurations, one array (configurations x columns) per parameter; see
-            `coordinates_of`.
-    """
-    import numpy as np
-
+    """How far configurations are from each other, by their `coordinates_of`."""
     squares = np.stack([_squares(column) for column in coordinates])
     return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
 
 
 def surrogates(apart: Distances, values: Array, noise: Array, count: int, seed: int = 1) -> list[Surrogate]:
-    """Surrogates of several quantities: the likeliest, and others drawn beside it.
-
-    The sizes of the parts are learned for each quantity apart.
+    """Surrogates of several quantities, each learned apart: the likeliest, and others drawn beside it.
 
     Args:
         apart: how far the configurations are from each other.
@@ -91,27 +77,18 @@ def surrogates(apart: Distances, values: Array, noise: Array, count: int, seed: 
         count: how many surrogates; with few configurations the sizes of the terms are uncertain.
         seed: of the choice of configurations to learn from where there are many, and of the other sizes.
     """
-    import numpy as np
-
     configurations, quantities = values.shape
     blocks = noise.reshape(quantities, configurations, quantities, configurations)
     learned = [_learned(apart, values[:, k], blocks[k, :, k], seed, count) for k in range(quantities)]
     means = np.array([mean for mean, _ in learned])
-    sizes = [[found[at] for _, found in learned] for at in range(count)]
-    return [Surrogate(means, _covariance(apart, one)) for one in sizes]
+    return [
+        Surrogate(means, block_diag(*(_covariance(apart, sizes[at]) for _, sizes in learned)))
+        for at in range(count)
+    ]
 
 
-def _covariance(apart: Distances, sizes: Sequence[Array]) -> Array:
-    """Covariance of all pairs of configurations and quantities; `sizes` are logarithms, by quantity."""
-    from scipy.linalg import block_diag
-
-    return block_diag(*(_covariance_of_means(apart, one) for one in sizes))
-
-
-def _covariance_of_means(apart: Distances, logarithms: Array) -> Array:
-    """Covariance of the means of configurations, the nugget included."""
-    import numpy as np
-
+def _covariance(apart: Distances, logarithms: Array) -> Array:
+    """Covariance of the means of a quantity, the nugget included."""
     together, alone, rates, nugget = _sizes(logarithms, len(apart.squares))
     joint = _joint(together, rates, apart.squares) + nugget * np.eye(apart.squares.shape[1])
     return np.asarray(joint + np.tensordot(alone, apart.shapes, 1))
@@ -123,19 +100,14 @@ class Fitted:
 
     Attributes:
         mean: far from all configurations.
-        sizes: logarithms of the sizes of the parts; see `_start`. The nugget is the noise.
+        sizes: logarithms of the sizes of the terms. The nugget is the noise.
     """
 
     mean: float
     sizes: Array
 
     def draws(
-        self,
-        apart: Distances,
-        values: Array,
-        which: Sequence[int],
-        count: int,
-        rng: np.random.Generator,
+        self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
     ) -> Array:
         """Samples of means, draws x configurations.
 
@@ -146,12 +118,8 @@ class Fitted:
             count: samples to take.
             rng: draws them.
         """
-        import numpy as np
-        from scipy.linalg import cho_factor, cho_solve
-
         together, alone, rates, noise = _sizes(self.sizes, len(apart.squares))
-        cover = _joint(together, rates, apart.squares)
-        cover += np.tensordot(alone, apart.shapes, 1)
+        cover = _joint(together, rates, apart.squares) + np.tensordot(alone, apart.shapes, 1)
         seen = len(values)
         factor = cho_factor(cover[:seen, :seen] + noise * np.eye(seen), lower=True)
         cross = cover[:seen][:, which]
@@ -163,15 +131,7 @@ class Fitted:
 
 
 def fitted(apart: Distances, values: Array, seed: int) -> Fitted:
-    """A surrogate of a quantity and its noise by maximum likelihood.
-
-    Args:
-        apart: how far configurations are from each other.
-        values: what each configuration gave.
-        seed: of the choice of configurations to learn from where there are many.
-    """
-    import numpy as np
-
+    """A surrogate of a quantity and its noise by maximum likelihood."""
     known = 1e-9 * (float(values.var()) or 1.0) * np.eye(len(values))
     mean, sizes = _learned(apart, values, known, seed)
     return Fitted(mean, sizes[0])
@@ -180,10 +140,7 @@ def fitted(apart: Distances, values: Array, seed: int) -> Fitted:
 def _learned(
     apart: Distances, values: Array, noise: Array, seed: int, number: int = 1
 ) -> tuple[float, list[Array]]:
-    """Mean of a quantity, the likeliest sizes of its parts (see `_start`), and others that are possible."""
-    import numpy as np
-    from scipy.optimize import minimize
-
+    """Mean of a quantity, the likeliest sizes of its terms, and others that are possible."""
     count = len(values)
     chosen = np.arange(count)
     if count > LEARNED:
@@ -191,16 +148,13 @@ def _learned(
     own = np.diag(noise)
     mean = float(np.average(values, weights=1 / (own + values.var())))
     spread = max(float(values.var() - own.mean()), 0.05 * float(values.var()), 1e-12)
-    start, near = _start(len(apart.squares), spread), apart.among(chosen)
-    given = (near.squares, near.shapes, values[chosen] - mean, noise[np.ix_(chosen, chosen)], start)
+    start = _start(len(apart.squares), spread)
+    near = np.ix_(np.arange(len(apart.squares)), chosen, chosen)
+    centred, seen = values[chosen] - mean, noise[np.ix_(chosen, chosen)]
+    given = (apart.squares[near], apart.shapes[near], centred, seen, start)
+    bounds = [(low - 9, low + 5) for low in start]
     found = minimize(
-        _misfit,
-        start,
-        given,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(low - 9, low + 5) for low in start],
-        options={"maxiter": STEPS},
+        _misfit, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
     )
     rng = np.random.default_rng([seed, count, number])
     others = _possible(found.x, given, number - 1, rng) if number > 1 else []
@@ -219,9 +173,6 @@ def _possible(
     Source: C. Rasmussen and C. Williams (2006), section 5.4.1, and A. O'Hagan, Bayesian Inference, 1994
         (Laplace's approximation).
     """
-    import numpy as np
-    from scipy.linalg import solve_triangular
-
     root = np.linalg.cholesky(_information(likeliest, *given))
     best, found = _misfit(likeliest, *given)[0], []
     for _ in range(number):
@@ -239,20 +190,11 @@ def _information(
     logarithms: Array, squares: Array, shapes: Array, values: Array, noise: Array, expected: Array
 ) -> Array:
     """Expected curvature of `_misfit`, by the logarithms of the sizes."""
-    import numpy as np
-    from scipy.linalg import cho_solve
-
     together, alone, rates, nugget = _sizes(logarithms, len(squares))
     joint = _joint(together, rates, squares)
     factor = _factor(joint, alone, shapes, nugget, noise)
-    moved = np.stack(
-        [
-            joint,
-            *(alone[:, None, None] * shapes),
-            *(-0.5 * rates[:, None, None] * squares * joint),
-            nugget * np.eye(len(noise)),
-        ]
-    )
+    by_rates = -0.5 * rates[:, None, None] * squares * joint
+    moved = [joint, *(alone[:, None, None] * shapes), *by_rates, nugget * np.eye(len(noise))]
     solved = np.stack([cho_solve(factor, one) for one in moved])
     found = 0.5 * np.tensordot(solved, solved, ([1, 2], [2, 1]))
     return np.asarray(found + STIFFNESS * np.eye(len(found)))
@@ -260,8 +202,6 @@ def _information(
 
 def coordinates_of(configurations: Sequence[Mapping[str, Value]]) -> list[Array]:
     """Settings as places: for each parameter a column in [0, 1], or one per choice."""
-    import numpy as np
-
     made = []
     for path in sorted({path for configuration in configurations for path in configuration}):
         known = [one.get(path) for one in configurations]
@@ -289,43 +229,24 @@ def _squares(column: Array) -> Array:
 
 
 def _start(parameters: int, spread: float) -> Array:
-    """Logarithms of the sizes: all together, each parameter alone, rates of decay together, nugget."""
-    import numpy as np
-
-    return np.asarray(
-        np.log(
-            np.concatenate(
-                [
-                    [spread / 2],
-                    np.full(parameters, spread / (2 * parameters)),
-                    np.full(parameters, 1.0),
-                    [spread / 1000],
-                ]
-            )
-        )
-    )
+    """Logarithms of the sizes from which the optimiser starts, and on which the prior stands."""
+    alone = [spread / (2 * parameters)] * parameters
+    return np.log([spread / 2, *alone, *[1.0] * parameters, spread / 1000])
 
 
 def _sizes(logarithms: Array, parameters: int) -> tuple[float, Array, Array, float]:
-    """Size of all parameters together, of each alone, rates of decay together, and the nugget."""
-    import numpy as np
-
+    """The sizes in their order, from their logarithms."""
     sizes = np.exp(logarithms)
     return float(sizes[0]), sizes[1 : 1 + parameters], sizes[1 + parameters : -1], float(sizes[-1])
 
 
 def _joint(together: float, rates: Array, squares: Array) -> Array:
     """Covariance of the part of all parameters together."""
-    import numpy as np
-
     return np.asarray(together * np.exp(-0.5 * np.tensordot(rates, squares, 1)))
 
 
 def _factor(joint: Array, alone: Array, shapes: Array, nugget: float, noise: Array) -> tuple[Array, bool]:
     """Cholesky factor of the covariance of what is seen of configurations, as `cho_solve` takes it."""
-    import numpy as np
-    from scipy.linalg import cho_factor
-
     own = nugget + 1e-9 * float(np.trace(noise)) / len(noise)
     full = joint + np.tensordot(alone, shapes, 1) + noise + own * np.eye(len(noise))
     return cho_factor(full, lower=True)
@@ -335,9 +256,6 @@ def _misfit(
     logarithms: Array, squares: Array, shapes: Array, values: Array, noise: Array, expected: Array
 ) -> tuple[float, Array]:
     """Negative logarithm of likelihood and prior, and its gradient by the logarithms of the sizes."""
-    import numpy as np
-    from scipy.linalg import cho_solve
-
     together, alone, rates, nugget = _sizes(logarithms, len(squares))
     joint = _joint(together, rates, squares)
     factor = _factor(joint, alone, shapes, nugget, noise)
@@ -346,12 +264,10 @@ def _misfit(
     away = logarithms - expected
     misfit = 0.5 * values @ solved + np.log(np.diag(factor[0])).sum() + STIFFNESS / 2 * away @ away
     weight = 0.5 * (inverse - np.outer(solved, solved))
-    slope = np.concatenate(
-        [
-            [(weight * joint).sum()],
-            alone * np.tensordot(shapes, weight, 2),
-            -0.5 * rates * np.tensordot(squares, weight * joint, 2),
-            [nugget * np.trace(weight)],
-        ]
-    )
+    slope = np.r_[
+        (weight * joint).sum(),
+        alone * np.tensordot(shapes, weight, 2),
+        -0.5 * rates * np.tensordot(squares, weight * joint, 2),
+        nugget * np.trace(weight),
+    ]
     return float(misfit), slope + STIFFNESS * away

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Verdict = Literal["equal", "clearly", "probably", "unsure", "unknown"]
@@ -31,6 +31,24 @@ class Difference:
     confidence: float | None
     pairs: int
 
+    @classmethod
+    def of(cls, mean: float, error: float, freedom: float, pairs: int) -> Difference:
+        """By Student's t; a difference without error is certain.
+
+        Args:
+            mean: of the differences.
+            error: standard error of the mean.
+            freedom: degrees of freedom by which the error is known.
+            pairs: see `Difference`.
+        """
+        from scipy.special import stdtr, stdtrit
+
+        if error == 0:
+            return cls(mean, 0.0, mean, mean, 1.0 if mean else 0.0, pairs)
+        half = float(stdtrit(freedom, 0.5 + INTERVAL / 2)) * error
+        confidence = 1 - 2 * float(stdtr(freedom, -abs(mean) / error))
+        return cls(mean, error, mean - half, mean + half, confidence, pairs)
+
     @property
     def half(self) -> float | None:
         """Half of the interval, which stands behind ±; None where there is none."""
@@ -52,12 +70,4 @@ class Difference:
 
     def as_json(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "mean": self.mean,
-            "standard_error": self.standard_error,
-            "low": self.low,
-            "high": self.high,
-            "confidence": self.confidence,
-            "pairs": self.pairs,
-            "verdict": self.verdict,
-        }
+        return asdict(self) | {"verdict": self.verdict}

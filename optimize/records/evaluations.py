@@ -9,6 +9,7 @@ from typing import Literal
 
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import Value
+from gridtune.scenarios.execution.replicate import Summary as Estimate
 from gridtune.scenarios.fields.requirements import Relation
 
 EXCESS_LOSS = "excess_loss"  # what is lost beyond the baseline's, see `optimize.replication.loss`
@@ -82,19 +83,9 @@ class Constraint:
         return f"{self.metric}{self.relation}{self.bound:.12g}"
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A metric over the replications of a configuration.
-
-    Attributes:
-        mean: over the replications.
-        standard_error: of the mean; None for a single replication.
-        values: one per replication, in the order of the replications.
-    """
-
-    mean: float
-    standard_error: float | None
-    values: tuple[float, ...]
+def replications(estimates: Mapping[str, Estimate]) -> int:
+    """How many replications stand behind the estimates of a configuration."""
+    return min((len(estimate.values) for estimate in estimates.values()), default=0)
 
 
 @dataclass(frozen=True)
@@ -123,12 +114,12 @@ class Evaluation:
     @property
     def replications(self) -> int:
         """How many runs on the seeds of the search stand behind the objectives."""
-        return _count(self.objectives)
+        return replications(self.objectives)
 
     @property
     def validation_replications(self) -> int:
         """Its number of validation runs."""
-        return _count(self.validated or {})
+        return replications(self.validated or {})
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {estimate.mean:.6g}" for name, estimate in self.objectives.items())
@@ -215,15 +206,6 @@ class Archive:
         return self.scenario if said else f"{self.scenario}, study {self.study}"
 
     @property
-    def each(self) -> str:
-        """Replications of an evaluation, in words."""
-        return f"{self.replications} replication{'s' if self.replications > 1 else ''} each"
-
-    @property
     def runs(self) -> int:
         """Runs on the seeds of the search behind all evaluations."""
         return sum(evaluation.replications for evaluation in self.evaluations)
-
-
-def _count(estimates: dict[str, Estimate]) -> int:
-    return min((len(estimate.values) for estimate in estimates.values()), default=0)

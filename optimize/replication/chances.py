@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import inf, nextafter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from gridtune.optimize.records.evaluations import Constraint, Estimate, Objective
-from gridtune.optimize.replication.compare import common_scale, level, observed, replications
-from gridtune.optimize.search_space.constraints import Cases, Limit, limits
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+from gridtune.optimize.replication.compare import Array, common_scale, level, padded, replications, signs
+from gridtune.optimize.search_space.constraints import Cases, limits
 
 RESAMPLES = 2000
 FEWEST = 5  # runs of each configuration, below which shares of bootstrap samples are no probabilities
@@ -75,15 +72,18 @@ def chances(
     Source: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8.
     """
     import moocore
-    import numpy as np
 
     counts = np.array([replications(row) for row in estimates])
     if not len(counts) or counts.min() < 2 or not resamples:
         return [Chance(None, None)] * len(estimates)
     every = limits(constraints, cases)
-    columns, bounds = _constrained(every)
-    rows = [row | _by_column(every, case) for row, case in zip(estimates, cases, strict=True)]
-    values = observed(rows, [*objectives, *columns])
+    sign = [*signs(objectives), *(1.0 if one.constraint.upper else -1.0 for one in every)]
+    each = [
+        [row[one.name].values for one in objectives] + [limit.of(case).values for limit in every]
+        for row, case in zip(estimates, cases, strict=True)
+    ]
+    values = padded(each, len(sign)) * np.array(sign)[:, None]
+    bounds = [_most(one.constraint) for one in every]
     draws = np.random.default_rng([seed, len(estimates), int(counts.min())])
     wins, keeps = np.zeros(len(estimates)), np.zeros(len(estimates))
     for means in _resampled_means(values, counts, resamples, draws):
@@ -97,33 +97,16 @@ def chances(
     ]
 
 
-def _constrained(every: Sequence[Limit]) -> tuple[list[Objective], list[float]]:
-    """A column to be minimised for each limit, and what its mean may not exceed."""
-    columns = [
-        Objective(_column(limit), "minimize" if limit.constraint.upper else "maximize") for limit in every
-    ]
-    ones = [limit.constraint for limit in every]
-    return columns, [_least_below(one.bound if one.upper else -one.bound, one) for one in ones]
-
-
-def _least_below(bound: float, one: Constraint) -> float:
+def _most(one: Constraint) -> float:
+    """What the mean of a constrained metric may be at most, if turned so that less is better."""
+    bound = one.bound if one.upper else -one.bound
     return nextafter(bound, -inf) if one.relation in ("<", ">") else bound
-
-
-def _by_column(every: Sequence[Limit], cases: Cases) -> dict[str, Estimate]:
-    return {_column(limit): limit.of(cases) for limit in every}
-
-
-def _column(limit: Limit) -> str:
-    return f"{limit.case}\n{limit.metric}"
 
 
 def _resampled_means(
     values: Array, counts: Array, resamples: int, draws: np.random.Generator
 ) -> Iterator[Array]:
     """Bootstrap samples of the means, configurations x columns; see `chances`."""
-    import numpy as np
-
     bounds = [0, *np.unique(counts).tolist()]
     strata = list(pairwise(bounds))
     weights = np.hstack(

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gridtune.optimize.records.evaluations import Estimate, Objective
-from gridtune.scenarios.execution.replicate import Summary
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
+from gridtune.optimize.records.evaluations import Estimate, Objective, replications
 
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objective]) -> Array:
@@ -26,8 +24,6 @@ def costs(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Objecti
     differences below 1e-12 of its size are a tie. Where numbers of replications differ, the means are
     adjusted to the replications of the configuration that has most; see `common_scale`.
     """
-    import numpy as np
-
     means = np.array([[row[o.name].mean for o in objectives] for row in estimates], dtype=float)
     means = means.reshape(len(estimates), len(objectives)) * signs(objectives)
     counts = np.array([replications(row) for row in estimates])
@@ -51,8 +47,6 @@ def common_scale(values: Array, counts: Array) -> Array:
 
     Source: R. Little and D. Rubin, Statistical Analysis with Missing Data, 3rd edition, 2019, chapter 7.
     """
-    import numpy as np
-
     mask = np.arange(values.shape[2]) < counts[:, None]
     means = np.where(mask[:, None, :], values, 0.0).sum(axis=2) / counts[:, None]
     for few, more in pairwise(np.unique(counts).tolist()):
@@ -70,8 +64,6 @@ def observed(estimates: Sequence[dict[str, Estimate]], objectives: Sequence[Obje
 
 def padded(each: Sequence[Sequence[Sequence[float]]], columns: int) -> Array:
     """Single values, configurations x columns x replications; 0 where a configuration has no more."""
-    import numpy as np
-
     most = max((len(known) for row in each for known in row), default=0)
     values = np.zeros((len(each), columns, most))
     for configuration, row in enumerate(each):
@@ -80,21 +72,9 @@ def padded(each: Sequence[Sequence[Sequence[float]]], columns: int) -> Array:
     return values
 
 
-def replications(estimates: dict[str, Estimate]) -> int:
-    """How many replications stand behind the estimates of a configuration."""
-    return min((len(estimate.values) for estimate in estimates.values()), default=0)
-
-
-def estimate_of(values: Sequence[float]) -> Estimate:
-    """An estimate from one value per replication."""
-    summary = Summary.of(values)
-    return Estimate(summary.mean, summary.standard_error, summary.values)
-
-
 def non_dominated(values: Array) -> list[int]:
     """Rows that no other row dominates; equal rows are all kept."""
     import moocore
-    import numpy as np
 
     if not len(values):
         return []
@@ -109,28 +89,17 @@ def shares(values: Array, among: Array) -> Array:
         among: configurations that define the best and the range, likewise; where all are equal in an
             objective, the distance is not scaled.
     """
-    import numpy as np
-
     ranges = np.ptp(among, axis=0)
     return np.asarray((values - among.min(axis=0)) / np.where(ranges > 0, ranges, 1.0))
 
 
 def signs(objectives: Sequence[Objective]) -> Array:
     """1 for each objective to be minimised, -1 for each to be maximised."""
-    import numpy as np
-
     return np.array([1.0 if objective.direction == "minimize" else -1.0 for objective in objectives])
 
 
 def level(values: Array, steps: Sequence[float] = ()) -> Array:
-    """The values (configurations x objectives) rounded to a step, or to 1e-12 of the largest, in each column.
-
-    Args:
-        values: what is rounded.
-        steps: of each column; 0 for none.
-    """
-    import numpy as np
-
+    """Values (configurations x objectives) rounded to each column's step, or to 1e-12 of its largest."""
     if not values.size:
         return values
     size = np.abs(values).max(axis=0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from math import inf, isfinite
 
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Objective
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration
-from gridtune.scenarios.execution.replicate import Metrics, Summary, summarise
+from gridtune.scenarios.execution.replicate import Metrics, summarise
 
 
 def evaluated(
@@ -17,27 +18,24 @@ def evaluated(
     """The evaluation of a configuration; failed if an objective or constraint is not finite in a run.
 
     An objective sums up the cases replication by replication, so that its standard error is that of the sum.
-
-    Args:
-        number: of its trial.
-        values: what was set, by path.
-        runs: metrics by case of the settings, then by replication.
-        settings: what is traded off and constrained, and how cases are summed up.
-        first: number of the first replication.
     """
     cases = settings.run_in
-    summaries = [summarise(replications) for replications in runs]
+    # Without units, which only the runs done now would have.
+    summaries = [
+        {name: replace(one, unit="") for name, one in summarise(replications).items()}
+        for replications in runs
+    ]
     watched = [settings.watched(_in_all(replications)) for replications in runs]
     for case, summary, names in zip(cases, summaries, watched, strict=True):
         fault = _fault(summary, names, first)
         if fault:
             return Failed(number, values, fault if len(cases) == 1 else f"{case.name}: {fault}")
     estimates = {
-        case.name: {name: estimate(summary[name]) for name in names}
+        case.name: {name: summary[name] for name in names}
         for case, summary, names in zip(cases, summaries, watched, strict=True)
     }
     objectives = {
-        objective.name: summed_up([summary[objective.name] for summary in summaries], objective, settings)
+        objective.name: _over_cases([summary[objective.name] for summary in summaries], objective, settings)
         for objective in settings.objectives
     }
     return Evaluation(
@@ -49,18 +47,11 @@ def evaluated(
     )
 
 
-def summed_up(summaries: Sequence[Summary], objective: Objective, settings: Settings) -> Estimate:
-    """An objective over the cases, one summary for each."""
-    if len(summaries) == 1:
-        return estimate(summaries[0])
-    replications = zip(*(summary.values for summary in summaries), strict=True)
-    summed = Summary.of([settings.robust.value(values, objective.direction) for values in replications])
-    return estimate(summed)
-
-
-def estimate(summary: Summary) -> Estimate:
-    """A summary as an estimate of an objective."""
-    return Estimate(summary.mean, summary.standard_error, summary.values)
+def _over_cases(each: Sequence[Estimate], objective: Objective, settings: Settings) -> Estimate:
+    if len(each) == 1:
+        return each[0]
+    replications = zip(*(one.values for one in each), strict=True)
+    return Estimate.of([settings.robust.value(values, objective.direction) for values in replications])
 
 
 def _in_all(runs: Sequence[Metrics]) -> list[str]:
@@ -68,7 +59,7 @@ def _in_all(runs: Sequence[Metrics]) -> list[str]:
     return [name for name in runs[0] if all(name in run for run in runs)]
 
 
-def _fault(summaries: dict[str, Summary], watched: Sequence[str], first: int) -> str:
+def _fault(summaries: Mapping[str, Estimate], watched: Sequence[str], first: int) -> str:
     for name in watched:
         if name not in summaries:
             return f"{name} is not measured in this scenario"
@@ -80,7 +71,7 @@ def _fault(summaries: dict[str, Summary], watched: Sequence[str], first: int) ->
     return ""
 
 
-def _others(summaries: Sequence[dict[str, Summary]], objectives: Container[str]) -> dict[str, float]:
+def _others(summaries: Sequence[Mapping[str, Estimate]], objectives: Container[str]) -> dict[str, float]:
     """Means of all other metrics, over the cases that have them."""
     means: dict[str, list[float]] = {}
     for summary in summaries:

@@ -60,9 +60,6 @@ def failing(configuration: Mapping[str, float], baseline: Mapping[str, float]) -
 
     A search may lower the unhappy users of a whole grid by giving one class up, and loses no work by that.
 
-    Args:
-        configuration, baseline: means of metrics.
-
     Returns:
         their metrics, `mandatory_failed.CLASS`.
     """

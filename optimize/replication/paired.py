@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
-from gridtune.optimize.records.difference import INTERVAL, ROUNDING, Difference
+from gridtune.optimize.records.difference import ROUNDING, Difference
 
 
 def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -> Difference:
@@ -32,10 +32,4 @@ def difference(to: Sequence[float], start: Sequence[float], step: float = 0.0) -
     if count == 1:
         return Difference(mean, None, None, None, None, 1)
     error = sqrt(sum((gap - mean) ** 2 for gap in gaps) / (count - 1) / count)
-    if error <= ROUNDING * size:
-        return Difference(mean, 0.0, mean, mean, 1.0 if mean else 0.0, count)
-    from scipy.special import stdtr, stdtrit
-
-    half = float(stdtrit(count - 1, 0.5 + INTERVAL / 2)) * error
-    confidence = 1 - 2 * float(stdtr(count - 1, -abs(mean) / error))
-    return Difference(mean, error, mean - half, mean + half, confidence, count)
+    return Difference.of(mean, error if error > ROUNDING * size else 0.0, count - 1, count)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gridtune.optimize.records.evaluations import Evaluation, Objective
-from gridtune.optimize.replication.compare import costs, non_dominated
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+from gridtune.optimize.replication.compare import Array, costs, non_dominated
 
 LIMIT = 40  # configurations on the shortlist, at most
 ROUNDING = 1e-9  # of a volume
@@ -35,7 +31,6 @@ def promising(draws: Array, candidates: Sequence[int], limit: int, base: Sequenc
         functions, Mathematical Programming 14, 1978; M. Minoux, Accelerated greedy algorithms, 1978.
     """
     import moocore
-    import numpy as np
 
     means = draws[:, list(base) if len(base) > 1 else list(candidates)].mean(axis=0)
     corner = means.max(axis=0) + 0.1 * np.ptp(means, axis=0)
@@ -86,7 +81,6 @@ def shortlist(
     the rest, each objective scaled to its range over the front.
     """
     import moocore
-    import numpy as np
 
     if not evaluations:
         return []

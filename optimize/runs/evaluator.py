@@ -26,14 +26,6 @@ VOLUME_PERIOD = 1.0  # s between two computations of the hypervolume shown
 class Evaluator:
     """Runs configurations for all parts of a search; what the table of runs knows is not run again.
 
-    Args:
-        settings: what is searched, and how.
-        table: what runs gave so far.
-        study: where runs and evaluations are kept.
-        pool: who runs the simulations.
-        progress: hears how it goes.
-        work: gives the metrics of a run to be done.
-
     Attributes:
         known: what became of each configuration, by its key.
         notes: what a user should know, a line each.
@@ -76,7 +68,10 @@ class Evaluator:
 
     def count(self, rows: Iterable[Run]) -> None:
         """Let runs count as spent from the start, whether this search comes to need them or not."""
-        self._earlier.update(place for row in rows if (place := self.table.place(row)) is not None)
+        self._earlier |= self._places(rows)
+
+    def _places(self, rows: Iterable[Run]) -> set[Place]:
+        return {place for row in rows if (place := self.table.place(row)) is not None}
 
     @property
     def repeating(self) -> bool:
@@ -100,14 +95,13 @@ class Evaluator:
         first, began = len(self.known), datetime.now()
         named = [self._number(one) for one in configurations]
         finished: dict[int, Entry] = {}
-        numbers = range(self.settings.replications)
-        for outcome in self._run(configurations, [numbers] * len(configurations)):
+        count = self.settings.replications
+        for outcome in self._run(configurations, [range(count)] * len(configurations)):
             at = outcome.index
-            finished[at] = (
-                Failed(named[at], configurations[at], str(outcome.failure))
-                if outcome.failure is not None
-                else self.table.entry(named[at], configurations[at], len(numbers))
-            )
+            if outcome.failure is None:
+                finished[at] = self.table.entry(named[at], configurations[at], count)
+            else:
+                finished[at] = Failed(named[at], configurations[at], str(outcome.failure))
             while (entry := finished.pop(len(self.known) - first, None)) is not None:
                 self._keep(entry, began)
 
@@ -118,9 +112,12 @@ class Evaluator:
             wanted: validation replications that each should have in all, by its key.
             phase: how this is announced; not at all if left out.
         """
-        entries = [self.known[name] for name in wanted]
-        lacking = [one for one in entries if isinstance(one, Evaluation)]
-        lacking = [one for one in lacking if one.validation_replications < wanted[key(one.values)]]
+        entries = {name: self.known[name] for name in wanted}
+        lacking = [
+            one
+            for name, one in entries.items()
+            if isinstance(one, Evaluation) and one.validation_replications < wanted[name]
+        ]
         if phase and lacking:
             self.progress.start(phase, len(lacking))
         configurations = [one.values for one in lacking]
@@ -138,16 +135,10 @@ class Evaluator:
                 self.progress.update(done)
 
     def recall(self, rows: Iterable[Run]) -> None:
-        """Take in configurations and validation runs of a search that was asked for otherwise.
-
-        Args:
-            rows: its runs; nothing is run again.
-        """
-        had = {place for row in rows if (place := self.table.place(row)) is not None}
-        configurations = [one for one in self._stored if key(one) not in self.known]
-        self.evaluate(
-            [one for one in configurations if self.table.had(one, 0, had) >= self.settings.replications]
-        )
+        """Take in configurations and validation runs of a search that was asked for otherwise."""
+        had, least = self._places(rows), self.settings.replications
+        stored = [one for one in self._stored if key(one) not in self.known]
+        self.evaluate([one for one in stored if self.table.had(one, 0, had) >= least])
         counts = {name: self.table.had(one.values, FIRST_VALIDATION, had) for name, one in self.known.items()}
         self.extend({name: count for name, count in counts.items() if count})
 
@@ -161,17 +152,12 @@ class Evaluator:
     ) -> list[list[Metrics] | None]:
         """What configurations give, without keeping evaluations of them; None where one fails.
 
-        Args:
-            configurations: to be run.
-            replications: their numbers.
-
         Returns:
             For each configuration its runs, case by case, then by replication.
         """
         found: list[list[Metrics] | None] = [None] * len(configurations)
-        for done, outcome in enumerate(
-            self._run(configurations, [replications] * len(configurations)), start=1
-        ):
+        outcomes = self._run(configurations, [replications] * len(configurations))
+        for done, outcome in enumerate(outcomes, start=1):
             if outcome.failure is None:
                 by_case = self.table.runs(configurations[outcome.index], replications)
                 found[outcome.index] = [run for case in by_case for run in case]
@@ -185,11 +171,8 @@ class Evaluator:
         self._tell()
 
     def _tell(self) -> None:
-        self.progress.update(len(self.known), self._volume_shown, self._failures, self._volume.best())
-
-    @property
-    def _failures(self) -> int:
-        return sum(isinstance(entry, Failed) for entry in self.known.values())
+        failures = sum(isinstance(entry, Failed) for entry in self.known.values())
+        self.progress.update(len(self.known), self._volume_shown, failures, self._volume.best())
 
     def _number(self, configuration: Configuration) -> int:
         return self._numbers.setdefault(key(configuration), max(self._numbers.values(), default=-1) + 1)
@@ -198,10 +181,8 @@ class Evaluator:
         self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
     ) -> set[Place]:
         beside = sorted({k for numbers in replications for k in numbers}) if self.table.guarded else []
-        found = set(self.table.places({}, beside))
-        for configuration, numbers in zip(configurations, replications, strict=True):
-            found.update(self.table.places(configuration, numbers))
-        return found
+        each = map(self.table.places, configurations, replications)
+        return set(self.table.places({}, beside)).union(*each)
 
     def _run(
         self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
@@ -219,10 +200,7 @@ class Evaluator:
         self, configurations: Sequence[Configuration], replications: Sequence[Sequence[int]]
     ) -> Iterator[Outcome[list[Metrics]]]:
         table = self.table
-        places = [
-            table.places(configuration, numbers)
-            for configuration, numbers in zip(configurations, replications, strict=True)
-        ]
+        places = list(map(table.places, configurations, replications))
         groups = [
             [table.task(one, configuration) for one in some]
             for configuration, some in zip(configurations, places, strict=True)

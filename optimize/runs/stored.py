@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from gridtune.optimize.records.evaluations import Archive, Failed
+from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, RunTable
 from gridtune.optimize.runs.trials import (
     BUDGET,
     ENDED,
+    RECOMMENDATIONS,
+    REFUSED,
     UNITS,
     archive_of,
-    stored_recommendations,
-    stored_refused,
 )
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.studies.databases import shown
@@ -53,8 +56,9 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     found = read_study(study, name, skip_broken=skip_broken)
     try:
         settings = Settings.of_json(found.settings)
-        recommendations = stored_recommendations(found.attributes)
-        refused = stored_refused(found.attributes)
+        kept = found.attributes.get(RECOMMENDATIONS, ())
+        recommendations = TypeAdapter(tuple[Recommendation, ...]).validate_python(kept)
+        refused = {int(number): tuple(names) for number, names in found.attributes.get(REFUSED, {}).items()}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = " ".join(str(error).split())[:200]
         raise ScenarioError(f"{shown(study)}: the settings of the study are garbled: {why}") from error

@@ -42,11 +42,6 @@ class Place(NamedTuple):
 class RunTable:
     """What each run gave.
 
-    Args:
-        settings: of the search.
-        rows: runs that are known already.
-        units: of their metrics, by name.
-
     Attributes:
         guarded: whether each run is compared with the baseline's under common random numbers.
     """
@@ -93,11 +88,6 @@ class RunTable:
     def add(self, place: Place, metrics: Metrics, configuration: Configuration) -> Run:
         """Take a run in.
 
-        Args:
-            place: which run.
-            metrics: that it gave.
-            configuration: the configuration.
-
         Returns:
             The run as a row of the table that a study keeps.
         """
@@ -124,13 +114,7 @@ class RunTable:
         return Task(case.scenario, values, case.seed, place.replication)
 
     def had(self, configuration: Configuration, first: int = 0, among: Container[Place] | None = None) -> int:
-        """Replications in a row that a configuration has in every case, from a first one on.
-
-        Args:
-            configuration: the configuration.
-            first: number of the first replication.
-            among: runs that count; all that are known if left out.
-        """
+        """Replications in a row that a configuration has in every case, of all known runs or some."""
         known = self._known if among is None else among
         count = 0
         while all(place in known for place in self.places(configuration, [first + count])):
@@ -145,21 +129,13 @@ class RunTable:
         ]
 
     def entry(self, number: int, configuration: Configuration, searched: int, validated: int = 0) -> Entry:
-        """The evaluation of a configuration by its first replications of the search and of validation.
-
-        Args:
-            number: of its trial.
-            configuration: its values.
-            searched: replications of the search.
-            validated: validation replications.
-        """
+        """The evaluation of a configuration by its first replications of the search and of validation."""
         found = evaluated(number, configuration, self.runs(configuration, range(searched)), self.settings)
         if isinstance(found, Failed) or not validated:
             return found
-        numbers = range(FIRST_VALIDATION, FIRST_VALIDATION + validated)
-        again = evaluated(
-            number, configuration, self.runs(configuration, numbers), self.settings, FIRST_VALIDATION
-        )
+        first = FIRST_VALIDATION
+        runs = self.runs(configuration, range(first, first + validated))
+        again = evaluated(number, configuration, runs, self.settings, first)
         if isinstance(again, Failed):
             return found
         return replace(found, validated=again.objectives, validated_cases=again.cases)

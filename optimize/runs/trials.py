@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.runs.table import Entry
 from gridtune.optimize.search_space.constraints import excesses
-from gridtune.optimize.search_space.distributions import distribution
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.optimize.studies.study import OpenStudy, open_study
@@ -20,7 +17,6 @@ from gridtune.optimize.studies.study import OpenStudy, open_study
 # Attributes of a study.
 UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
 BUDGET = "budget"
-NONE: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
 
 def open_trials(
@@ -32,27 +28,22 @@ def open_trials(
         name,
         settings.as_json(),
         {one.name: one.direction for one in settings.objectives},
-        {parameter.path: distribution(parameter) for parameter in settings.space},
+        {parameter.path: parameter.distribution() for parameter in settings.space},
         resume=resume,
     )
 
 
 def keep_trial(study: OpenStudy, settings: Settings, entry: Entry, began: datetime) -> None:
     """Write what became of a configuration as a trial."""
-    now = datetime.now()
-    if isinstance(entry, Evaluation):
-        errors = {name: one.standard_error for name, one in entry.objectives.items()}
-        study.add_trial(
-            entry.number,
-            entry.values,
-            {name: one.mean for name, one in entry.objectives.items()},
-            dict(excesses(settings.constraints, entry.cases)),
-            began,
-            now,
-            {"replications": entry.replications, "standard_errors": errors},
-        )
-    else:
-        study.add_trial(entry.number, entry.values, {}, {}, began, now, {}, entry.reason)
+    number, values, now = entry.number, entry.values, datetime.now()
+    if not isinstance(entry, Evaluation):
+        study.add_trial(number, values, {}, {}, began, now, {}, entry.reason)
+        return
+    means = {name: one.mean for name, one in entry.objectives.items()}
+    errors = {name: one.standard_error for name, one in entry.objectives.items()}
+    broken = excesses(settings.constraints, entry.cases)
+    attributes = {"replications": entry.replications, "standard_errors": errors}
+    study.add_trial(number, values, means, broken, began, now, attributes)
 
 
 def archive_of(
@@ -60,9 +51,9 @@ def archive_of(
     settings: Settings,
     entries: Sequence[Entry],
     budget: int,
-    recommendations: Sequence[Recommendation] = (),
-    refused: Mapping[int, tuple[str, ...]] = NONE,
-    runs: int = 0,
+    recommendations: Sequence[Recommendation],
+    refused: Mapping[int, tuple[str, ...]],
+    runs: int,
 ) -> Archive:
     """All of a search as plain data; see `Archive`."""
     evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
@@ -87,15 +78,3 @@ def archive_of(
         refused=refused,
         simulated=runs,
     )
-
-
-def stored_recommendations(attributes: Mapping[str, Any]) -> tuple[Recommendation, ...]:
-    """The recommendations that a study keeps."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(tuple[Recommendation, ...]).validate_python(attributes.get(RECOMMENDATIONS, ()))
-
-
-def stored_refused(attributes: Mapping[str, Any]) -> Mapping[int, tuple[str, ...]]:
-    """Which configurations broke a constraint in the confirmation, and of which metrics."""
-    return {int(number): tuple(names) for number, names in attributes.get(REFUSED, {}).items()}

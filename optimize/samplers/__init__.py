@@ -1,23 +1,7 @@
 """Samplers: ways to choose the configurations that a search evaluates."""
 
-from gridtune.optimize.samplers import (
-    optuna_genetic,
-    optuna_surrogate,
-    pymoo_genetic,
-    space_filling,
-    surrogate,
-)
+# To import them is to register them.
+from gridtune.optimize.samplers import optuna_samplers, pymoo_genetic, space_filling, surrogate
 from gridtune.optimize.samplers.base import Result, Sampler, find, register, samplers
 
-__all__ = [
-    "Result",
-    "Sampler",
-    "find",
-    "optuna_genetic",
-    "optuna_surrogate",
-    "pymoo_genetic",
-    "register",
-    "samplers",
-    "space_filling",
-    "surrogate",
-]
+__all__ = ["Result", "Sampler", "find", "register", "samplers"]

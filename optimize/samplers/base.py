@@ -19,11 +19,15 @@ from importlib.util import find_spec
 from math import sqrt
 from typing import ClassVar, TypeVar
 
+import numpy as np
+
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.samplers.penalty import Penalty, Result
-from gridtune.optimize.search_space.constraints import Excesses
+from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
+
+Result = Sequence[float] | None  # means of the objectives in their order; None for a failed evaluation
 
 MANY = 500  # evaluations from which on NSGA-II found the better fronts
 
@@ -34,7 +38,7 @@ class Sampler(ABC):
     Attributes:
         name: by which it is chosen.
         title: one line for users.
-        least_batch: configurations that it proposes at once, at least.
+        least_batch, most_batch: configurations that it proposes at once, at least, and unless asked for more.
 
     Args:
         space: where configurations come from.
@@ -49,6 +53,7 @@ class Sampler(ABC):
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     least_batch: ClassVar[int] = 1
+    most_batch: ClassVar[int] = 32
 
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
         if batch < self.least_batch:
@@ -64,15 +69,14 @@ class Sampler(ABC):
     @classmethod
     def batch_for(cls, budget: int) -> int:
         """Configurations per batch that suit a search of `budget` evaluations."""
-        return max(1, min(32, budget))
+        return max(1, min(cls.most_batch, budget))
 
     @abstractmethod
     def ask(self) -> list[Configuration]:
         """The next batch; empty if it has no more to propose. Configurations may repeat."""
 
-    @abstractmethod
-    def tell(self, results: Sequence[Result]) -> None:
-        """What became of the batch asked for last, in its order."""
+    def tell(self, results: Sequence[Result]) -> None:  # noqa: B027
+        """What became of the batch asked for last, in its order; a sampler may learn nothing of it."""
 
     def inform(  # noqa: B027
         self, configurations: Sequence[Configuration], results: Sequence[Result], excesses: Sequence[Excesses]
@@ -80,18 +84,12 @@ class Sampler(ABC):
         """Learn from configurations that it has not proposed; called before the first `tell`, at most once.
 
         A sampler that does not override it proposes as if they were unknown.
-
-        Args:
-            configurations: of the space.
-            results: see `tell`.
-            excesses: see `learn`.
         """
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """What became of the batch in a search with constraints, in its order.
 
-        A sampler that knows constraints overrides this; any other is told of penalties: see
-        `Penalty`.
+        A sampler that knows constraints overrides this; any other is told of penalties, see `Penalty`.
 
         Args:
             results: see `tell`.
@@ -99,6 +97,33 @@ class Sampler(ABC):
                 evaluation failed.
         """
         self.tell(self._penalty.penalised(results, excesses))
+
+
+class Penalty:
+    """Makes configurations that break constraints worse, in every objective, than all feasible ones so far.
+
+    The more is broken, the worse: feasible configurations come first, then those that are nearly so, whatever
+    their objectives. The least penalty is the range that feasible configurations have in an objective.
+
+    Source: K. Deb, An Efficient Constraint Handling Method for Genetic Algorithms, 2000, equation 4.
+    """
+
+    def __init__(self, objectives: Sequence[Objective]) -> None:
+        self._signs = signs(objectives)
+        self._feasible = np.empty((0, len(objectives)))  # the worst and best costs of feasible ones
+
+    def penalised(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> list[Result]:
+        """A batch for the sampler: failed and feasible configurations unchanged, the others made worse."""
+        broken = [violation(excess) for excess in excesses]
+        for result, excess in zip(results, broken, strict=True):
+            if result is not None and excess == 0:
+                costs = np.vstack([self._feasible, np.multiply(result, self._signs)])
+                self._feasible = np.array([costs.max(axis=0), costs.min(axis=0)])
+        worst, best = self._feasible if len(self._feasible) else np.zeros((2, len(self._signs)))
+        least = np.where(worst > best, worst - best, 1.0)
+        told = [(self._signs * (worst + least * (1 + excess))).tolist() for excess in broken]
+        rows = zip(results, broken, told, strict=True)
+        return [result if result is None or excess == 0 else worse for result, excess, worse in rows]
 
 
 S = TypeVar("S", bound=type[Sampler])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Objective
+from gridtune.optimize.replication.compare import signs
 from gridtune.optimize.samplers.base import Result, Sampler, population, register, require
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.parameter import Parameter
@@ -25,9 +27,9 @@ class PymooSampler(Sampler):
 
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
         super().__init__(space, objectives, seed, batch)
-        self._signs = np.array([1.0 if o.direction == "minimize" else -1.0 for o in objectives])
+        self._signs = signs(objectives)
         self._rng = np.random.default_rng(seed)
-        self._worst: Any = None
+        self._worst = np.full(len(objectives), np.nan)
         self._most_broken = 0.0
         self._asked: Any = None
         self._start(seed)
@@ -37,9 +39,9 @@ class PymooSampler(Sampler):
         """The size of a generation."""
         return population(budget)
 
+    @abstractmethod
     def _make(self) -> Any:
         """The algorithm of pymoo."""
-        raise NotImplementedError
 
     def _start(self, seed: int) -> None:
         from pymoo.core.problem import Problem
@@ -51,67 +53,53 @@ class PymooSampler(Sampler):
         self._problem = Problem(vars=variables, n_obj=len(self.objectives), n_ieq_constr=1)
         self._algorithm.setup(self._problem, termination=NoTermination(), seed=seed, verbose=False)
 
-    def _operators(self) -> dict[str, Any]:
+    def _operators(self, tournament: Any) -> dict[str, Any]:
         """Settings that all of them share: operators for mixed variables, and parents by tournament."""
-        from pymoo.core.mixed import (
-            MixedVariableDuplicateElimination,
-            MixedVariableMating,
-            MixedVariableSampling,
-        )
+        from pymoo.core import mixed
         from pymoo.operators.selection.tournament import TournamentSelection
 
-        duplicates = MixedVariableDuplicateElimination()
-        selection = TournamentSelection(func_comp=self._tournament())
+        duplicates = mixed.MixedVariableDuplicateElimination()
+        selection = TournamentSelection(func_comp=tournament)
         return {
             "pop_size": self.batch,
-            "sampling": MixedVariableSampling(),
+            "sampling": mixed.MixedVariableSampling(),
             "selection": selection,
-            "mating": MixedVariableMating(selection=selection, eliminate_duplicates=duplicates),
+            "mating": mixed.MixedVariableMating(selection=selection, eliminate_duplicates=duplicates),
             "eliminate_duplicates": duplicates,
         }
-
-    def _tournament(self) -> Any:
-        """How two candidates for parenthood compare."""
-        from pymoo.algorithms.moo.nsga2 import binary_tournament
-
-        return binary_tournament
 
     def ask(self) -> list[Configuration]:
         """The next batch."""
         self._asked = self._algorithm.ask()
         if self._asked is None:
             return []
-        return [self.space.active(self._flat(genes)) for genes in self._asked.get("X")]
+        return [
+            self.space.active({one.path: _value(one, genes[one.path]) for one in self.space})
+            for genes in self._asked.get("X")
+        ]
 
     def tell(self, results: Sequence[Result]) -> None:
         """Learn from the batch."""
-        self._learn(results, [0.0] * len(results))
+        self.learn(results, [{}] * len(results))
 
     def learn(self, results: Sequence[Result], excesses: Sequence[Excesses]) -> None:
         """Learn from the batch; pymoo prefers feasible configurations, then the least violation."""
-        self._learn(results, [violation(excess) for excess in excesses])
-
-    def _learn(self, results: Sequence[Result], broken: Sequence[float]) -> None:
         from pymoo.core.evaluator import Evaluator
         from pymoo.problems.static import StaticProblem
 
+        broken = [violation(excess) for excess in excesses]
         self._most_broken = max(self._most_broken, *broken)
-        found = [np.asarray(result) * self._signs for result in results if result is not None]
-        if found:
-            self._worst = np.max(found if self._worst is None else [*found, self._worst], axis=0)
-        if self._worst is None:  # nothing to breed from yet: start with other configurations
+        unknown = [np.nan] * len(self._signs)
+        costs = np.array([unknown if one is None else one for one in results]) * self._signs
+        self._worst = np.fmax.reduce([*costs, self._worst])
+        if np.isnan(self._worst).any():  # nothing to breed from yet: start with other configurations
             self._start(int(self._rng.integers(2**31)))
             return
         # An individual must have values: a failed one gets such as are worse than all that were seen.
-        failed = 1 + 2 * self._most_broken if self._most_broken else 0.0
-        violations = [
-            failed if result is None else excess for result, excess in zip(results, broken, strict=True)
-        ]
-        penalty = self._worst + 1 + abs(self._worst)
-        values = [penalty if result is None else np.asarray(result) * self._signs for result in results]
-        told = StaticProblem(
-            self._problem, F=self._told(np.array(values)), G=np.array(violations).reshape(-1, 1)
-        )
+        failed = np.isnan(costs[:, 0])
+        violations = np.where(failed, 1 + 2 * self._most_broken if self._most_broken else 0.0, broken)
+        values = np.where(failed[:, None], self._worst + 1 + abs(self._worst), costs)
+        told = StaticProblem(self._problem, F=self._told(values), G=violations[:, None])
         Evaluator().eval(told, self._asked)
         self._algorithm.tell(infills=self._asked)
 
@@ -119,18 +107,15 @@ class PymooSampler(Sampler):
         """What the algorithm is told of objectives to be minimised; an array (configurations, objectives)."""
         return values
 
-    def _flat(self, genes: dict[str, Any]) -> Configuration:
-        return {parameter.path: _value(parameter, genes[parameter.path]) for parameter in self.space}
-
 
 @register("pymoo-nsga2", "NSGA-II (pymoo): little overhead, for fast simulations")
 class PymooNsga2(PymooSampler):
     """NSGA-II."""
 
     def _make(self) -> Any:
-        from pymoo.algorithms.moo.nsga2 import NSGA2
+        from pymoo.algorithms.moo.nsga2 import NSGA2, binary_tournament
 
-        return NSGA2(**self._operators())
+        return NSGA2(**self._operators(binary_tournament))
 
 
 @register("pymoo-unsga3", "U-NSGA-III (pymoo): reference directions and tournaments")
@@ -140,10 +125,8 @@ class PymooUnsga3(PymooSampler):
     def _make(self) -> Any:
         from pymoo.algorithms.moo.unsga3 import UNSGA3
 
-        return UNSGA3(_directions(len(self.objectives), self.batch), **self._operators())
-
-    def _tournament(self) -> Any:
-        return _niche_tournament
+        directions = _directions(len(self.objectives), self.batch)
+        return UNSGA3(directions, **self._operators(_niche_tournament))
 
 
 @register("pymoo-agemoea2", "AGE-MOEA-II (pymoo, needs numba): adapts to the shape of the front")
@@ -153,8 +136,9 @@ class PymooAgemoea2(PymooSampler):
     def _make(self) -> Any:
         require("numba", self.name, "gridtune[numba]")
         from pymoo.algorithms.moo.age2 import AGEMOEA2
+        from pymoo.algorithms.moo.nsga2 import binary_tournament
 
-        return AGEMOEA2(**self._operators())
+        return AGEMOEA2(**self._operators(binary_tournament))
 
     def _told(self, values: Any) -> Any:
         # Where configurations tie in all objectives, pymoo 0.6.2 divides by zero (`AGEMOEASurvival`).
@@ -166,14 +150,9 @@ class PymooSmsemoa(PymooSampler):
     """SMS-EMOA."""
 
     def _make(self) -> Any:
-        from pymoo.algorithms.moo.sms import SMSEMOA
+        from pymoo.algorithms.moo.sms import SMSEMOA, cv_and_dom_tournament
 
-        return SMSEMOA(**self._operators())
-
-    def _tournament(self) -> Any:
-        from pymoo.algorithms.moo.sms import cv_and_dom_tournament
-
-        return cv_and_dom_tournament
+        return SMSEMOA(**self._operators(cv_and_dom_tournament))
 
 
 def _niche_tournament(pop: Any, P: Any, random_state: Any = None, **others: Any) -> Any:

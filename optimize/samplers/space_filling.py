@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.samplers.base import Result, Sampler, register
+from gridtune.optimize.samplers.base import Sampler, register
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.errors import ScenarioError
 
@@ -24,9 +24,6 @@ class RandomPoints(Sampler):
     def ask(self) -> list[Configuration]:
         """The next batch."""
         return [self.space.at(shares) for shares in self._rng.random((self.batch, len(self.space))).tolist()]
-
-    def tell(self, results: Sequence[Result]) -> None:
-        """Nothing to learn."""
 
 
 @register("qmc", "scrambled Sobol points: spread more evenly than random ones")
@@ -48,9 +45,6 @@ class SobolPoints(Sampler):
         """The next batch."""
         return [self.space.at(shares) for shares in self._sequence.random(self.batch).tolist()]
 
-    def tell(self, results: Sequence[Result]) -> None:
-        """Nothing to learn."""
-
 
 @register("exhaustive", "every configuration of a space without continuous ranges, each once")
 class AllPoints(Sampler):
@@ -67,6 +61,3 @@ class AllPoints(Sampler):
     def ask(self) -> list[Configuration]:
         """The next batch."""
         return list(islice(self._left, self.batch))
-
-    def tell(self, results: Sequence[Result]) -> None:
-        """Nothing to learn."""

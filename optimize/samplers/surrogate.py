@@ -20,14 +20,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
 from gridtune.optimize.records.evaluations import Objective, Value
-from gridtune.optimize.replication.compare import non_dominated, signs
+from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
 from gridtune.optimize.samplers.base import Result, Sampler, register
 from gridtune.optimize.search_space.constraints import Excesses
@@ -57,7 +57,7 @@ class Seen:
 
     model: NoisySurrogate
     configurations: Sequence[Configuration]
-    values: np.ndarray[Any, np.dtype[Any]]
+    values: Array
     front: Sequence[int]
 
 
@@ -65,27 +65,22 @@ class Seen:
 class Surrogate(Sampler):
     """Noisy expected hypervolume improvement over candidates."""
 
+    most_batch: ClassVar[int] = 8
+
     def __init__(self, space: Space, objectives: Sequence[Objective], seed: int, batch: int) -> None:
         from scipy.stats.qmc import LatinHypercube
 
         super().__init__(space, objectives, seed, batch)
         self._rng = np.random.default_rng([seed, 5])
-        first = max(FIRST, ceil(EACH * len(space)))
-        self._first = [
-            space.at(row) for row in LatinHypercube(len(space), rng=self._rng).random(first).tolist()
-        ]
-        self._least = first
+        self._least = max(FIRST, ceil(EACH * len(space)))
+        rows = LatinHypercube(len(space), rng=self._rng).random(self._least).tolist()
+        self._first = [space.at(row) for row in rows]
         self._asked: list[Configuration] = []
         self._tried: list[Configuration] = []  # those that failed, too
         self._configurations: dict[str, Configuration] = {}
         self._values: dict[str, list[float]] = {}
         self._learned = 0
         self._model: NoisySurrogate | None = None
-
-    @classmethod
-    def batch_for(cls, budget: int) -> int:
-        """Few, so that a proposal knows of most results."""
-        return max(1, min(8, budget))
 
     def ask(self) -> list[Configuration]:
         """The next batch."""
@@ -150,14 +145,7 @@ class Surrogate(Sampler):
     def _best(
         self, candidates: Sequence[Configuration], count: int, seen: Seen, draws: int = DRAWS
     ) -> list[Configuration]:
-        """Candidates that together add most to the hypervolume of the front.
-
-        Args:
-            candidates: to choose from.
-            count: of the choice.
-            seen: what the model rests on.
-            draws: of the means of configurations.
-        """
+        """So many candidates that together add most to the hypervolume of the front."""
         apart = distances(coordinates_of([*seen.configurations, *candidates]))
         base, known = len(seen.front), len(seen.configurations)
         which = [*seen.front, *range(known, known + len(candidates))]
@@ -166,12 +154,7 @@ class Surrogate(Sampler):
         return [candidates[place - base] for place in places]
 
     def _of_rarest(self, chosen: Sequence[Configuration], seen: Seen) -> list[Configuration]:
-        """The most promising configuration of the rarest category; none if the batch has it, or none is rare.
-
-        Args:
-            chosen: the batch.
-            seen: what the model rests on.
-        """
+        """The most promising configuration of the rarest category, if there is one and not in the batch."""
         rarest = self._rarest()
         if rarest is None:
             return []
@@ -233,7 +216,5 @@ class Surrogate(Sampler):
     def _with(self, path: str, category: Value, configuration: Configuration) -> Configuration:
         """A configuration with another category there; the parameters it brings are random."""
         shares = self._rng.random(len(self.space)).tolist()
-        random = {
-            parameter.path: parameter.at(share) for parameter, share in zip(self.space, shares, strict=True)
-        }
+        random = {one.path: one.at(share) for one, share in zip(self.space, shares, strict=True)}
         return self.space.active({**random, **configuration, path: category})

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
-from gridtune.optimize.search_space.parameter import Parameter
+from gridtune.optimize.search_space.parameter import Parameter, same
 from gridtune.optimize.search_space.space import Configuration, Space
 from gridtune.scenarios.document.path_meaning import meaning
 from gridtune.scenarios.document.scenario import Scenario
@@ -31,12 +31,12 @@ class Baseline:
 
     def as_json(self) -> dict[str, Any]:
         """For storing."""
-        return {"configuration": self.configuration, "values": self.values, "notes": list(self.notes)}
+        return asdict(self)
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Baseline:
         """What `as_json` has described."""
-        return cls(dict(stored["configuration"]), dict(stored["values"]), tuple(stored["notes"]))
+        return cls(**{**stored, "notes": tuple(stored["notes"])})
 
 
 def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Baseline:
@@ -44,11 +44,6 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
 
     It is one if each parameter has a value there that the space allows, and setting these changes nothing in
     any case.
-
-    Args:
-        scenario: what is searched.
-        space: what is varied.
-        cases: in which every configuration is evaluated, the scenario's own among them.
     """
     values: dict[str, Value] = {}
     configuration: Configuration = {}
@@ -62,7 +57,7 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
             continue
         fitting = fitted(parameter, value)
         if fitting is None:
-            notes.append(f"{parameter.path} is {value}, outside of what is searched ({_range(parameter)})")
+            notes.append(f"{parameter.path} is {value}, outside of what is searched ({parameter.allowed})")
             values[parameter.path] = value
         else:
             values[parameter.path] = configuration[parameter.path] = fitting
@@ -78,12 +73,7 @@ def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) ->
 def fitted(parameter: Parameter, value: Value) -> Value | None:
     """A value as a parameter takes it; None if it does not."""
     if parameter.choices:
-        same = (
-            one
-            for one in parameter.choices
-            if one == value and isinstance(one, bool) == isinstance(value, bool)
-        )
-        return next(same, None)
+        return next((one for one in parameter.choices if same(one, value)), None)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not parameter.low <= value <= parameter.high or (parameter.whole and value != round(value)):
@@ -97,12 +87,6 @@ def starting_configurations(
     """Settings to begin with as configurations of a space; for each that is none, why.
 
     What a setting leaves out is as in the baseline, or in the middle of its range if that has nothing.
-
-    Args:
-        given: values by path.
-        space: what is varied.
-        baseline: what stands in the scenario.
-        where: the settings come from, for what is said.
     """
     paths = {parameter.path for parameter in space}
     for number, values in enumerate(given, start=1):
@@ -125,13 +109,9 @@ def _completed(
             value = parameter.at(0.5)
         fitting = fitted(parameter, value)
         if fitting is None:
-            return f"{where}: {parameter.path} is {value}, outside of {_range(parameter)}; left out"
+            return f"{where}: {parameter.path} is {value}, outside of {parameter.allowed}; left out"
         configuration[parameter.path] = fitting
     return configuration
-
-
-def _range(parameter: Parameter) -> str:
-    return str(parameter).removeprefix(f"{parameter.path}: ").partition(", when ")[0]
 
 
 def _unchanged(scenario: Scenario, configuration: Configuration) -> bool:

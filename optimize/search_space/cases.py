@@ -91,10 +91,6 @@ class Robust:
 def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:
     """A further scenario as on the command line: `SCENARIO` or `SCENARIO:PATH=VALUE,…`.
 
-    Args:
-        text: what was given; the scenario is named by it.
-        assignments: set in every scenario, by path.
-
     Raises:
         ScenarioError: there is no such scenario, or a value does not fit.
     """
@@ -169,7 +165,7 @@ def check_paths(space: Space, scenario: Scenario) -> list[str]:
 
 
 def _has(scenario: Scenario, path: str) -> bool:
-    """Whether the table that a path begins with stands in the scenario, rather than would be made by it."""
+    """Whether the table that a path begins with is there, rather than would be made by setting it."""
     name, inner, _ = path.partition(".")
     return not inner or getattr(scenario.spec, name, ()) not in (None, [])
 

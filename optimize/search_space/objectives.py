@@ -31,11 +31,6 @@ def check_measured(names: Sequence[str], space: Space, cases: Sequence[Case]) ->
 
     Cases are built for it, not run; that also defines metrics that only some scenarios have.
 
-    Args:
-        names: of the metrics.
-        space: what is varied.
-        cases: what is run.
-
     Raises:
         ScenarioError: an unknown metric, or a case that does not measure one.
     """

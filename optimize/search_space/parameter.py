@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
+from typing import TYPE_CHECKING, Any
 
 from gridtune.optimize.records.evaluations import Value
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,16 @@ class Parameter:
         """All values it can take; a continuous range has none to list."""
         return self.choices or (range(int(self.low), int(self.high) + 1) if self.whole else ())
 
+    def distribution(self) -> BaseDistribution:
+        """Its values in Optuna's terms."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+        if self.choices:
+            return CategoricalDistribution(self.choices)
+        if self.whole:
+            return IntDistribution(int(self.low), int(self.high), log=self.log)
+        return FloatDistribution(self.low, self.high, log=self.log)
+
     def exists(self, configuration: Mapping[str, Value]) -> bool:
         """Whether its conditions hold at a configuration that has values for the parameters before it."""
         for path, values in self.when.items():
@@ -66,17 +80,36 @@ class Parameter:
         number = float(value)
         return log(number / low) / log(high / low) if self.log else (number - low) / (high - low)
 
-    def __str__(self) -> str:
+    def as_json(self) -> dict[str, Any]:
+        """For storing and comparing."""
+        names = ("choices",) if self.choices else ("low", "high", "log", "whole")
+        return {"path": self.path, **{name: getattr(self, name) for name in names}, "when": self.when}
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Parameter:
+        """What `as_json` has described."""
+        when = {path: tuple(values) for path, values in stored["when"].items()}
+        return cls(**{**stored, "choices": tuple(stored.get("choices", ())), "when": when})
+
+    @property
+    def allowed(self) -> str:
+        """The values it may take, in words."""
         if self.choices:
-            text = f"{self.path}: one of {', '.join(map(str, self.choices))}"
-        else:
-            kind = "whole numbers " if self.whole else ""
-            scale = ", logarithmic" if self.log else ""
-            text = f"{self.path}: {kind}{self.low:g} to {self.high:g}{scale}"
+            return f"one of {', '.join(map(str, self.choices))}"
+        kind = "whole numbers " if self.whole else ""
+        return f"{kind}{self.low:g} to {self.high:g}{', logarithmic' if self.log else ''}"
+
+    def __str__(self) -> str:
+        text = f"{self.path}: {self.allowed}"
         conditions = [f"{path} is {' or '.join(map(str, values))}" for path, values in self.when.items()]
         return f"{text}, when {' and '.join(conditions)}" if conditions else text
 
 
 def among(value: Value, values: Sequence[Value]) -> bool:
-    """Whether a value is one of some; True and 1 are equal in Python, not in a scenario."""
-    return any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
+    """Whether a value is one of some."""
+    return any(same(value, other) for other in values)
+
+
+def same(value: Value, other: Value) -> bool:
+    """Whether two values are one; True and 1 are equal in Python, not in a scenario."""
+    return value == other and isinstance(value, bool) == isinstance(other, bool)

@@ -59,11 +59,7 @@ class Settings:
         return self.cases or (Case(self.scenario.name, self.scenario, self.seed),)
 
     def watched(self, measured: Iterable[str]) -> tuple[str, ...]:
-        """Metrics that decide what becomes of a configuration: the objectives, and what is constrained.
-
-        Args:
-            measured: all metrics, of which some are constrained by class of jobs.
-        """
+        """Metrics that decide what becomes of a configuration: the objectives, and what is constrained."""
         names = [objective.name for objective in self.objectives]
         for one in self.constraints:
             names += [one.metric, *one.parts(measured)]
@@ -94,73 +90,51 @@ class Settings:
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Settings:
         """What `as_json` has described; whether its scenarios are still valid shows when they are used."""
-        base = stored["base"]
-        cases = (
-            Case(
-                case["name"],
-                Scenario(
-                    case["name"],
-                    case["document"],
-                    Path(case.get("base", base)),
-                    pinned=case.get("plugins", {}),
-                ),
-                case["seed"],
-            )
-            for case in stored.get("cases", ())
-        )
         standing = stored["baseline"]
         return cls(
-            Scenario(stored["scenario"], stored["document"], Path(base), pinned=stored.get("plugins", {})),
+            _scenario(stored["scenario"], stored),
             Space.of_json(stored["space"]),
             tuple(Objective(*objective) for objective in stored["objectives"]),
             stored["sampler"],
             stored["batch"],
             stored["seed"],
             stored["replications"],
-            tuple(cases),
-            Robust.of(stored.get("robust", MEAN)),
-            stored_constraints(stored),
+            tuple(Case(one["name"], _scenario(one["name"], one), one["seed"]) for one in stored["cases"]),
+            Robust.of(stored["robust"]),
+            tuple(Constraint(*parts) for parts in stored["constraints"]),
             Baseline.of_json(standing) if standing else None,
-            tuple(stored.get("starts", ())),
+            tuple(stored["starts"]),
         )
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
         """In what a stored study is about something else."""
-        mine = self.as_json()
-        changed = [] if _working(mine["document"]) == _working(stored["document"]) else ["the scenario"]
-        changed += [] if mine["space"] == stored["space"] else ["the space"]
-        # Studies from before there were resolutions have none.
-        wanted, had = ([objective[:3] for objective in one["objectives"]] for one in (mine, stored))
-        changed += [] if wanted == had else ["the objectives"]
-        changed += ["the plug-ins"] if _plugins_differ(mine, stored) else []
-        changed += [] if _working_cases(mine) == _working_cases(stored) else ["the cases"]
-        if set(map(str, self.constraints)) != set(map(str, stored_constraints(stored))):
-            changed.append("the constraints")
-        changed += [] if mine["starts"] == stored.get("starts", []) else ["the configurations to start from"]
+        settings = self.as_json()
+        mine, theirs = _parts(settings), _parts(stored)
+        changed = [name for name in mine if mine[name] != theirs[name]]
         found = [f"{' and '.join(changed)} changed"] if changed else []
-        robust = stored.get("robust", MEAN)
-        found += [f"robust was {robust}, not {mine['robust']}"] if robust != mine["robust"] else []
-        names = ("sampler", "batch", "seed", "replications")
         return found + [
-            f"{name} was {stored[name]}, not {mine[name]}" for name in names if mine[name] != stored[name]
+            f"{name} was {stored[name]}, not {settings[name]}"
+            for name in ("robust", "sampler", "batch", "seed", "replications")
+            if settings[name] != stored[name]
         ]
 
 
-def stored_constraints(settings: Mapping[str, Any]) -> tuple[Constraint, ...]:
-    """The constraints that stored settings name."""
-    return tuple(Constraint(*parts) for parts in settings.get("constraints", ()))
+def _scenario(name: str, stored: Mapping[str, Any]) -> Scenario:
+    return Scenario(name, stored["document"], Path(stored["base"]), pinned=stored["plugins"])
 
 
-def _working_cases(settings: Mapping[str, Any]) -> list[Any]:
-    """What is run in each case; studies from before there were cases have none."""
-    return [[case["name"], _working(case["document"]), case["seed"]] for case in settings.get("cases", ())]
-
-
-def _plugins_differ(mine: Mapping[str, Any], stored: Mapping[str, Any]) -> bool:
-    """Whether other Python files would run; studies from before these were kept do not say."""
-    before = {case["name"]: case for case in stored.get("cases", ())}
-    pairs = [(mine, stored), *((case, before.get(case["name"], {})) for case in mine["cases"])]
-    return any(here["plugins"] != there.get("plugins", here["plugins"]) for here, there in pairs)
+def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What must not change from one part of a search to the next, as stored, by how it is called."""
+    cases = settings["cases"]
+    return {
+        "the scenario": _working(settings["document"]),
+        "the space": settings["space"],
+        "the objectives": settings["objectives"],
+        "the plug-ins": [one["plugins"] for one in (settings, *cases) if one["plugins"]],
+        "the cases": [[case["name"], _working(case["document"]), case["seed"]] for case in cases],
+        "the constraints": sorted(map(str, settings["constraints"])),
+        "the configurations to start from": settings["starts"],
+    }
 
 
 def _working(document: Mapping[str, Any]) -> dict[str, Any]:

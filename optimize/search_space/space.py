@@ -104,60 +104,25 @@ class Space:
 
     def configurations(self) -> Iterator[Configuration]:
         """Every configuration of a space without continuous ranges, one after the other."""
-        yield from self._extended({}, 0)
+        yield from self._extended({}, self.parameters)
 
-    def _extended(self, configuration: Configuration, at: int) -> Iterator[Configuration]:
-        if at == len(self.parameters):
-            yield dict(configuration)
-            return
-        parameter = self.parameters[at]
-        if not parameter.exists(configuration):
-            yield from self._extended(configuration, at + 1)
-            return
-        for value in parameter.values():
-            yield from self._extended({**configuration, parameter.path: value}, at + 1)
-
-    def describe(self) -> str:
-        """For humans, a line per parameter."""
-        return "\n".join(map(str, self.parameters))
+    def _extended(self, configuration: Configuration, left: tuple[Parameter, ...]) -> Iterator[Configuration]:
+        if not left:
+            yield configuration
+        elif left[0].exists(configuration):
+            for value in left[0].values():
+                yield from self._extended({**configuration, left[0].path: value}, left[1:])
+        else:
+            yield from self._extended(configuration, left[1:])
 
     def as_json(self) -> list[dict[str, Any]]:
         """For comparing and storing."""
-        return [
-            {
-                "path": parameter.path,
-                **(
-                    {"choices": list(parameter.choices)}
-                    if parameter.choices
-                    else {
-                        "low": parameter.low,
-                        "high": parameter.high,
-                        "log": parameter.log,
-                        "whole": parameter.whole,
-                    }
-                ),
-                "when": {path: list(values) for path, values in parameter.when.items()},
-            }
-            for parameter in self.parameters
-        ]
+        return [parameter.as_json() for parameter in self.parameters]
 
     @classmethod
     def of_json(cls, parts: Sequence[Mapping[str, Any]]) -> Space:
         """The space that `as_json` has described."""
-        return cls(
-            tuple(
-                Parameter(
-                    part["path"],
-                    tuple(part.get("choices", ())),
-                    part.get("low", 0.0),
-                    part.get("high", 0.0),
-                    part.get("log", False),
-                    part.get("whole", False),
-                    {path: tuple(values) for path, values in part["when"].items()},
-                )
-                for part in parts
-            )
-        )
+        return cls(tuple(map(Parameter.of_json, parts)))
 
     def check(self, scenario: Scenario) -> list[str]:
         """Try configurations of every branch on the scenario, without running it.
@@ -170,18 +135,14 @@ class Space:
         """
         notes: list[str] = []
         for branch in self._branches():
-            base = self._accepted(scenario, branch)
-            for parameter in self.parameters:
-                if parameter.path not in base or parameter.path in branch:
-                    continue
-                for value in parameter.choices or (parameter.at(0.0), parameter.at(1.0)):
-                    try:
-                        scenario.override(self.active({**self._flat(0.5), **base, parameter.path: value}))
-                    except ScenarioError as error:
-                        note = f"{parameter.path} = {value} is refused: {error.faults[0]}"
-                        if parameter.choices:
-                            raise ScenarioError(f"search space: {note}") from None
-                        notes.append(note)
+            for parameter, value, configuration in self._around(self._accepted(scenario, branch), branch):
+                try:
+                    scenario.override(configuration)
+                except ScenarioError as error:
+                    note = f"{parameter.path} = {value} is refused: {error.faults[0]}"
+                    if parameter.choices:
+                        raise ScenarioError(f"search space: {note}") from None
+                    notes.append(note)
         return list(dict.fromkeys(notes))
 
     def variants(self, scenario: Scenario) -> Iterator[Scenario]:
@@ -194,11 +155,19 @@ class Space:
         for branch in self._branches():
             base = self._accepted(scenario, branch)
             yield scenario.override(base)
-            for parameter in self.parameters:
-                if parameter.path in base and parameter.path not in branch:
-                    for value in parameter.choices:
-                        configuration = {**self._flat(0.5), **base, parameter.path: value}
-                        yield scenario.override(self.active(configuration))
+            for parameter, _, configuration in self._around(base, branch):
+                if parameter.choices:
+                    yield scenario.override(configuration)
+
+    def _around(
+        self, base: Configuration, branch: Configuration
+    ) -> Iterator[tuple[Parameter, Value, Configuration]]:
+        """Configurations that differ from the base in one parameter: each of its choices, or both ends."""
+        for parameter in self.parameters:
+            if parameter.path in base and parameter.path not in branch:
+                for value in parameter.choices or (parameter.at(0.0), parameter.at(1.0)):
+                    changed = {**self._flat(0.5), **base, parameter.path: value}
+                    yield parameter, value, self.active(changed)
 
     def _accepted(self, scenario: Scenario, branch: Configuration) -> Configuration:
         """A configuration of the branch that the scenario takes."""
@@ -236,11 +205,6 @@ class Space:
 def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) -> None:
     """Make sure that nobody sets what is varied: the value would never be used.
 
-    Args:
-        space: what is varied.
-        scenario: in which.
-        assignments: paths that are set.
-
     Raises:
         ScenarioError: a path of both; says how to get either.
     """
@@ -269,6 +233,10 @@ def _parameter(path: str, part: Choices | Range) -> Parameter:
     }
     if isinstance(part, Choices):
         return Parameter(path, choices=tuple(part.choices), when=when)
+    return _range(path, part, when)
+
+
+def _range(path: str, part: Range | Bounds, when: Mapping[str, tuple[Value, ...]]) -> Parameter:
     whole = isinstance(part.low, int) and isinstance(part.high, int)
     return Parameter(path, (), part.low, part.high, part.log, whole, when)
 
@@ -280,8 +248,7 @@ def _variation(text: str, given: Mapping[str, Parameter]) -> tuple[str, Paramete
     if isinstance(values, Bounds):
         if values.count is not None:
             raise ScenarioError(f"{text!r}: a search takes LOW:HIGH[:log], without a number of values")
-        whole = isinstance(values.low, int) and isinstance(values.high, int)
-        return path, Parameter(path, (), values.low, values.high, values.log, whole, when)
+        return path, _range(path, values, when)
     for value in values:
         if not isinstance(value, bool | int | float | str):
             raise ScenarioError(f"{text!r}: {value!r} is not a number, a text, true or false")
@@ -302,8 +269,8 @@ def _conditions(parameters: Mapping[str, Parameter], changed: set[str]) -> tuple
                 if path in changed:
                     dropped.add(parameter.path)
                 else:
-                    asked, known = ", ".join(map(str, values)), str(other).removeprefix(f"{path}: ")
-                    faults.append(f"{parameter.path}: when {path} is {asked}, but that is {known}")
+                    asked = ", ".join(map(str, values))
+                    faults.append(f"{parameter.path}: when {path} is {asked}, but that is {other.allowed}")
     while True:
         orphans = {p.path for p in parameters.values() if dropped & set(p.when)} - dropped
         if not orphans:

@@ -63,12 +63,9 @@ def shown(where: str | Path | URL) -> str:
 def reason(error: BaseException) -> str:
     """What a database or file system has to say, in one line: its own words, without the statement."""
     inner: BaseException | None = error
-    while inner is not None:
-        original = getattr(inner, "orig", None)
-        if original is not None:
-            error = original
-            break
+    while inner is not None and getattr(inner, "orig", None) is None:
         inner = inner.__cause__
+    error = getattr(inner, "orig", error)
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     lines = (line.strip() for line in str(error).splitlines())
@@ -109,9 +106,9 @@ def file_of(url: URL) -> Path | None:
 
 def open_for_writing(url: URL) -> RDBStorage:
     """A database with Optuna's tables and ours; ours first, as the sign that a search made them."""
-    file = file_of(url)
-    address = "sqlite://" if file is not None else url.render_as_string(hide_password=False)
-    options = _engine(url) if file is None else _sqlite(file)
+    address, options = _engine(url)
+    if file := file_of(url):
+        options = {"creator": lambda: sqlite3.connect(file, timeout=LOCK_TIMEOUT, check_same_thread=False)}
     engine = create_engine(address, **options)
     try:
         _patiently(lambda: RUNS.metadata.create_all(engine))
@@ -140,8 +137,10 @@ def open_for_reading(url: URL) -> RDBStorage | None:
     file = file_of(url)
     if file is not None and kind_of(file) in ("nothing", "empty"):
         return None
-    address = "sqlite://" if file is not None else url.render_as_string(hide_password=False)
-    options = _engine(url) if file is None else _copy(file)
+    address, options = _engine(url)
+    if file is not None:
+        memory = _copy(file)
+        options = {"creator": lambda: memory, "poolclass": StaticPool}
     if url.get_backend_name() == "postgresql":
         options["execution_options"] = {"postgresql_readonly": True}
     tables = set(inspected(create_engine(address, **options)).get_table_names())
@@ -162,11 +161,6 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
     A file beside an SQLite file is locked. PostgreSQL's server may see a little late that a search has died.
     Other servers have no lock.
 
-    Args:
-        url: of the database.
-        study: name of the study.
-        held: what to say if another search holds it.
-
     Raises:
         ScenarioError: another one does.
     """
@@ -179,7 +173,7 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
     elif url.get_backend_name() != "postgresql":
         yield
     else:
-        engine = create_engine(url, poolclass=NullPool, **_engine(url))
+        engine = create_engine(url, poolclass=NullPool, **_engine(url)[1])
         with closing(engine.connect()) as connection:
             end = time.monotonic() + LETTING_GO
             while not connection.scalar(select(func.pg_try_advisory_lock(key))):
@@ -191,22 +185,17 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
             yield
 
 
-def _engine(url: URL) -> dict[str, Any]:
+def _engine(url: URL) -> tuple[str, dict[str, Any]]:
+    """The address of a database for SQLAlchemy, and options of its engine."""
     arguments = {}
     if url.drivername.partition("+")[2] in POSTGRESQL and "connect_timeout" not in url.query:
         arguments["connect_timeout"] = CONNECT_TIMEOUT
+    address = url.render_as_string(hide_password=False) if file_of(url) is None else "sqlite://"
     # Between two batches a server may have closed the connection, hence the ping.
-    return {"connect_args": arguments, "pool_pre_ping": True}
+    return address, {"connect_args": arguments, "pool_pre_ping": True}
 
 
-def _sqlite(file: Path) -> dict[str, Any]:
-    def connected() -> sqlite3.Connection:
-        return sqlite3.connect(file, timeout=LOCK_TIMEOUT, check_same_thread=False)
-
-    return {"creator": connected}
-
-
-def _copy(file: Path) -> dict[str, Any]:
+def _copy(file: Path) -> sqlite3.Connection:
     """A copy of an SQLite file in memory, without what a killed writer has left half done."""
     kind = kind_of(file)
     if kind != "sqlite":
@@ -232,7 +221,7 @@ def _copy(file: Path) -> dict[str, Any]:
                 source.backup(memory)
     if damage := _damage(memory):
         raise ScenarioError(f"{file}: the database is damaged: {damage}")
-    return {"creator": lambda: memory, "poolclass": StaticPool}
+    return memory
 
 
 def _damage(opened: sqlite3.Connection) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend, JournalFileOpenLock
 
+from gridtune.optimize.studies.places import json_of
 from gridtune.optimize.studies.runs import broken
 from gridtune.scenarios.errors import ScenarioError
 
@@ -20,47 +20,22 @@ LOCK = ".lock"  # that Optuna sets beside a journal while it writes
 PATIENCE = 2.0  # s that another program may take to write to a journal
 
 
-class ReadOnlyJournal(BaseJournalBackend):
-    """A journal as it was when it was opened.
+class _ReadOnlyJournal(BaseJournalBackend):
+    """The records of a journal by their lines, as they were when it was opened.
 
-    Args:
-        path: of the file.
-        skip_broken: whether to pass over lines that are none.
-
-    Raises:
-        ScenarioError: a line is broken.
-        OSError: the file cannot be read.
+    Attributes:
+        line: of the record that was read last.
     """
 
-    def __init__(self, path: Path, *, skip_broken: bool = False) -> None:
-        self.path = path
+    def __init__(self, records: Mapping[int, dict[str, Any]]) -> None:
+        self._records = records
         self.line = 0
-        self.skipped: list[int] = []
-        self._logs: list[tuple[int, dict[str, Any]]] = []
-        with path.open("rb") as file:
-            for number, text in enumerate(file, start=1):
-                log = _operation(text)
-                if log is not None:
-                    self._logs.append((number, log))
-                elif text.endswith(b"\n"):
-                    self.skip(number, skip_broken)
-
-    def skip(self, number: int, allowed: bool) -> None:
-        """Pass over a line.
-
-        Raises:
-            ScenarioError: that is not allowed.
-        """
-        if not allowed:
-            raise ScenarioError(broken(f"{self.path}: line {number}"))
-        self.skipped.append(number)
-        self._logs = [one for one in self._logs if one[0] != number]
 
     def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
         """Records from a number on."""
-        for number, log in self._logs[log_number_from:]:
-            self.line = number
-            yield log
+        for line, record in list(self._records.items())[log_number_from:]:
+            self.line = line
+            yield record
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         """Refused."""
@@ -71,19 +46,28 @@ def open_for_reading(path: Path, *, skip_broken: bool = False) -> tuple[JournalS
     """A journal of which nothing is changed, and a note for each line passed over.
 
     Raises:
-        ScenarioError: a line is broken, or no operation on a study.
+        ScenarioError: a line is broken, or no operation on a study, and may not be passed over.
         OSError: it cannot be read.
     """
-    journal = ReadOnlyJournal(path, skip_broken=skip_broken)
-    while True:
+    records, bad = dict[int, dict[str, Any]](), list[int]()
+    with path.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            record = json_of(text)
+            if isinstance(record, dict) and "op_code" in record:
+                records[number] = record
+            elif text.endswith(b"\n"):
+                bad.append(number)
+    while skip_broken or not bad:
+        journal = _ReadOnlyJournal(records)
         try:
             storage = JournalStorage(journal)
         except Exception:  # Optuna takes records on trust
-            journal.skip(journal.line, skip_broken)
-            continue
-        return storage, tuple(
-            f"note: {path}: line {number} is broken and was passed over" for number in sorted(journal.skipped)
-        )
+            bad.append(journal.line)
+            del records[journal.line]
+        else:
+            passed = (f"note: {path}: line {number} is broken and was passed over" for number in sorted(bad))
+            return storage, tuple(passed)
+    raise ScenarioError(broken(f"{path}: line {bad[0]}"))
 
 
 def open_for_writing(path: Path) -> JournalStorage:
@@ -111,29 +95,12 @@ def cut_unfinished(path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    with path.open("rb+") as file:
-        end = last = file.seek(0, os.SEEK_END)
-        tail = b""
-        while last and b"\n" not in tail:
-            start = max(0, last - (1 << 16))
-            file.seek(start)
-            tail = file.read(last - start) + tail
-            last = start
-        tail = tail.rpartition(b"\n")[2]
-        if not tail:
-            return
-        try:
-            json.loads(tail)
-        except ValueError:
-            file.truncate(end - len(tail))
-        else:
-            file.seek(end)
-            file.write(b"\n")
-
-
-def _operation(text: bytes) -> dict[str, Any] | None:
-    try:
-        log = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return log if isinstance(log, dict) and "op_code" in log else None
+    text = path.read_bytes()
+    tail = text.rpartition(b"\n")[2]
+    if tail:
+        with path.open("rb+") as file:
+            if json_of(tail) is None:
+                file.truncate(len(text) - len(tail))
+            else:
+                file.seek(len(text))
+                file.write(b"\n")

@@ -67,14 +67,12 @@ def study_place(study: str | Path) -> str | Path:
             raise ScenarioError(f"{study}: {_folder(Path(study))}")
         kind = kind_of(path)
         if kind == "table":
-            journals = (
-                path.with_name(JOURNAL),
-                path.with_name(path.name.removesuffix(f".{TABLE}") + ".journal"),
-            )
-            path = next(
-                (one for one in journals if one.exists() and table_beside(one) == path.resolve()), path
-            )
-            kind = "journal" if path in journals else "a table of runs whose journal is missing"
+            kind = "a table of runs whose journal is missing"
+            for name in (JOURNAL, path.name.removesuffix(f".{TABLE}") + ".journal"):
+                journal = path.with_name(name)
+                if journal.exists() and table_beside(journal) == path.resolve():
+                    path, kind = journal, "journal"
+                    break
     except OSError as error:
         raise ScenarioError(f"{study}: cannot be read: {error.strerror or error}") from error
     if kind in ("journal", "sqlite"):
@@ -84,7 +82,9 @@ def study_place(study: str | Path) -> str | Path:
             f"{study}: no such study; give the folder of a search, its {JOURNAL}, or the URL of a storage"
         )
     named = "an empty file" if kind == "empty" else kind
-    raise ScenarioError(f"{study}: {named}, not a study{_home(path)}")
+    beside = (path.parent / JOURNAL).exists() and path.name != JOURNAL
+    home = f"; the search beside it is {path.parent}" if beside else ""
+    raise ScenarioError(f"{study}: {named}, not a study{home}")
 
 
 def kind_of(path: Path) -> str:
@@ -114,7 +114,7 @@ def kind_of(path: Path) -> str:
     for kind, head in HEADS:  # a first line that a kill left unfinished
         if b"\n" not in first and (start.startswith(head) or head.startswith(start)):
             return kind
-    record = _json(first)
+    record = json_of(first)
     if isinstance(record, dict):
         if isinstance(record.get("op_code"), int) and isinstance(record.get("worker_id"), str):
             return "journal"
@@ -135,14 +135,6 @@ def _named(path: Path, start: bytes) -> str:
     return "a binary file" if b"\0" in start else "a text file"
 
 
-def _home(path: Path) -> str:
-    """Where the study is that a file belongs to, if it lies beside one."""
-    folder = path.parent
-    if (folder / JOURNAL).exists() and path.name != JOURNAL:
-        return f"; the search beside it is {folder}"
-    return ""
-
-
 def _folder(folder: Path) -> str:
     for name, kind in FOLDERS:
         if (folder / name).exists():
@@ -150,7 +142,8 @@ def _folder(folder: Path) -> str:
     return "a folder that holds no search; `gridtune search SCENARIO --out` keeps one in a folder"
 
 
-def _json(line: bytes) -> object:
+def json_of(line: bytes) -> object:
+    """What a line of JSON holds; None if it is none."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

@@ -80,10 +80,6 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
 def stored_settings(where: str | Path | None, name: str) -> Mapping[str, Any] | None:
     """The settings of a study that could be resumed; None if there is none. Nothing is changed.
 
-    Args:
-        where: see `optimize.studies.study.open_study`.
-        name: of the study.
-
     Raises:
         ScenarioError: it cannot be reached or resumed, or was made by something else.
     """
@@ -174,11 +170,6 @@ def looking(
     place: URL | Path, called: str, *, skip_broken: bool = False
 ) -> Iterator[tuple[BaseStorage | None, RunTable, tuple[str, ...]]]:
     """A storage to read from (None if there is nothing yet), its table of runs, and what was passed over.
-
-    Args:
-        place: see `place_of`.
-        called: the place in messages.
-        skip_broken: whether to pass over broken lines.
 
     Raises:
         ScenarioError: it cannot be read.

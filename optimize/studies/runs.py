@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+from gridtune.optimize.records.values import Value
 from gridtune.scenarios.errors import ScenarioError
 
-Value = bool | int | float | str
 BEGUN, RESUMED = "begun", "resumed"  # lines that say when a search began or was resumed
 NOT_FINITE = {"NaN", "Infinity", "-Infinity"}  # strings, as JSON has no such numbers
 

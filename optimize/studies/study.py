@@ -123,25 +123,23 @@ class OpenStudy:
             path: one.to_external_repr(one.to_internal_repr(values[path]))
             for path, one in distributions.items()
         }
-        key = _key(params)
-        if key in self._known:
+        if _key(params) in self._known:
             return
         known: dict[str, Any] = {NUMBER: number, **attributes}
-        if failure is None:
-            trial = create_trial(
-                values=[means[name] for name in self._objectives],
-                params=params,
-                distributions=distributions,
-                user_attrs=known,
-                constraints=dict(constraints),
-            )
-        else:
+        if failure is not None:
             known[FAILURE] = " ".join(failure.split())[:LONGEST_FAILURE]
-            trial = create_trial(
-                state=TrialState.FAIL, params=params, distributions=distributions, user_attrs=known
-            )
-        trial.datetime_start, trial.datetime_complete = _local(started), _local(ended)
-        self._known.add(key)
+        trial = create_trial(
+            state=TrialState.COMPLETE if failure is None else TrialState.FAIL,
+            values=[means[name] for name in self._objectives] if failure is None else None,
+            params=params,
+            distributions=distributions,
+            user_attrs=known,
+            constraints=dict(constraints) if failure is None else None,
+        )
+        # Optuna keeps times of the place, which is not said.
+        trial.datetime_start = started.astimezone().replace(tzinfo=None)
+        trial.datetime_complete = ended.astimezone().replace(tzinfo=None)
+        self._known.add(_key(params))
         self.trials[number] = trial
         self._soon(self.study.add_trial, trial)
 
@@ -323,8 +321,3 @@ def _mark(name: str, what: str) -> str:
 
 def _key(values: Mapping[str, Any]) -> str:
     return json.dumps(sorted(values.items()))
-
-
-def _local(time: datetime) -> datetime:
-    """A time as Optuna keeps it: that of the place, which is not said."""
-    return time.astimezone().replace(tzinfo=None)

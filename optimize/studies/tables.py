@@ -45,11 +45,7 @@ class RunTable:
 
 
 class FileTable(RunTable):
-    """Rows as lines of a file.
-
-    Args:
-        path: of the file; made with the first row.
-    """
+    """Rows as lines of a file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -106,12 +102,7 @@ class FileTable(RunTable):
 
 
 class DatabaseTable(RunTable):
-    """Rows in the table `gridtune_runs` of a database.
-
-    Args:
-        engine: of the database, which a study's storage has made.
-        called: the database in messages.
-    """
+    """Rows in the table `gridtune_runs` of a database."""
 
     def __init__(self, engine: Engine, called: str) -> None:
         self._engine = engine
