@@ -89,13 +89,12 @@ def search(
 
     Args:
         scenario: what to search.
-        config: what is asked for; made of `fields` if left out.
+        config: what is asked for; made of `fields`, which are its own, if left out.
         jobs: worker processes.
         pool: who runs the simulations, instead of `jobs` processes.
         progress: hears how it goes.
         work: gives the metrics of a run to be done.
         holding: keeps other searches out of the folder for longer than this one, until it is closed.
-        fields: of a `SearchConfig`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is evaluated, except that a
