@@ -223,7 +223,7 @@ def test_a_change_in_words_has_its_interval_from_the_smaller_to_the_larger():
     less = Change(UNFAIR, 0.5, 0.4, Difference(-0.1, 0.02, -0.14, -0.06, 0.99, 5))
     more = Change(COMPLETED, 50.0, 60.0, Difference(10.0, 2.0, 6.0, 14.0, 0.99, 5))
     assert in_words(less) == "unfairness (max - min) lower by 0.1 (0.06 to 0.14)"
-    assert in_words(more).endswith("higher by 10 jobs (6 to 14)")
+    assert in_words(more) == "completed jobs higher by 10 (6 to 14)"
     assert (less.better, more.better) == (True, True)
 
 

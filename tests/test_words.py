@@ -43,6 +43,8 @@ OF_THE_SEARCH = {
 LITERAL = (  # where such a word is meant as it is said: a place, and a part of the line
     ("optimize/report/answer.py", ":.2g} points"),
     ("optimize/report/numbers.py", '} points"'),
+    ("optimize/explanation/words.py", "} points"),
+    ("optimize/commands/compare.py", '" points"'),
     ("optimize/report/progress.py", "_points"),  # in the space of objectives
     (
         "scenarios/reproduction/diet/day.py",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gridtune.optimize.front.changes import Change
@@ -30,9 +30,9 @@ class Ablation:
     path: str
     before: Value | None
     along: tuple[str, ...]
-    left: Configuration
+    left: Configuration = field(repr=False)
     failure: str = ""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = field(default=(), repr=False)
 
     def effect(self, ranges: Mapping[str, float]) -> float:
         """The largest change that is significant, as a share of an objective's range."""

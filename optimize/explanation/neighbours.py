@@ -64,7 +64,7 @@ def _apart(one: Change, other: Change) -> bool:
     return a.low > b.high or b.low > a.high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Neighbour:
     """A configuration of the front, seen from another configuration.
 
@@ -93,7 +93,7 @@ class Neighbour:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Neighbourhood:
     """Where a configuration lies.
 
