@@ -30,7 +30,7 @@ class Ablation:
     path: str
     before: Value | None
     along: tuple[str, ...]
-    left: Configuration
+    left: Configuration = field(repr=False)
     failure: str = ""
     changes: tuple[Change, ...] = field(default=(), repr=False)
 

@@ -41,6 +41,9 @@ class Change:
     to: float
     difference: Difference
 
+    def __repr__(self) -> str:
+        return f"Change({self.metric.name!r}, {self.start:.6g} to {self.to:.6g}: {self.difference.verdict})"
+
     @property
     def better(self) -> bool:
         """Whether the mean gets better."""

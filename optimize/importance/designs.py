@@ -38,7 +38,7 @@ class Design:
         space: whose configurations they are.
         samples: number of blocks.
         block: configurations per block.
-        cube: the configurations' coordinates in the unit cube.
+        cube: the configurations in the unit cube.
         configurations: in the order of the design, block after block.
         seed: of the sample and of the intervals.
     """
@@ -153,7 +153,7 @@ def design(method: str, space: Space, samples: int | None, seed: int) -> Design:
 
 
 def _morris(space: Space, samples: int, draws: np.random.Generator) -> tuple[Array, Array]:
-    """Trajectories, and the same with two choices of its own for each."""
+    """Trajectories in the unit cube, and the same with two choices of its own for each."""
     from SALib.sample.morris import sample
 
     if samples < 2:
@@ -169,7 +169,7 @@ def _morris(space: Space, samples: int, draws: np.random.Generator) -> tuple[Arr
 
 
 def _sobol(space: Space, samples: int, draws: np.random.Generator) -> Array:
-    """Saltelli's sample."""
+    """Saltelli's sample in the unit cube."""
     from SALib.sample.sobol import sample
 
     if samples < 2 or samples & (samples - 1):
