@@ -245,7 +245,7 @@ def without_baseline(task):
 
 def test_where_the_scenario_itself_cannot_be_run_that_is_its_failure_and_nobody_elses(scenario):
     result = run(scenario, budget=6, sampler="random", work=without_baseline)
-    (failed,) = result.failures
+    (failed,) = result.archive.failed
     assert failed.number == 0
     assert "no nodes" in failed.reason
     assert [one.number for one in result.archive.evaluations] == [1, 2, 3, 4, 5]

@@ -248,6 +248,7 @@ def test_what_results_depend_on_is_known(tmp_path):
     assert any(name.startswith("workload ") for name in both)
 
 
+@pytest.mark.long
 def test_metrics_registered_here_are_measured_there(scenario, cluster, monkeypatch):
     monkeypatch.setattr(custom, "_known", {})
 
