@@ -19,6 +19,7 @@ from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
 from gridtune.optimize.replication.starvation import NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
+from gridtune.optimize.runs.stored import settings_of
 from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.runs.trials import (
     ASKED,
@@ -164,7 +165,7 @@ def _plan(scenario: Scenario, config: SearchConfig, *, simulated: bool) -> _Plan
     named = Path(scenario.name)
     name = config.study or (named.stem if named.suffix == ".toml" else scenario.name)
     stored = stored_settings(where, name)
-    earlier = Settings.of_json(stored) if stored is not None and config.resume else None
+    earlier = settings_of(stored, where or name) if stored is not None and config.resume else None
     raced = simulated if config.baseline is None else config.baseline
     raced = raced if earlier is None else earlier.baseline is not None
     standing = baseline_of(scenario, problem.space, problem.cases)

@@ -701,3 +701,14 @@ def test_a_state_that_optuna_does_not_know_is_damage_for_a_search_that_goes_on(t
 def test_a_new_place_has_no_control_character_in_its_name(name, tmp_path):
     assert "control character" in refused(opened, tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_settings_of_another_version_are_refused_in_one_line(tmp_path):
+    path = tmp_path / "study.journal"
+    with opened(path):
+        pass
+    words = ["search", "diet/day-regular", "--storage", str(path), "--study", NAME, "--resume"]
+    result = gridtune(*words)
+    assert result.returncode == 2
+    assert "garbled, or of another version" in result.stderr
+    assert len(result.stderr.splitlines()) == 1

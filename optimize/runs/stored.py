@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -54,14 +56,13 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         ScenarioError: no such storage or study, several to choose from, or it is damaged.
     """
     found = read_study(study, name, skip_broken=skip_broken)
+    settings = settings_of(found.settings, study)
     try:
-        settings = Settings.of_json(found.settings)
         kept = found.attributes.get(RECOMMENDATIONS, ())
         recommendations = TypeAdapter(tuple[Recommendation, ...]).validate_python(kept)
         refused = {int(number): tuple(names) for number, names in found.attributes.get(REFUSED, {}).items()}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise ScenarioError(f"{shown(study)}: the settings of the study are garbled: {why}") from error
+        raise _garbled(study, error) from error
     table = RunTable(settings, found.runs, found.attributes.get(UNITS))
     entries = list[Entry]()
     for number, trial in sorted(found.trials.items()):
@@ -81,6 +82,25 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
     budget = found.attributes.get(BUDGET, len(entries))
     archive = archive_of(found.name, settings, entries, budget, recommendations, refused, runs)
     return StoredStudy(settings, archive, tuple(notes))
+
+
+def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:
+    """The settings that a study has.
+
+    Raises:
+        ScenarioError: they are damaged, or of another version.
+    """
+    try:
+        return Settings.of_json(stored)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise _garbled(study, error) from error
+
+
+def _garbled(study: str | Path, error: Exception) -> ScenarioError:
+    why = " ".join(str(error).split())[:200]
+    return ScenarioError(
+        f"{shown(study)}: the settings of the study are garbled, or of another version: {why}"
+    )
 
 
 def load_archive(study: str | Path, name: str | None = None) -> Archive:
