@@ -115,7 +115,7 @@
   }
 
   function legend(pen, x, y) {
-    const entries = [[states.findIndex((one, k) => one === "front" && !lettered[k]), "Pareto front"], [base, "baseline"], [names.findIndex((_, k) => lettered[k]), "recommended"], [states.indexOf("dominated"), "dominated"]];
+    const entries = [[states.findIndex((one, k) => one === "front" && !lettered[k]), "Pareto front"], [base, "baseline"], [names.findIndex((_, k) => lettered[k]), "recommended"], [states.findIndex((one, k) => one === "dominated" && !lettered[k]), "dominated"]];
     pen.textAlign = "left";
     for (const [k, label] of entries.filter(([k]) => k >= 0)) {
       mark(pen, x + 10, y, k);
