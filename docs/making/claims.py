@@ -77,7 +77,7 @@ def stated(claim: dict[str, Any], seeds: Counter[str]) -> dict[str, Any]:
     if number:
         counts = ", ".join(f"{seeds[one]} {one}" for one in VERDICTS if seeds[one])
         note += f" (at reduced size {counts})"
-    reason, brief = ("; ".join(filter(None, (claim["reason"], one))) for one in (note, "depends on the seed"))
+    reason, brief = ("; ".join(filter(None, (claim["reason"], one))) for one in (note, "another seed can change the verdict"))
     return claim | {"verdict": "undecided", "reason": reason, "brief": brief}
 
 
@@ -116,7 +116,7 @@ def claims(made: dict[str, Any]) -> str:
     merged: dict[tuple[str, str, str], list[str]] = {}
     for claim in made["claims"]:
         merged.setdefault((claim["id"], claim["claim"], _said(claim)), []).append(claim["source"])
-    rows = ["", f"{_how(made)} [Expected and measured values]({FULL}#{made['paper']}).", ""]
+    rows = ["", f"{_how(made)} Brackets: 95 % intervals. [All values]({FULL}#{made['paper']}).", ""]
     rows += ["| id | claim | source | verdict |", "|---|---|---|---|"]
     for (name, text, said), sources in merged.items():
         rows.append(_row(name, text, "; ".join(dict.fromkeys(sources)), said))
@@ -128,7 +128,7 @@ def _said(claim: dict[str, Any]) -> str:
     verdict: str = claim["verdict"]
     if verdict == "met":
         return verdict
-    value = f" ({claim['measured']})" if verdict == "not met" and len(claim["findings"]) == 1 else ""
+    value = f" (measured: {claim['measured']})" if verdict == "not met" and len(claim["findings"]) == 1 else ""
     reason = claim.get("brief", claim["reason"])
     return f"**{verdict}**{value}" + (reason and f": {reason}")
 

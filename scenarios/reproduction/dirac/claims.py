@@ -25,6 +25,6 @@ PAPER = Paper(
         Experiment("evolution", "Tasks over time on dedicated sites", evolution),
         Experiment("periods", "Waiting times over the update period", periods),
         Experiment("strategies", "Push, pull, run-once and filling pilots", strategies),
-        Experiment("deterioration", "The same where nothing breaks, and where all does", deterioration),
+        Experiment("deterioration", "The same strategies without faults and with all of them", deterioration),
     ),
 )

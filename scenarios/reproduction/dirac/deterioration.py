@@ -1,4 +1,4 @@
-"""RR-5576, section 9: push against pull and pilots, on a grid where nothing breaks, and where all does."""
+"""RR-5576, section 9: push against pull and pilots, on a grid without faults and with all of them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def deterioration(bench: Workbench) -> list[Claim]:
     return [
         claim(
             "P9a",
-            "where nothing breaks push is at least as good as pull and pilots",
+            "without faults, push responds at least as fast as pull and pilots",
             *(
                 Finding(
                     f"response of push over that of {name}",
@@ -55,13 +55,13 @@ def deterioration(bench: Workbench) -> list[Claim]:
                 )
                 for name in others
             ),
-            reason="push without delay of its news, on dedicated sites",
+            reason="push with an update period of 0, on dedicated sites",
         ),
-        claim("P9b", "where all breaks pilots respond faster than push", *slower(broken, pilots)),
-        claim("P9c", "where all breaks pull responds faster than push", *slower(broken, ["pull"])),
+        claim("P9b", "with all faults, pilots respond faster than push", *slower(broken, pilots)),
+        claim("P9c", "with all faults, pull responds faster than push", *slower(broken, ["pull"])),
         claim(
             "P9d",
-            "where all breaks fewer tasks fail under pull and pilots than under push",
+            "with all faults, fewer tasks fail under pull and pilots than under push",
             *(
                 Finding(
                     f"share of failed tasks under push less that under {name}",
@@ -71,11 +71,11 @@ def deterioration(bench: Workbench) -> list[Claim]:
                 )
                 for name in others
             ),
-            reason="failed: lost, or a response of more than an hour and three times the run time",
+            reason="a task fails if it is lost, or takes more than an hour and three times its run time",
         ),
         claim(
             "P9e",
-            "where information system and services break, pull and pilots respond faster than push",
+            "with faults of services and of reports only, pull and pilots respond faster than push",
             *slower(news, others),
         ),
     ]

@@ -43,7 +43,7 @@ def evolution(bench: Workbench) -> list[Claim]:
             hypothesis(
                 known,
                 "evolution",
-                f"under {name} all 60 nodes are busy for a phase of the run",
+                f"under {name}, all 60 nodes are busy for part of the run",
                 "figure 7",
                 Finding(
                     f"{PHASE:g} s or more with 60 running",
@@ -57,15 +57,15 @@ def evolution(bench: Workbench) -> list[Claim]:
         definition(
             "P1c",
             "evolution",
-            "tasks queued at the sites stay few under pull",
+            "under pull, few tasks wait at the sites",
             "figure 7b",
             always("at most 6 at each of 3 sites", [queued <= 18 for queued in pull["most_queued"]]),
-            reason="a site of 20 nodes asks for no task while 0.3 of that number wait",
+            reason="a site's agent asks for no task while 6 tasks wait there (0.3 times 20 nodes)",
         ),
         hypothesis(
             "P1d",
             "evolution",
-            "while all nodes are busy, tasks queued at the sites are constant under pull, not under push",
+            "while all nodes are busy, the number of waiting tasks is constant under pull, not under push",
             "figure 7",
             Finding(
                 "standard deviation over time, less that under push, of runs with such phases",

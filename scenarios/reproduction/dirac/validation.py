@@ -66,14 +66,14 @@ def services(bench: Workbench) -> list[Claim]:
         definition(
             "P0b",
             "services",
-            "constant service times correct most of the error of leaving them out",
+            "constant service times remove most of the error that comes from leaving service times out",
             "section 6.3, figure 6",
             Finding(
                 "deviation of response times, over that without service times (paper: 10.5 % over 80 %)",
                 ratio(error["constant"], error["none"]),
                 high=0.5,
             ),
-            reason="no measurements are published: service times drawn evenly from half to three halves "
-            "of the means stand for the real cluster, so constants cannot be far off",
+            reason="the paper publishes no measurements. Here the service times of the real cluster are "
+            "drawn evenly from 0.5 to 1.5 times their means, so constants cannot be far off",
         ),
     ]
