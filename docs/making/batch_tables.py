@@ -6,17 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import stats
-
-BETTER = {"waiting_p95": "95 % waiting, s", "slowdown_mean": "slow-down"}
-FAIR = {"slowdown_jain": "1 - Jain index of users' slow-downs"}
-MORE = {
-    "slowdown_unfairness": "largest - smallest slow-down of a user",
-    "waiting_mean": "mean waiting, s",
-    "waiting_max": "longest waiting, s",
-}
-SHOWN = BETTER | FAIR | MORE
-PLAIN = ("easy", "conservative")
 
 
 def calibrated_table(rows: dict[str, Any]) -> str:
@@ -86,49 +75,6 @@ def _plain(value: Any) -> str:
             for times in value
         )
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def search_table(rows: list[dict[str, Any]]) -> str:
-    """For each log the means on validation weeks, and paired differences with intervals."""
-    lines = []
-    for row in rows:
-        runs = row["runs"]
-        count = len(runs["easy"]["waiting_p95"])
-        closer = f", jobs {row['compression']:g} times closer" if row["compression"] != 1 else ""
-        lines += [
-            f"**{row['log'].removesuffix('.swf.gz')}{closer}**: `{row['chosen']['site.cluster.policy']}`, "
-            f"{count} draws of odd weeks (all its values: `docs/data/batch_search.json`).",
-            "",
-            "| | chosen | `easy` | chosen - `easy` | `conservative` | chosen - `conservative` |",
-            "|---|---:|---:|---:|---:|---:|",
-        ]
-        for name, title in SHOWN.items():
-            cells = [title, _short(float(np.mean(runs["chosen"][name])))]
-            for plain in PLAIN:
-                cells += [
-                    _short(float(np.mean(runs[plain][name]))),
-                    _interval(runs["chosen"][name], runs[plain][name]),
-                ]
-            lines.append(f"| {' | '.join(cells)} |")
-        lines.append("")
-    return "\n".join(lines).rstrip()
-
-
-def _span(mine: list[float], theirs: list[float]) -> tuple[float, float]:
-    """The 95 % interval of the mean of paired differences (Student's t)."""
-    values = np.array(mine) - np.array(theirs)
-    reach = float(stats.t.ppf(0.975, len(values) - 1)) * float(values.std(ddof=1)) / len(values) ** 0.5
-    return float(values.mean()) - reach, float(values.mean()) + reach
-
-
-def _interval(mine: list[float], theirs: list[float]) -> str:
-    """Mean of the differences and its interval."""
-    low, high = _span(mine, theirs)
-    return f"{_short((low + high) / 2)} [{_short(low)}, {_short(high)}]"
-
-
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def held_out_table(rows: list[dict[str, Any]]) -> str:

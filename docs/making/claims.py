@@ -77,7 +77,8 @@ def stated(claim: dict[str, Any], seeds: Counter[str]) -> dict[str, Any]:
     if number:
         counts = ", ".join(f"{seeds[one]} {one}" for one in VERDICTS if seeds[one])
         note += f" (at reduced size {counts})"
-    reason, brief = ("; ".join(filter(None, (claim["reason"], one))) for one in (note, "another seed can change the verdict"))
+    notes = (note, "another seed can change the verdict")
+    reason, brief = ("; ".join(filter(None, (claim["reason"], one))) for one in notes)
     return claim | {"verdict": "undecided", "reason": reason, "brief": brief}
 
 
@@ -128,7 +129,8 @@ def _said(claim: dict[str, Any]) -> str:
     verdict: str = claim["verdict"]
     if verdict == "met":
         return verdict
-    value = f" (measured: {claim['measured']})" if verdict == "not met" and len(claim["findings"]) == 1 else ""
+    single = verdict == "not met" and len(claim["findings"]) == 1
+    value = f" (measured: {claim['measured']})" if single else ""
     reason = claim.get("brief", claim["reason"])
     return f"**{verdict}**{value}" + (reason and f": {reason}")
 

@@ -93,13 +93,11 @@ MEASURED = (
     kept("calibrated.json", "calibrated_logs --work WORK", MODEL, "real traces"),
     kept("held_out.json", "held_out --work WORK", ALL, "real traces"),
     kept("my_log.json", "my_log --work WORK", ALL, "real traces"),
-    kept("batch_search.json", "batch_search --work WORK LOG…", ALL, "real traces"),
     measured("claims", f"claims {ENDLESS}", rests_on=MODEL),
     measured("claim_mutants.json", f"claims --mutants {ENDLESS}", rests_on=MODEL),
     measured("claim_seeds.json", f"claims --seeds {ENDLESS}", rests_on=MODEL),
     measured("event_price.json", "event_price > docs/data/event_price.json", rests_on=("model",), needs="cc"),
     measured("profile_shares.json", "profile_shares > docs/data/profile_shares.json", rests_on=MODEL),
-    measured("weight.json", "weight > docs/data/weight.json", rests_on=("pyproject.toml",)),
     kept("scaling.jsonl", "scaling", MODEL),
     kept("peers.json", "beside_peers --peer PYTHON", MODEL, "AccaSim"),
     kept("fuzz.json", f"fuzz 2000 {ENDLESS}"),
@@ -107,7 +105,6 @@ MEASURED = (
     kept("full_disk.json", f"full_disk DISK {ENDLESS}", ALL, "a small file system"),
     kept("kills.json", f"kills {ENDLESS}", ALL, "PostgreSQL"),
     kept("mutants.json", f"mutants {ENDLESS}"),
-    kept("fresh-mutants.json", f"mutants --seed 7 --size 25 {ENDLESS}"),
 )
 
 

@@ -1,9 +1,8 @@
-"""Tables of docs/performance.md: where time goes, growth, other simulators, weight."""
+"""Tables of docs/performance.md: where time goes, growth, other simulators."""
 
 from __future__ import annotations
 
 import json
-import re
 from math import log
 from pathlib import Path
 from typing import Any
@@ -79,20 +78,6 @@ def peers_table(rows: list[dict[str, Any]]) -> str:
             f"{theirs['mib']:,}",
         )
         lines.append(_line(row["log"], *cells))
-    return "\n".join(lines)
-
-
-def weight_table(rows: dict[str, Any]) -> str:
-    """Megabytes of the dependencies, alone and with what nothing else needs, and what each is for."""
-    text = PROJECT.read_text(encoding="utf-8")
-    purposes = {
-        name.lower(): purpose for name, purpose in re.findall(r'^    "([\w-]+)[^"\n]*",  # (.+)$', text, re.M)
-    }
-    lines = [_line("dependency", "for", "MB", "with what only it needs"), "|---|---|---:|---:|"]
-    ordered = sorted(rows["rows"].items(), key=lambda item: -item[1]["alone"])
-    for name, row in ordered:
-        lines.append(_line(f"`{name}`", purposes[name], f"{row['own']:.0f}", f"{row['alone']:.0f}"))
-    lines.append(_line("all, with what several need", "", "", f"{rows['total']:.0f}"))
     return "\n".join(lines)
 
 

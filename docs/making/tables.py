@@ -114,7 +114,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "io_faults": robustness_tables.io_faults_table,
         "full_disk": robustness_tables.full_disk_table,
         "mutants": robustness_tables.mutants_table,
-        "fresh-mutants": robustness_tables.mutants_table,
     },
     "samplers.md": {"search_quality": search_quality.table},
     "answers.md": {"answers": answer_tables.texts, "answers held": answer_tables.held},
@@ -122,7 +121,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "federation.md": {
         "signal federations": federations_table,
         "federation": search_tables.fronts_table,
-        "federation chances": search_tables.chances_table,
         "federation_parts small": partial(search_tables.parts_table, scenario="federation/small"),
         "federation_week": search_tables.fronts_table,
         **{
@@ -137,7 +135,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "systems/dirac.md": {"parallel": parallel_table},
     "systems/batch.md": {
         "calibrated": batch_tables.calibrated_table,
-        "batch_search": batch_tables.search_table,
         "held_out": batch_tables.held_out_table,
     },
     "my-log.md": {"my_log": batch_tables.my_log_table},
@@ -145,7 +142,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "peers": speed_tables.peers_table,
         "profile_shares": speed_tables.shares_table,
         "scaling": speed_tables.scaling_table,
-        "weight": speed_tables.weight_table,
     },
 }
 

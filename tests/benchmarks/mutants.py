@@ -3,7 +3,6 @@
     python -m tests.benchmarks.mutants --rows docs/data/mutants.json --minutes 10     # tries what is missing
     python -m tests.benchmarks.mutants --rows docs/data/mutants.json --again          # survivors once more
     python -m tests.benchmarks.mutants --rows docs/data/mutants.json --survivors      # lists them
-    python -m tests.benchmarks.mutants --rows docs/data/fresh-mutants.json --seed 7 --size 25   # others
     python -m tests.benchmarks.mutants --rows /tmp/mine.json --of model/batch/quotas.py     # all of a module
 
 Of every room a random sample of all small changes is taken, each module by its size: a comparison, sum,
