@@ -5,6 +5,7 @@ import inspect
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -331,3 +332,9 @@ def test_examples_are_true(name, monkeypatch):
     finally:
         METRICS.clear()
         METRICS.update(known)
+
+
+def test_recommendations_have_their_columns_even_where_there_are_none(study):
+    bare = gt.Study(study.settings, replace(study.archive, recommendations=()))
+    assert len(bare.recommendations) == 0
+    assert {"number", *study.evaluations.columns} - {"name"} == set(bare.recommendations.columns)

@@ -142,8 +142,8 @@ class Study:
     @cached_property
     def recommendations(self) -> pd.DataFrame:
         """The rows of `evaluations` that are recommended, by their `name`: `A`, `B`, …"""
-        some = [row for row in listed(self.details) if row.advice]
-        return frame(self.details, some).reset_index().set_index("name")
+        table = self.evaluations
+        return table[table["name"].str.fullmatch("[A-Z]")].reset_index().set_index("name")
 
     @property
     def summary(self) -> str:
