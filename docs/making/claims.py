@@ -77,7 +77,10 @@ def stated(claim: dict[str, Any], seeds: Counter[str]) -> dict[str, Any]:
     if number:
         counts = ", ".join(f"{seeds[one]} {one}" for one in VERDICTS if seeds[one])
         note += f" (at reduced size {counts})"
-    reason, brief = ("; ".join(filter(None, (claim["reason"], one))) for one in (note, "another seed can change the verdict"))
+    reason, brief = (
+        "; ".join(filter(None, (claim["reason"], one)))
+        for one in (note, "another seed can change the verdict")
+    )
     return claim | {"verdict": "undecided", "reason": reason, "brief": brief}
 
 
@@ -128,7 +131,9 @@ def _said(claim: dict[str, Any]) -> str:
     verdict: str = claim["verdict"]
     if verdict == "met":
         return verdict
-    value = f" (measured: {claim['measured']})" if verdict == "not met" and len(claim["findings"]) == 1 else ""
+    value = (
+        f" (measured: {claim['measured']})" if verdict == "not met" and len(claim["findings"]) == 1 else ""
+    )
     reason = claim.get("brief", claim["reason"])
     return f"**{verdict}**{value}" + (reason and f": {reason}")
 
