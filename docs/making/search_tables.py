@@ -43,23 +43,6 @@ def fronts_table(data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def chances_table(data: dict[str, Any]) -> str:
-    """How many configurations of each front have each category."""
-    if not data:
-        return ""
-    rows = [row for row in data["fronts"] if row["sampler"] != "random"]
-    seeds = " | ".join(f"seed {row['seed']}" for row in rows)
-    lines = [
-        f"| parameter | category | {seeds} |",
-        f"|---|---|{'---:|' * len(rows)}",
-    ]
-    for path in ("middleware.kind", "harvester.controller", "client.dispatch"):
-        for kind in sorted({str(one[path]) for row in rows for one in row["front"]}):
-            counts = (str(sum(str(one[path]) == kind for one in row["front"])) for row in rows)
-            lines.append(f"| `{path}` | {kind} | {' | '.join(counts)} |")
-    return "\n".join(lines)
-
-
 def _means(configurations: Iterable[dict[str, list[float]]], names: list[str]) -> list[list[float]]:
     """Mean objectives of configurations, to be minimised."""
     signs = [1.0 if METRICS[name].direction == "minimize" else -1.0 for name in names]

@@ -122,7 +122,6 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
     "federation.md": {
         "signal federations": federations_table,
         "federation": search_tables.fronts_table,
-        "federation chances": search_tables.chances_table,
         "federation_parts small": partial(search_tables.parts_table, scenario="federation/small"),
         "federation_week": search_tables.fronts_table,
         **{
