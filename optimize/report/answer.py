@@ -34,8 +34,9 @@ TITLE = 14  # letters in a line of a column's title
 TIGHT = 3  # lines of a recommendation, up to which it is told in brief
 HARMS = 2  # that are named; the others are counted
 MAIN = "  (most of the effect)"  # behind a change
+ELSEWHERE = "worse elsewhere"  # outside the table
 WORSE = "!"  # behind a change for the worse
-NOTHING_ELSE = "nothing else by more than a tenth"
+NOTHING = "nothing by more than a tenth"
 
 
 def answer(
@@ -146,9 +147,11 @@ def legend(front: Front) -> list[str]:
         f"{UNKNOWN} significance unknown": any(UNKNOWN in text for text in told),
         f"{WORSE} worse": any(text.endswith(WORSE) for text in told),
     }
-    means = f"Means of {runs} runs each with new random numbers" if runs > 1 else "One run each"
+    means = f"Means of {runs} new runs each" if runs > 1 else "One run each"
     shown = ". ".join(sign for sign, there in signs.items() if there)
-    return [f"  {means}; changes significant at 95 %."] + ([f"  {shown}."] if shown else [])
+    return [f"  {means} (change from the baseline, significant at 95 %)."] + (
+        [f"  {shown}."] if shown else []
+    )
 
 
 def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: bool) -> list[str]:
@@ -203,14 +206,14 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
 def _harms(harms: Sequence[Harm], most: int) -> list[str]:
     """What else gets worse, in a line: the worst of so many classes by name, the others counted."""
     if not harms:
-        return [f"worse: {NOTHING_ELSE}"]
+        return [f"{ELSEWHERE}: {NOTHING}"]
     classes: dict[str, Harm] = {}
     for one in harms:
         classes.setdefault(one.metric.partition(".")[2], one)
     named = list(classes.values())[:most]
     others = len(harms) - len(named)
     more = f"; and {counted(others, 'other')}" if others else ""
-    return [f"worse: {'; '.join(map(harm_text, named))}{more}"]
+    return [f"{ELSEWHERE}: {'; '.join(map(harm_text, named))}{more}"]
 
 
 def harm_text(one: Harm) -> str:
@@ -232,8 +235,8 @@ def excluded(front: Front) -> list[str]:
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
         count = len(infeasible(front, guards)) if guards else 0
         if count:
-            does, them = (one, "it") if count == 1 else (many, "them")
-            told.append(f"Excluded: {count} that {does} (search … {option} admits {them})")
+            does = one if count == 1 else many
+            told.append(f"Excluded: {count} that {does} than the baseline (search {option} admits)")
     return told
 
 
@@ -244,7 +247,7 @@ def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:
     if not front.on_front:
         return [f"What comes nearest: gridtune front {study}"]
     advice = [one.letter for one in front.archive.recommendations[:1]]
-    steps = {f"All that {one} changes": f"gridtune front {study} --export-diff {one}" for one in advice}
+    steps = {f"{one} in detail": f"gridtune front {study} --export-diff {one}" for one in advice}
     steps |= {f"Use {one}": f"gridtune front {study} --export {one} > {one.lower()}.toml" for one in advice}
     steps[f"Pareto front ({len(front.on_front)})"] = f"gridtune front {study}"
     if page:

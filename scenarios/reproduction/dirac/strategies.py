@@ -109,9 +109,8 @@ def _times(made: Made) -> list[Claim]:
             "push with an update period of 0 has the shortest makespan",
             source,
             *makespans,
-            reason=f"push ends {makespans[-1].estimate.value:.0f} s after filling pilots. Only if local "
-            "users overload the sites, the response is 50 % shorter (P7a). Then pilots that keep their "
-            "nodes also finish first",
+            reason=f"push ends {makespans[-1].estimate.value:.0f} s after filling pilots. These keep "
+            "their nodes while local users overload the sites. P7a needs this overload",
         ),
         hypothesis(
             "P6a",
@@ -163,9 +162,8 @@ def _times(made: Made) -> list[Claim]:
             *saved,
             reason="it is shorter by "
             + " and ".join(f"{100 * one.estimate.value:.1f} %" for one in saved)
-            + " on dedicated and shared sites. Execution times are equal. On dedicated sites, "
-            "waits are a few per cent of the response time; on shared sites, tasks wait for local users "
-            "either way",
+            + " on dedicated and shared sites. On dedicated sites, waits are a few per cent "
+            "of the response time; on shared sites, both wait for local users",
         ),
     ]
 
@@ -210,10 +208,9 @@ def _queries(made: Made) -> list[Claim]:
             "the load of the match-maker is more even with pilots than under pull",
             source,
             *uneven,
-            reason="unevenness is standard deviation over mean of the queries in 500 s. Less that of pull, "
-            "it is "
+            reason="unevenness (standard deviation over mean of the queries in 500 s), pilots less pull: "
             + ", ".join(f"{one.estimate.value:+.2f}" for one in uneven)
-            + " (run-once and filling pilots on dedicated, then on shared sites)",
+            + " (run-once and filling on dedicated, then on shared sites)",
         ),
         contradiction(
             "P8d",
