@@ -120,9 +120,7 @@ def test_the_answer_fits_with_four_objectives_and_many_changes(found):
     extra = tuple(ParameterChange(f"site.orsay.queue.parameter_{k}", k, k + 1) for k in range(9))
     some = [
         replace(one, letter=letter, changes=one.changes + extra, harms=3 * one.harms)
-        for one, letter in zip(
-            [*found.archive.recommendations, found.archive.recommendations[0]], "ABCD", strict=True
-        )
+        for one, letter in zip(found.archive.recommendations, "ABC", strict=True)  # no search makes more
     ]
     many = replace(found)
     object.__setattr__(many, "archive", replace(found.archive))
@@ -131,7 +129,7 @@ def test_the_answer_fits_with_four_objectives_and_many_changes(found):
     assert len(said.splitlines()) <= 24, said
     assert max(map(len, said.splitlines())) <= 80
     assert "more change" in said
-    assert sum(line.strip().startswith("worse elsewhere:") for line in said.splitlines()) == 2, (
+    assert sum(line.strip().startswith("worse elsewhere: wait") for line in said.splitlines()) == 1, (
         "harm is never left out"
     )
 

@@ -91,7 +91,12 @@ MEASURED = (
         rests_on=MODEL,
     ),
     kept("calibrated.json", "calibrated_logs --work WORK", MODEL, "real traces"),
-    kept("held_out.json", "held_out --work WORK", ALL, "real traces"),
+    measured(
+        "held_out.json",
+        "answers --work WORK --rows WORK/answers.json",
+        "held_out --work WORK --rows docs/data/held_out.json",
+        needs="real traces",
+    ),
     kept("my_log.json", "my_log --work WORK", ALL, "real traces"),
     measured("claims", f"claims {ENDLESS}", rests_on=MODEL),
     measured("claim_mutants.json", f"claims --mutants {ENDLESS}", rests_on=MODEL),

@@ -1,11 +1,13 @@
 """Whether what a search says of harm holds on weeks of a log that it has not seen, in calendar order.
 
-    python -m tests.benchmarks.held_out --work /tmp/held-out --rows docs/data/held_out.json   # goes on
+    python -m tests.benchmarks.answers --work /tmp/answers
+    python -m tests.benchmarks.held_out --work /tmp/answers --rows docs/data/held_out.json
     python docs/making/tables.py                                       # shows it in docs/systems/batch.md
 
-`batch/replay` is searched on the first weeks of a log. Baseline and recommendations then replay the weeks
-after them as they were logged: whole, and in stretches that give paired differences. A harm is a metric of a
-class of jobs or users that is worse by more than a tenth, significantly over the stretches (paired t, 95 %).
+The searches are those of `batch/replay` in `answers`: the first 2,000 jobs of KTH-SP2, some three weeks.
+Baseline and recommendations replay the weeks after them as they were logged: whole, and in stretches that
+give paired differences. A metric of a class of jobs or users is worse if it grows by more than a tenth,
+significantly over the stretches (paired t, 95 %).
 """
 
 from __future__ import annotations
@@ -15,88 +17,33 @@ import json
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from scipy.stats import ttest_1samp
 
 import gridtune as gt
-from tests.benchmarks.rows import known_in
+from tests.benchmarks.answers import KTH
 
-TRACES = Path(__file__).parents[3] / "shared/data"
 WEEK = 7 * 86400.0
-OBJECTIVES = ["slowdown_mean", "waited_p95.worst-size", "slowdown_jain"]
+SEEN, UNTIL, STRETCH = 4, 40, 4  # weeks: searched, at most; the end of what is held back; a stretch of it
 CLASSES = ("waited_p95.", "waited_mean.worst-users", "waited_day", "waiting_mean.", "slowdown_mean.")
 LEAST = 0.1  # of the baseline's mean
-SEEDS = (1, 2, 3, 4, 5)
 
 
-class Log(NamedTuple):
-    """What is searched and what is held back, in weeks from the log's first submission.
-
-    Attributes:
-        trace: file below the shared traces.
-        seen: weeks to search.
-        until: week in which what is held back ends.
-        stretch: weeks of each stretch of it.
-        compression: how much closer jobs come; a log of an idle site says little of policies.
-    """
-
-    trace: str
-    seen: int
-    until: int
-    stretch: int
-    compression: float = 1.0
+def metrics(first: float, last: float, values: dict[str, Any]) -> dict[str, float]:
+    """Metrics of these weeks of the log under a configuration."""
+    span = {"workload.log.start": first * WEEK, "workload.log.end": last * WEEK}
+    replay = gt.load("batch/replay", {"workload.log.trace": str(KTH), **span, **values})
+    return {name: float(column.iloc[0]) for name, column in replay.run(jobs=1).values.items()}
 
 
-LOGS = {
-    "KTH-SP2": Log("KTH-SP2-1996-2.1-cln.swf.gz", 16, 40, 4),
-    "UniLu-Gaia": Log("UniLu-Gaia-2014-2.swf.gz", 8, 12, 1, 1.5),
-}
-
-
-def replay(log: Log, first: float, last: float, values: dict[str, Any]) -> Any:
-    """The weeks of a log under a configuration."""
-    return gt.load(
-        "batch/replay",
-        {
-            "workload.log.trace": str(TRACES / log.trace),
-            "workload.log.start": first * WEEK,
-            "workload.log.end": last * WEEK,
-            "workload.log.compression": log.compression,
-            **values,
-        },
-    )
-
-
-def metrics(log: Log, first: float, last: float, values: dict[str, Any]) -> dict[str, float]:
-    """Metrics of a replay."""
-    values_of_run = replay(log, first, last, values).run(jobs=1).values
-    return {name: float(column.iloc[0]) for name, column in values_of_run.items()}
-
-
-def measured(name: str, seed: int, runs: int, work: Path) -> dict[str, Any]:
-    """One search and what its recommendations do on the weeks held back."""
-    log = LOGS[name]
-    gt.search(
-        replay(log, 0, log.seen, {}),
-        runs=runs,
-        objectives=OBJECTIVES,
-        seed=seed,
-        jobs=1,
-        out=work,
-        resume=(work / "study.journal").exists(),
-    )
-    found = json.loads((work / "front.json").read_text(encoding="utf-8"))
-    row: dict[str, Any] = {"log": name, "seed": seed, "runs": runs, "recommendations": []}
-    if not found["recommendations"]:
-        return row
-    spans = [(log.seen, log.until)]
-    spans += [(week, week + log.stretch) for week in range(log.seen, log.until, log.stretch)]
-    baseline = [metrics(log, *span, {}) for span in spans]
-    for one in found["recommendations"]:
-        changed = [metrics(log, *span, one["values"]) for span in spans]
-        row["recommendations"].append(judged(one, baseline, changed))
-    return row
+def measured(found: dict[str, Any], seed: int) -> dict[str, Any]:
+    """What the recommendations of a search do on the weeks held back."""
+    spans = [(SEEN, UNTIL), *((week, week + STRETCH) for week in range(SEEN, UNTIL, STRETCH))]
+    advice = found["recommendations"]
+    baseline = [metrics(*span, {}) for span in spans] if advice else []
+    judgements = [judged(one, baseline, [metrics(*span, one["values"]) for span in spans]) for one in advice]
+    return {"log": "KTH-SP2", "seed": seed, "recommendations": judgements}
 
 
 def judged(
@@ -130,19 +77,16 @@ def worse(name: str, baseline: list[dict[str, float]], changed: list[dict[str, f
 
 
 def main() -> None:
-    """Measure what is missing."""
+    """Judge every search that is there."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--work", type=Path, required=True, help="folder for the searches")
+    parser.add_argument("--work", type=Path, required=True, help="folder of the searches of `answers`")
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
-    parser.add_argument("--runs", type=int, default=200, help="simulations of each search")
     asked = parser.parse_args()
-    rows: list[dict[str, Any]] = known_in(asked.rows, [])
-    known = {(row["log"], row["seed"]) for row in rows}
-    for seed in SEEDS:
-        for name in LOGS:
-            if (name, seed) not in known:
-                rows.append(measured(name, seed, asked.runs, asked.work / f"{name}-{seed}"))
-                asked.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    rows = []
+    for folder in sorted(asked.work.glob("batch-replay-*")):
+        found = json.loads((folder / "found/front.json").read_text(encoding="utf-8"))
+        rows.append(measured(found, int(folder.name.rpartition("-")[2])))
+        asked.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
