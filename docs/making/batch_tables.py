@@ -90,15 +90,19 @@ def held_out_table(rows: list[dict[str, Any]]) -> str:
         for one in row["recommendations"]:
             slow = " -> ".join(f"{value:.3g}" for value in one["slowdown"])
             longest = " -> ".join(f"{value / 3600:.3g}" for value in one["longest"])
-            unsaid = ", ".join(f"`{name}` {100 * (ratio - 1):.0f} %" for name, ratio in one["unsaid"].items())
+            unsaid = ", ".join(f"`{name}` {ratio - 1:.0%}" for name, ratio in one["unsaid"].items())
             worse = f"{one['harms']} of {one['statements']}"
             lines.append(f"{head} {one['letter']} | {slow} | {longest} | {worse} | {unsaid or 'none'} |")
     return "\n".join(lines)
 
 
 def my_log_table(rows: list[dict[str, Any]]) -> str:
-    """The commands of the page for administrators, and how long each took."""
-    lines = ["| command | seconds | CPU seconds |", "|---|---:|---:|"]
-    lines += [f"| `{row['command']}` | {row['seconds']:.0f} | {row['cpu']:.0f} |" for row in rows]
+    """How long the commands of the page for administrators took, by their kind."""
+    lines = ["| command | calls | seconds | CPU seconds |", "|---|---:|---:|---:|"]
+    kinds = [row["command"].split()[1] for row in rows]
+    for kind in dict.fromkeys(kinds):
+        some = [row for row, known in zip(rows, kinds, strict=True) if known == kind]
+        wall, cpu = (sum(row[name] for row in some) for name in ("seconds", "cpu"))
+        lines.append(f"| `{kind}` | {len(some)} | {wall:.0f} | {cpu:.0f} |")
     wall, cpu = (sum(row[name] for row in rows) for name in ("seconds", "cpu"))
-    return "\n".join([*lines, f"| all | {wall:.0f} | {cpu:.0f} |"])
+    return "\n".join([*lines, f"| all | {len(rows)} | {wall:.0f} | {cpu:.0f} |"])
