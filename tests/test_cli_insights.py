@@ -8,6 +8,8 @@ import pytest
 
 from tests.test_cli import gridtune, refused
 
+pytestmark = pytest.mark.long
+
 QUICK = ("--set", "workload.count=3")
 
 
@@ -22,7 +24,6 @@ def study(tmp_path_factory):
     return out, json.loads(result.stdout)
 
 
-@pytest.mark.long
 def test_sensitivity_of_a_scenario_leaves_numbers_and_a_picture(tmp_path):
     out = tmp_path / "out"
     result = gridtune(
@@ -42,7 +43,6 @@ def test_sensitivity_of_a_scenario_leaves_numbers_and_a_picture(tmp_path):
     assert (out / "sensitivity.png").stat().st_size > 10_000
 
 
-@pytest.mark.long
 def test_sensitivity_of_a_study_simulates_nothing(study, tmp_path):
     out, _ = study
     result = gridtune("sensitivity", out, "--format", "csv", "--plot", tmp_path / "importances.svg")
@@ -54,7 +54,6 @@ def test_sensitivity_of_a_study_simulates_nothing(study, tmp_path):
     assert (tmp_path / "importances.svg").stat().st_size > 10_000
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -75,7 +74,6 @@ def test_a_sensitivity_that_cannot_be_is_refused_in_one_line(study, arguments, m
     assert not out.exists()
 
 
-@pytest.mark.long
 def test_explain_answers_in_words_and_in_json(study):
     out, made = study
     number = made["front"][-1]["number"]

@@ -27,6 +27,8 @@ from search_toys import VARY, toy_with_baseline
 from tests.calls import call  # noqa: F401
 from tests.fronts import COMPLETED, UNFAIR, archive
 
+pytestmark = pytest.mark.long
+
 
 def kept(folder, **options):
     search(
@@ -62,7 +64,6 @@ def test_volumes_have_the_reference_of_the_first():
     assert (volume.low, volume.better) == (None, False)
 
 
-@pytest.mark.long
 def test_two_studies(tmp_path):
     a, b, c = (
         kept(tmp_path / "a"),
@@ -85,7 +86,6 @@ def test_two_studies(tmp_path):
     assert next(row for row in apart["rows"] if row["name"] == "baseline unfairness")["low"] is not None
 
 
-@pytest.mark.long
 def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
     for name, window in (("a", 1), ("b", 4)):
         settings = "--set", "workload.count=2", "--set", f"client.dispatch.window={window}"
@@ -120,7 +120,6 @@ def test_two_runs_and_what_is_neither(tmp_path, call):  # noqa: F811
         run_compare(kept(tmp_path / "study"), str(tmp_path / "a"))
 
 
-@pytest.mark.long
 def test_runs_are_paired_where_their_replications_are_common_whatever_their_files_are_called(tmp_path, call):  # noqa: F811
     _, document, _ = call("scenarios", "show", "diet/day-regular")
     (tmp_path / "mine.toml").write_text(document, encoding="utf-8")

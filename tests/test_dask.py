@@ -30,6 +30,8 @@ from tests.contents import content
 from tests.processes import PATIENCE, until
 from tests.test_cli import gridtune, refused
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("distributed")
 STUDY = "diet/day-regular"
 SMALL = (
@@ -110,7 +112,6 @@ class Act(Progress):
             action()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_the_number_of_workers_does_not_change_the_search(scenario, cluster, tmp_path, workers):
     address = scaled(cluster, workers)
@@ -122,7 +123,6 @@ def test_the_number_of_workers_does_not_change_the_search(scenario, cluster, tmp
     assert os.getpid() not in starts(tmp_path)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("allowed_failures", [3, 0])
 def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
     scenario, cluster, tmp_path, monkeypatch, allowed_failures
@@ -148,7 +148,6 @@ def test_a_worker_killed_by_its_process_id_loses_no_evaluation(
     assert len(set(starts(tmp_path)) - set(killed)) >= 2, "the worker should have been replaced"
 
 
-@pytest.mark.long
 def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does(scenario, cluster, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     with dask_pool(scaled(cluster, 2), [scenario]) as pool:
@@ -160,7 +159,6 @@ def test_a_task_that_kills_its_worker_every_time_fails_and_no_other_does(scenari
     assert again[0].value == 25
 
 
-@pytest.mark.long
 def test_tasks_fail_alone(scenario, cluster):
     with dask_pool(scaled(cluster, 2), [scenario]) as pool:
         outcomes = pool.map(square, [1, -2, 3])
@@ -171,7 +169,6 @@ def test_tasks_fail_alone(scenario, cluster):
     assert unsendable[1].failure.kind == "TypeError"
 
 
-@pytest.mark.long
 def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scenario, cluster, tmp_path):
     def interrupt():
         raise KeyboardInterrupt
@@ -185,7 +182,6 @@ def test_an_interrupted_search_leaves_nothing_to_the_cluster_and_is_resumed(scen
     assert content(resumed.archive.evaluations) == content(run(scenario, sampler="nsga2").archive.evaluations)
 
 
-@pytest.mark.long
 def test_clients_that_leave_while_results_come_in_keep_nobody_waiting(scenario, cluster):
     address = scaled(cluster, 2)
     for number in range(30):
@@ -195,7 +191,6 @@ def test_clients_that_leave_while_results_come_in_keep_nobody_waiting(scenario, 
         stop(workers)
 
 
-@pytest.mark.long
 def test_the_command_line_runs_on_a_cluster(cluster):
     address = scaled(cluster, 2)
     here, there = gridtune(*SMALL, "--jobs", 1), gridtune(*SMALL, "--dask", address)
@@ -203,7 +198,6 @@ def test_the_command_line_runs_on_a_cluster(cluster):
     assert json.loads(there.stdout) == json.loads(here.stdout)
 
 
-@pytest.mark.long
 def test_runs_and_sweeps_use_the_cluster_too(scenario, cluster, tmp_path):
     address = scaled(cluster, 2)
     mine = Scenario.of(scenario)
@@ -213,7 +207,6 @@ def test_runs_and_sweeps_use_the_cluster_too(scenario, cluster, tmp_path):
     assert there.to_dict() == sweep(mine, ["sed.speed=1,2"], replications=3).to_dict()
 
 
-@pytest.mark.long
 def test_a_worker_that_would_give_other_results_is_refused(scenario, cluster, monkeypatch):
     address = scaled(cluster, 2)
     with dask_pool(address, [scenario]) as pool:
@@ -248,7 +241,6 @@ def test_what_results_depend_on_is_known(tmp_path):
     assert any(name.startswith("workload ") for name in both)
 
 
-@pytest.mark.long
 def test_metrics_registered_here_are_measured_there(scenario, cluster, monkeypatch):
     monkeypatch.setattr(custom, "_known", {})
 
@@ -264,7 +256,6 @@ def test_metrics_registered_here_are_measured_there(scenario, cluster, monkeypat
     assert not any("here" in metrics for metrics in after)
 
 
-@pytest.mark.long
 def test_a_scheduler_that_cannot_be_reached_is_refused(scenario, tmp_path):
     message = refused(*SMALL, "--dask", "tcp://127.0.0.1:1", "--out", tmp_path / "out")
     assert "tcp://127.0.0.1:1: no Dask scheduler can be reached there" in message
@@ -286,7 +277,6 @@ def lone(number):
     return number
 
 
-@pytest.mark.long
 def test_without_workers_it_is_said_and_waited_for_one(scenario, cluster, monkeypatch, caplog):
     monkeypatch.setattr(dask_workers, "NOTICE", 0.3)
     monkeypatch.setattr(pool_module, "CHECK_SECONDS", 0.1)
@@ -306,7 +296,6 @@ def test_without_workers_it_is_said_and_waited_for_one(scenario, cluster, monkey
     assert re.search(r"keeps the [3-5] finished runs", said[0])
 
 
-@pytest.mark.long
 def test_nobody_waits_for_workers_for_ever(scenario, cluster, monkeypatch):
     monkeypatch.setattr(dask_workers, "LIMIT", 1.0)
     monkeypatch.setattr(pool_module, "CHECK_SECONDS", 0.1)

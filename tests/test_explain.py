@@ -23,6 +23,8 @@ from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.workers.pool import Pool
 from tests.search_toys import VARY, toy, toy_with_baseline
 
+pytestmark = pytest.mark.long
+
 STANDS = {"sed.speed": 1.0, "client.dispatch": "ethic", "client.dispatch.window": 1, "client.n_submit": 190}
 
 
@@ -191,7 +193,6 @@ def test_neighbours_lie_on_either_side_in_every_objective(kept):
         assert bool(better) == any(objective.name in one.better_in for one in around.neighbours)
 
 
-@pytest.mark.long
 def test_a_configuration_off_the_front_is_told_what_dominates_it(kept, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
     on_front = {m.evaluation.number for m in front(kept.archive).members}
@@ -294,7 +295,6 @@ def test_a_configuration_that_fails_is_an_error(kept):
         explained(kept, some_configuration(kept), work=all_fail)
 
 
-@pytest.mark.long
 def test_cases_and_constraints_of_a_search_hold_for_its_explanation(tmp_path):
     kept = searched(tmp_path, seeds=[1, 2], require=["unfairness<=2"])
     found = explained(kept, some_configuration(kept))

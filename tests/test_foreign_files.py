@@ -24,6 +24,8 @@ from gridtune.scenarios.results.locks import FOLDER, RESULTS
 from search_toys import VARY, toy
 from tests.test_cli import gridtune
 
+pytestmark = pytest.mark.long
+
 SCENARIO = load("diet/day-regular")
 
 
@@ -139,7 +141,6 @@ def _search(**options):
     return search(SCENARIO, **{"budget": 3, "vary": VARY, "work": toy, **options})
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [JOURNAL, TABLE])
 def test_no_search_changes_a_file_of_its_folder_that_no_search_has_made(tmp_path, kind, name):
@@ -165,7 +166,6 @@ INTO = {  # commands with the files that they write to their folder
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("command", INTO)
 def test_a_folder_with_somebody_elses_files_of_our_names_is_refused(tmp_path, command):
     words, name = INTO[command]
@@ -179,7 +179,6 @@ def test_a_folder_with_somebody_elses_files_of_our_names_is_refused(tmp_path, co
     assert seen(tmp_path) == before
 
 
-@pytest.mark.long
 def test_all_that_commands_write_is_known_to_be_theirs(tmp_path):
     for command in ("run", "sweep", "search", "sensitivity"):
         made = gridtune(command, *INTO[command][0], "--out", tmp_path)
@@ -189,7 +188,6 @@ def test_all_that_commands_write_is_known_to_be_theirs(tmp_path):
     assert names - {FOLDER, JOURNAL, f"{JOURNAL}.writer"} <= RESULTS
 
 
-@pytest.mark.long
 def test_a_study_in_a_database_whose_making_fails_is_made_by_the_next_search(tmp_path):
     """The last that is said of it cannot be written."""
     path = tmp_path / "studies.db"
@@ -207,7 +205,6 @@ def test_a_study_in_a_database_whose_making_fails_is_made_by_the_next_search(tmp
     assert len(load_archive(address).evaluations) == 3
 
 
-@pytest.mark.long
 def test_one_search_writes_to_a_folder_at_a_time(tmp_path):
     """Also where their studies are in different databases."""
     messages = []

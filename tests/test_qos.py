@@ -23,6 +23,8 @@ from gridtune.scenarios import ScenarioError, simulate
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.results.run import notes
 
+pytestmark = pytest.mark.long
+
 LEVELS = {"urgent": 2.0, "normal": 1.0}
 
 

@@ -18,6 +18,8 @@ from gridtune.scenarios import ScenarioError
 from tests.chromium import document
 from tests.fronts import UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
 
+pytestmark = pytest.mark.long
+
 WAIT = Objective("waiting_mean", "minimize", "s")
 GOODPUT = Objective("goodput", "maximize")
 
@@ -36,7 +38,6 @@ def drawn(drawing):
     return drawing.canvas.get_renderer()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", PLOTS)
 def test_every_picture_fits_a_page_and_cuts_no_text(found, kind):
     drawing = draw(found, kind)
@@ -57,7 +58,6 @@ def test_every_picture_fits_a_page_and_cuts_no_text(found, kind):
                 assert box.y0 >= whole.y0 - 2
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", ["pairs", "parallel", "parameters"])
 def test_recommendations_are_lettered_and_legends_have_four_words_at_most(found, kind):
     drawing = draw(found, kind)
@@ -68,7 +68,6 @@ def test_recommendations_are_lettered_and_legends_have_four_words_at_most(found,
     assert all(len(entry.split()) <= 4 for entry in entries)
 
 
-@pytest.mark.long
 def test_parameters_has_the_six_that_matter(found):
     made = []
     draw_ = np.random.default_rng(1)
@@ -120,7 +119,6 @@ def test_a_view_shows_the_front_and_its_surroundings_not_the_worst():
     assert 2.5 < high < 4.0
 
 
-@pytest.mark.long
 def test_a_file_is_drawn_by_its_name_and_suffix(found, tmp_path):
     for name in ("parallel.png", "mine.svg", PAGE, OVERVIEW):
         save(found, tmp_path / name)
@@ -170,7 +168,6 @@ def test_a_page_without_a_front_says_why():
     assert 'id="data"' not in text
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("options", [(), ("--blink-settings=preferredColorScheme=0",)])
 def test_the_script_draws_in_a_browser_without_an_error(found, tmp_path, options):
     save(found, tmp_path / PAGE)

@@ -17,6 +17,8 @@ from gridtune.scenarios.workers.pool import Pool
 from search_toys import VARY, Interrupting, busy_toy, toy
 from tests.contents import content
 
+pytestmark = pytest.mark.long
+
 DAY, BUSY = "diet/day-regular", "diet/day-regular:workload.interval=3"
 SAMPLERS = ["random", "tpe", "nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa"]
 
@@ -59,7 +61,6 @@ def test_every_configuration_is_run_in_all_cases_under_the_same_replications(sce
     assert archive.cases == tuple(f"{name}, seed {seed}" for name in (DAY, BUSY) for seed in (5, 6))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("robust", "summed"),
     [
@@ -96,7 +97,6 @@ def test_the_worst_case_leads_to_other_configurations_than_one_scenario(scenario
     assert both.on_front[0].evaluation.values["client.dispatch.window"] == 5
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_cases_and_constraints_are_repeatable_for_any_number_of_workers_and_when_resumed(
     scenario, busy, pool, tmp_path, sampler
@@ -201,7 +201,6 @@ def test_a_metric_that_only_a_scenario_defines_may_be_an_objective_and_a_constra
         search(node, **{**asked, "objectives": [f"{metric}x"]})
 
 
-@pytest.mark.long
 def test_the_front_is_shown_scenario_by_scenario(scenario, busy):
     found = front(run(scenario, busy).archive)
     made = to_dict(found)

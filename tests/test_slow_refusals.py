@@ -9,6 +9,8 @@ from gridtune.scenarios import ScenarioError, load
 from gridtune.scenarios.execution.size import tell_size
 from gridtune.scenarios.trace_files import TraceError, read_trace
 
+pytestmark = pytest.mark.long
+
 # CPU seconds, on a machine that does other things, too; before there were limits these took 20 to 50.
 MOST = 8.0
 
@@ -20,7 +22,6 @@ def refused_in_time(action, error, message):
     assert process_time() - began < MOST
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("count", "message"), [(540_000, "4,000,000 bytes"), (150_000, "100,000 keys")])
 def test_many_unknown_keys_are_refused(tmp_path, count, message):
     file = tmp_path / "keys.toml"

@@ -30,6 +30,8 @@ from tests.test_cli import gridtune
 from tests.test_foreign_files import KINDS, refused, seen
 from tests.test_studies import DISTRIBUTIONS, NAME, OBJECTIVES, SETTINGS, fill, opened, runs, where  # noqa: F401
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def journal(tmp_path):
@@ -103,7 +105,6 @@ def test_a_broken_line_of_a_journal_is_named_and_passed_over_on_request(journal,
     assert found.notes == (f"note: {journal}: line 5 is broken and was passed over",)
 
 
-@pytest.mark.long
 def test_any_end_that_a_kill_leaves_is_read_and_gone_on_with(journal):
     """At every length of both files, the last line that is whole counts, and nothing is said."""
     folder = journal.parent
@@ -128,7 +129,6 @@ def test_any_end_that_a_kill_leaves_is_read_and_gone_on_with(journal):
             assert (again.runs, list(again.trials), again.notes) == (tuple(ALL), [0, 1, 2], ())
 
 
-@pytest.mark.long
 def test_a_journal_whose_making_was_cut_short_is_made_anew(journal):
     """Its first records are there, its settings are not; or there is nothing but an empty file."""
     whole = journal.read_bytes()
@@ -292,7 +292,6 @@ def _outcome(action, path):
     return "named"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["gridtune_runs", "value_json", "ix_studies_study_name", "CREATE TABLE"])
 def test_a_name_in_an_sqlite_file_that_is_no_text_is_damage(database, name):
     content = database.read_bytes()
@@ -343,7 +342,6 @@ time.sleep(60)
 """
 
 
-@pytest.mark.long
 def test_two_writers_are_refused_and_a_dead_one_is_not(where):  # noqa: F811
     with opened(where):
         assert "another search is writing" in refused(opened, where, resume=True)
@@ -400,7 +398,6 @@ def test_the_lock_of_a_killed_writer_does_not_keep_the_next_waiting(journal, mon
     assert list(read_study(journal).trials) == [0, 1, 2, 3]
 
 
-@pytest.mark.long
 def test_two_first_searches_on_one_new_database_both_work(tmp_path):
     for number in range(3):
         address = f"sqlite:///{tmp_path}/{number}.db"
@@ -419,7 +416,6 @@ def test_two_first_searches_on_one_new_database_both_work(tmp_path):
         assert all(read_study(address, name).runs == tuple(runs(1)) for name in ("one", "two"))
 
 
-@pytest.mark.long
 def test_a_full_disk_leaves_whole_lines_and_is_one_line(tmp_path, monkeypatch):
     """The disk takes some more bytes, and then none; every run that it took whole is found again."""
     write = os.write

@@ -157,7 +157,7 @@ def written(name: str) -> str:
         made = (
             table(rows)
             if rows
-            else f"Not measured yet: `python -m tests.benchmarks.{of.split()[0]}` does so."
+            else f"Not measured yet: `python docs/making/evidence.py --run {of.split()[0]}.json`."
         )
         page = found.sub(lambda match, made=made: f"{match[1]}{made}\n{match[2]}", page)
     return page
