@@ -23,6 +23,7 @@ from gridtune.optimize.report.numbers import (
     change,
     change_text,
     duration,
+    is_logarithm,
     metric_label,
 )
 from gridtune.optimize.report.recommended import GUARDS, change_groups, infeasible, why_none
@@ -90,8 +91,7 @@ def comparison_rows(front: Front) -> list[tuple[str, str, list[tuple[str, str]]]
 def plain(objective: Objective) -> Objective:
     """What a logarithm is the logarithm of, as people know that; any other objective itself."""
     stem = objective.name.removesuffix("_log")
-    logarithm = label(objective.name).detail.startswith("log10")
-    return replace(objective, name=stem) if logarithm and stem in METRICS else objective
+    return replace(objective, name=stem) if is_logarithm(objective) and stem in METRICS else objective
 
 
 def comparison_table(front: Front, width: int) -> str:
@@ -157,14 +157,12 @@ def legend(front: Front) -> list[str]:
 def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: bool) -> list[str]:
     """What each recommendation changes, the longest ones shortened until all fit into `room` lines."""
     limits = [max(room, 1)] * len(advice)
-
-    def made() -> list[list[str]]:
-        return [changes_text(one, width, most, titled) for one, most in zip(advice, limits, strict=True)]
-
-    while sum(map(len, made())) > room and max(limits) > 1:
-        longest = max(range(len(advice)), key=lambda at: (limits[at] > 1, len(made()[at]), at))
-        limits[longest] = min(limits[longest], len(made()[longest])) - 1
-    return [line for lines in made() for line in lines]
+    made = [changes_text(one, width, most, titled) for one, most in zip(advice, limits, strict=True)]
+    while sum(map(len, made)) > room and max(limits) > 1:
+        longest = max(range(len(advice)), key=lambda at: (limits[at] > 1, len(made[at]), at))
+        limits[longest] = min(limits[longest], len(made[longest])) - 1
+        made[longest] = changes_text(advice[longest], width, limits[longest], titled)
+    return [line for lines in made for line in lines]
 
 
 def changes_text(one: Recommendation, width: int, most: int | None = None, titled: bool = False) -> list[str]:
@@ -186,10 +184,10 @@ def changes_text(one: Recommendation, width: int, most: int | None = None, title
         )
         told.append(f"{group.path:<{wide}}  {text}{MAIN if group.main else ''}")
     told = told or ["nothing: keep the baseline"]
-    head = [] if titled or (most is not None and most < TIGHT) else [one.title]
-    harms = _harms(one.harms, HARMS if most is None or most > TIGHT else 1)
-    if most is not None and most < TIGHT and not one.harms:
-        harms = []
+    tight = most is not None and most < TIGHT
+    head = [] if titled or tight else [one.title]
+    named = HARMS if most is None or most > TIGHT else 1
+    harms = [] if tight and not one.harms else _harms(one.harms, named)
     kept = len(told) if most is None else max(most - len(harms) - len(head), 1)
     if kept < len(told):
         kept -= kept > 1

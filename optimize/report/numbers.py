@@ -111,6 +111,11 @@ def change(gap: Difference, baseline: float, metric: Objective) -> str:
     return relative(gap.mean, baseline, metric) + sure
 
 
+def is_logarithm(metric: Objective) -> bool:
+    """Whether the values of a metric are decimal logarithms."""
+    return label(metric.name).detail.startswith("log10")
+
+
 def relative(difference: float, baseline: float, metric: Objective) -> str:
     """A difference in per cent of the baseline, in percentage points for shares, else in the metric's unit.
 
@@ -118,7 +123,7 @@ def relative(difference: float, baseline: float, metric: Objective) -> str:
     """
     if label(metric.name).percent:
         return f"{_signed(100 * difference)} points"
-    logarithm = label(metric.name).detail.startswith("log10")
+    logarithm = is_logarithm(metric)
     if baseline <= 0 and not logarithm:
         return human_difference(difference, None, metric.unit, metric.name)
     share = 10**difference - 1 if logarithm else difference / baseline

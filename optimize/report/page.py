@@ -9,7 +9,15 @@ from typing import Any
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Value
-from gridtune.optimize.report.answer import comparison_rows, harm_text, heading, legend, plain
+from gridtune.optimize.report.answer import (
+    ELSEWHERE,
+    NOTHING,
+    comparison_rows,
+    harm_text,
+    heading,
+    legend,
+    plain,
+)
 from gridtune.optimize.report.frame import texts
 from gridtune.optimize.report.numbers import metric_label, setting, settings
 from gridtune.optimize.report.pictures.axes import (
@@ -51,6 +59,8 @@ def page(front: Front) -> str:
         change_groups=change_groups,
         settings=settings,
         harm_text=harm_text,
+        elsewhere=ELSEWHERE,
+        nothing=NOTHING,
         why_none="" if front.archive.recommendations else why_none(front),
         titles=titles,
         left=left,
