@@ -111,3 +111,12 @@ def test_what_is_tried_of_a_rare_category_has_it_in_all_its_parts():
     assert set(moved) == {"kind", "x", "u", "mode"}
     assert (moved["kind"], moved["x"]) == ("d", 0.25)
     assert sampler._with("kind", "b", moved) == {"kind": "b", "x": 0.25}
+
+
+def test_a_parameter_that_no_known_configuration_has_may_be_in_a_proposed_one():
+    sampler = samplers()["surrogate"](KINDS, OBJECTIVES, 1, 8)
+    known = [{"kind": "abc"[at % 3], "x": at / 30} for at in range(30)]
+    sampler.inform(known, [[one["x"], one["x"]] for one in known], [{}] * len(known))
+    configurations = sampler.ask()
+    assert len(configurations) == 8
+    assert any("u" in one for one in configurations)  # the category that was never tried

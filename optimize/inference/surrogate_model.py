@@ -15,7 +15,7 @@ Duvenaud, H. Nickisch and C. Rasmussen, Additive Gaussian Processes, NIPS 2011.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -200,10 +200,15 @@ def _information(
     return np.asarray(found + STIFFNESS * np.eye(len(found)))
 
 
-def coordinates_of(configurations: Sequence[Mapping[str, Value]]) -> list[Array]:
-    """Settings as places: for each parameter a column in [0, 1], or one per choice."""
+def coordinates_of(configurations: Sequence[Mapping[str, Value]], paths: Collection[str] = ()) -> list[Array]:
+    """Settings as places: for each parameter a column in [0, 1], or one per choice.
+
+    Args:
+        configurations: values by path.
+        paths: of parameters that count even where no configuration has them.
+    """
     made = []
-    for path in sorted({path for configuration in configurations for path in configuration}):
+    for path in sorted({*paths, *(path for configuration in configurations for path in configuration)}):
         known = [one.get(path) for one in configurations]
         if all(one is None or (isinstance(one, int | float) and not isinstance(one, bool)) for one in known):
             numbers = np.array([np.nan if one is None else float(one) for one in known])

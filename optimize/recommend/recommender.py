@@ -211,10 +211,11 @@ class Recommender:
         known = [one for one in known if one.values][:KNOWN]
         places = [one.values for one in known]
         values = np.array([self._front.means[one.number] for one in known])
-        fitted = NoisySurrogate.of(distances(coordinates_of(places)), values, self._settings.seed)
+        paths = self._settings.space.paths
+        fitted = NoisySurrogate.of(distances(coordinates_of(places, paths)), values, self._settings.seed)
 
         def predict(configurations: Sequence[Configuration]) -> np.ndarray:
-            apart = distances(coordinates_of([*places, *configurations]))
+            apart = distances(coordinates_of([*places, *configurations], paths))
             which = range(len(places), len(places) + len(configurations))
             rng = np.random.default_rng([self._settings.seed, len(places)])
             return np.asarray(fitted.draws(apart, values, which, DRAWS, rng).mean(axis=0))

@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
-from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
+from gridtune.optimize.inference.surrogate_model import Distances, coordinates_of, distances
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising
@@ -134,9 +134,13 @@ class Surrogate(Sampler):
         used = self._used(len(names), front)
         known = [self._configurations[names[at]] for at in used]
         if self._model is None or len(names) >= AGAIN * self._learned:
-            self._model = NoisySurrogate.of(distances(coordinates_of(known)), values[used], self.seed)
+            self._model = NoisySurrogate.of(self._apart(known), values[used], self.seed)
             self._learned = len(names)
         return Seen(self._model, known, values[used], [used.index(at) for at in front])
+
+    def _apart(self, configurations: Sequence[Configuration]) -> Distances:
+        """Distances in all parameters of the space, so that a model fits configurations it has not seen."""
+        return distances(coordinates_of(configurations, self.space.paths))
 
     def _candidates(self, seen: Seen) -> list[Configuration]:
         """Random configurations, and those of the front with some parameters changed."""
@@ -146,7 +150,7 @@ class Surrogate(Sampler):
         self, candidates: Sequence[Configuration], count: int, seen: Seen, draws: int = DRAWS
     ) -> list[Configuration]:
         """So many candidates that together add most to the hypervolume of the front."""
-        apart = distances(coordinates_of([*seen.configurations, *candidates]))
+        apart = self._apart([*seen.configurations, *candidates])
         base, known = len(seen.front), len(seen.configurations)
         which = [*seen.front, *range(known, known + len(candidates))]
         means = seen.model.draws(apart, seen.values, which, draws, self._rng)

@@ -79,6 +79,11 @@ class Space:
     def __len__(self) -> int:
         return len(self.parameters)
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of the parameters, in their order."""
+        return tuple(parameter.path for parameter in self.parameters)
+
     def active(self, flat: Mapping[str, Value]) -> Configuration:
         """The configuration that a flat one stands for: active parameters only, in the order of the space."""
         configuration: Configuration = {}
