@@ -1,6 +1,5 @@
 """Samplers propose valid configurations, repeat themselves exactly, learn, and bear failures."""
 
-from importlib.util import find_spec
 from math import sqrt
 
 import moocore
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.shortlist import promising
-from gridtune.optimize.samplers import base, find, samplers
+from gridtune.optimize.samplers import find, samplers
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Space, key
 from gridtune.scenarios import ScenarioError
@@ -29,7 +28,7 @@ SPACE = Space(
 )
 FINITE = Space((Parameter("a", choices=(1, 2, 3)), Parameter("b", choices=("x", "y"), when={"a": (1,)})))
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
-GENETIC = ["nsga2", "nsga3", "pymoo-nsga2", "pymoo-unsga3", "pymoo-smsemoa", "pymoo-agemoea2"]
+GENETIC = ["nsga2", "nsga3", "pymoo-nsga2", "pymoo-smsemoa"]
 LEARNING = ["tpe", "surrogate", *GENETIC]
 ALL = ["random", "qmc", *LEARNING]
 
@@ -41,15 +40,8 @@ def value(configuration):
     return [configuration["x"] + spoilt, sqrt(configuration["x"]) - spoilt]
 
 
-def need(name):
-    """Skip where what a sampler needs is not installed."""
-    if name == "pymoo-agemoea2" and find_spec("numba") is None:
-        pytest.skip("numba is not installed")
-
-
 def play(name, batches, *, seed=3, failing=(), space=SPACE):
     """All proposals of some batches, and the objectives of those that did not fail."""
-    need(name)
     sampler = samplers()[name](space, OBJECTIVES, seed, 8)
     configurations, values = [], []
     for _ in range(batches):
@@ -129,13 +121,6 @@ def test_an_unknown_sampler_is_refused_with_a_hint():
         find("zzz", 10, SPACE)
 
 
-def test_a_missing_library_is_named_with_its_remedy(monkeypatch):
-    monkeypatch.setattr(base, "find_spec", lambda _name: None)
-    for name, module in (("gp", "torch"), ("pymoo-agemoea2", "numba")):
-        with pytest.raises(ScenarioError, match=rf"{name} needs {module}: pip install 'gridtune\["):
-            samplers()[name](SPACE, OBJECTIVES, 1, 8)
-
-
 def test_a_generation_of_one_is_refused():
     for name in ("nsga3", "pymoo-smsemoa"):
         with pytest.raises(ScenarioError, match=f"batch 1: the sampler {name} proposes at least 2"):
@@ -161,7 +146,6 @@ def test_ties_in_every_objective_are_borne(name):
 
 def play_constrained(name, batches, seed=3):
     """As `play`, but half of all configurations break a constraint, most of them equally; some fail."""
-    need(name)
     sampler = samplers()[name](SPACE, OBJECTIVES, seed, 8)
     configurations = []
     for _ in range(batches):

@@ -10,7 +10,7 @@ import pytest
 # What takes tens of milliseconds or more to import. Mesa brings pandas, SciPy and PyArrow along.
 HEAVY = {
     "mesa", "pandas", "scipy", "pyarrow", "optuna", "sqlalchemy", "alembic", "matplotlib", "seaborn", "pymoo",
-    "moocore", "SALib", "torch", "cmaes", "jinja2", "distributed", "numba", "solara", "rich",
+    "moocore", "SALib", "jinja2", "distributed", "solara", "rich",
 }  # fmt: skip
 SIMULATES = {"mesa", "pandas", "scipy", "pyarrow"}
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
-from importlib.util import find_spec
 from math import sqrt
 from typing import ClassVar, TypeVar
 
@@ -175,16 +174,6 @@ def find(name: str, budget: int, space: Space) -> type[Sampler]:
         hint = f"did you mean {near[0]}?" if near else f"there are auto, {', '.join(known)}"
         raise ScenarioError(f"{name}: no such sampler; {hint}")
     return known[name]
-
-
-def require(module: str, sampler: str, install: str) -> None:
-    """Make sure that a module which only some samplers need is there.
-
-    Raises:
-        ScenarioError: it is not; says what to install.
-    """
-    if find_spec(module) is None:
-        raise ScenarioError(f"the sampler {sampler} needs {module}: pip install '{install}'")
 
 
 def population(budget: int) -> int:

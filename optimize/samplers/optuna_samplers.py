@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.samplers.base import Result, Sampler, population, register, require
+from gridtune.optimize.samplers.base import Result, Sampler, population, register
 from gridtune.optimize.search_space.constraints import Excesses
 from gridtune.optimize.search_space.space import Configuration, Space
 
@@ -123,19 +123,6 @@ class Tpe(OptunaSampler):
         from optuna.samplers import TPESampler
 
         return TPESampler(seed=self.seed, multivariate=False, constant_liar=True)
-
-
-@register("gp", "Gaussian processes (Optuna, needs torch): for slow simulations, up to a few 100")
-class GaussianProcess(OptunaSampler):
-    """Expected hypervolume improvement under Gaussian processes."""
-
-    most_batch: ClassVar[int] = 4
-
-    def _make(self) -> BaseSampler:
-        require("torch", self.name, "gridtune[gp]")
-        from optuna.samplers import GPSampler
-
-        return GPSampler(seed=self.seed)
 
 
 class OptunaGenetic(OptunaSampler):

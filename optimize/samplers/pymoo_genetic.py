@@ -10,7 +10,7 @@ import numpy as np
 
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.compare import signs
-from gridtune.optimize.samplers.base import Result, Sampler, population, register, require
+from gridtune.optimize.samplers.base import Result, Sampler, population, register
 from gridtune.optimize.search_space.constraints import Excesses, violation
 from gridtune.optimize.search_space.parameter import Parameter
 from gridtune.optimize.search_space.space import Configuration, Space
@@ -99,13 +99,9 @@ class PymooSampler(Sampler):
         failed = np.isnan(costs[:, 0])
         violations = np.where(failed, 1 + 2 * self._most_broken if self._most_broken else 0.0, broken)
         values = np.where(failed[:, None], self._worst + 1 + abs(self._worst), costs)
-        told = StaticProblem(self._problem, F=self._told(values), G=violations[:, None])
+        told = StaticProblem(self._problem, F=values, G=violations[:, None])
         Evaluator().eval(told, self._asked)
         self._algorithm.tell(infills=self._asked)
-
-    def _told(self, values: Any) -> Any:
-        """What the algorithm is told of objectives to be minimised; an array (configurations, objectives)."""
-        return values
 
 
 @register("pymoo-nsga2", "NSGA-II (pymoo): little overhead, for fast simulations")
@@ -118,33 +114,6 @@ class PymooNsga2(PymooSampler):
         return NSGA2(**self._operators(binary_tournament))
 
 
-@register("pymoo-unsga3", "U-NSGA-III (pymoo): reference directions and tournaments")
-class PymooUnsga3(PymooSampler):
-    """U-NSGA-III on Das-Dennis reference directions, as many as fit into a generation."""
-
-    def _make(self) -> Any:
-        from pymoo.algorithms.moo.unsga3 import UNSGA3
-
-        directions = _directions(len(self.objectives), self.batch)
-        return UNSGA3(directions, **self._operators(_niche_tournament))
-
-
-@register("pymoo-agemoea2", "AGE-MOEA-II (pymoo, needs numba): adapts to the shape of the front")
-class PymooAgemoea2(PymooSampler):
-    """AGE-MOEA-II."""
-
-    def _make(self) -> Any:
-        require("numba", self.name, "gridtune[numba]")
-        from pymoo.algorithms.moo.age2 import AGEMOEA2
-        from pymoo.algorithms.moo.nsga2 import binary_tournament
-
-        return AGEMOEA2(**self._operators(binary_tournament))
-
-    def _told(self, values: Any) -> Any:
-        # Where configurations tie in all objectives, pymoo 0.6.2 divides by zero (`AGEMOEASurvival`).
-        return values + 1e-9 * (1 + abs(values)) * self._rng.random(values.shape)
-
-
 @register("pymoo-smsemoa", "SMS-EMOA (pymoo): selects by hypervolume")
 class PymooSmsemoa(PymooSampler):
     """SMS-EMOA."""
@@ -153,39 +122,6 @@ class PymooSmsemoa(PymooSampler):
         from pymoo.algorithms.moo.sms import SMSEMOA, cv_and_dom_tournament
 
         return SMSEMOA(**self._operators(cv_and_dom_tournament))
-
-
-def _niche_tournament(pop: Any, P: Any, random_state: Any = None, **others: Any) -> Any:
-    """U-NSGA-III's tournament, with the seed also where two configurations break the constraints equally.
-
-    There pymoo 0.6.2 draws without the seed (its issue 794).
-    """
-    from pymoo.algorithms.moo.unsga3 import comp_by_rank_and_ref_line_dist
-
-    violations = np.array([individual.CV[0] for individual in pop])[P]
-    winners = P[np.arange(len(P)), np.argmin(violations, axis=1)]
-    tied = violations[:, 0] == violations[:, 1]
-    broken = tied & (violations[:, 0] > 0)
-    winners[broken] = random_state.permuted(P[broken], axis=1)[:, 0]
-    feasible = tied & ~broken
-    if feasible.any():
-        winners[feasible] = comp_by_rank_and_ref_line_dist(
-            pop, P[feasible], random_state=random_state, **others
-        )[:, 0]
-    return winners.reshape(-1, 1)
-
-
-def _directions(objectives: int, batch: int) -> Any:
-    """Das-Dennis directions with the most partitions that give at most `batch` of them."""
-    from pymoo.util.ref_dirs import get_reference_directions
-
-    found = get_reference_directions("das-dennis", objectives, n_partitions=1)
-    for partitions in range(2, batch + 1):
-        finer = get_reference_directions("das-dennis", objectives, n_partitions=partitions)
-        if len(finer) > batch or len(finer) == len(found):
-            break
-        found = finer
-    return found
 
 
 def _variable(parameter: Parameter) -> Any:
