@@ -20,7 +20,7 @@ from gridtune.optimize.runs.trials import (
     UNITS,
     archive_of,
 )
-from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.settings import STORED, Settings
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.reading import FAILURE, read_study
 from gridtune.scenarios.errors import ScenarioError
@@ -91,7 +91,7 @@ def settings_of(stored: Mapping[str, Any], study: str | Path) -> Settings:
         ScenarioError: they are damaged, or of another version.
     """
     try:
-        return Settings.of_json(stored)
+        return STORED.validate_python(stored)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _garbled(study, error) from error
 

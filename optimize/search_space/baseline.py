@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.search_space.cases import Case
@@ -28,15 +27,6 @@ class Baseline:
     configuration: Configuration = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """For storing."""
-        return asdict(self)
-
-    @classmethod
-    def of_json(cls, stored: Mapping[str, Any]) -> Baseline:
-        """What `as_json` has described."""
-        return cls(**{**stored, "notes": tuple(stored["notes"])})
 
 
 def baseline_of(scenario: Scenario, space: Space, cases: Sequence[Case] = ()) -> Baseline:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import PlainSerializer, PlainValidator
 
 from gridtune import limits
 from gridtune.optimize.search_space.space import Space
@@ -17,6 +19,23 @@ from gridtune.scenarios.execution.sweep import pieces
 from gridtune.scenarios.tables.schema import ARRAYS
 
 MEAN, WORST, QUANTILE = "mean", "worst", "quantile:"
+
+
+def _parts(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "document": scenario.document,
+        "base": str(scenario.base),
+        "plugins": scenario.plugins,
+    }
+
+
+def _scenario(parts: Any) -> Scenario:
+    return Scenario(parts["name"], parts["document"], Path(parts["base"]), pinned=parts["plugins"])
+
+
+# A scenario as it is stored; whether it is still valid shows when it is used.
+Stored = Annotated[Scenario, PlainSerializer(_parts), PlainValidator(_scenario)]
 
 
 @dataclass(frozen=True)
@@ -30,18 +49,8 @@ class Case:
     """
 
     name: str
-    scenario: Scenario
+    scenario: Stored
     seed: int
-
-    def as_json(self) -> dict[str, Any]:
-        """For storing and comparing."""
-        return {
-            "name": self.name,
-            "document": self.scenario.document,
-            "base": str(self.scenario.base),
-            "plugins": self.scenario.plugins,
-            "seed": self.seed,
-        }
 
 
 @dataclass(frozen=True)

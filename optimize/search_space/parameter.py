@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gridtune.optimize.records.evaluations import Value
 
@@ -79,17 +79,6 @@ class Parameter:
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
         number = float(value)
         return log(number / low) / log(high / low) if self.log else (number - low) / (high - low)
-
-    def as_json(self) -> dict[str, Any]:
-        """For storing and comparing."""
-        names = ("choices",) if self.choices else ("low", "high", "log", "whole")
-        return {"path": self.path, **{name: getattr(self, name) for name in names}, "when": self.when}
-
-    @classmethod
-    def of_json(cls, stored: Mapping[str, Any]) -> Parameter:
-        """What `as_json` has described."""
-        when = {path: tuple(values) for path, values in stored["when"].items()}
-        return cls(**{**stored, "choices": tuple(stored.get("choices", ())), "when": when})
 
     @property
     def allowed(self) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.baseline import Baseline
-from gridtune.optimize.search_space.cases import MEAN, Case, Robust
+from gridtune.optimize.search_space.cases import MEAN, Case, Robust, Stored
 from gridtune.optimize.search_space.space import Configuration, Space
-from gridtune.scenarios.document.scenario import Scenario
 
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
 
@@ -36,7 +36,7 @@ class Settings:
         starts: configurations to evaluate next, before the sampler's own.
     """
 
-    scenario: Scenario
+    scenario: Stored
     space: Space
     objectives: tuple[Objective, ...]
     sampler: str
@@ -67,44 +67,8 @@ class Settings:
 
     def as_json(self) -> dict[str, Any]:
         """For storing and comparing."""
-        settings = {
-            "scenario": self.scenario.name,
-            "document": self.scenario.document,
-            "base": str(self.scenario.base),
-            "plugins": self.scenario.plugins,
-            "space": self.space.as_json(),
-            "objectives": [[o.name, o.direction, o.unit, o.resolution] for o in self.objectives],
-            "sampler": self.sampler,
-            "batch": self.batch,
-            "seed": self.seed,
-            "replications": self.replications,
-            "cases": [case.as_json() for case in self.cases],
-            "robust": self.robust.text,
-            "constraints": [[c.metric, c.relation, c.bound, c.unit] for c in self.constraints],
-            "baseline": None if self.baseline is None else self.baseline.as_json(),
-            "starts": list(self.starts),
-        }
-        plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))
+        plain: dict[str, Any] = json.loads(json.dumps(STORED.dump_python(self), default=str))
         return plain
-
-    @classmethod
-    def of_json(cls, stored: Mapping[str, Any]) -> Settings:
-        """What `as_json` has described; whether its scenarios are still valid shows when they are used."""
-        standing = stored["baseline"]
-        return cls(
-            _scenario(stored["scenario"], stored),
-            Space.of_json(stored["space"]),
-            tuple(Objective(*objective) for objective in stored["objectives"]),
-            stored["sampler"],
-            stored["batch"],
-            stored["seed"],
-            stored["replications"],
-            tuple(Case(one["name"], _scenario(one["name"], one), one["seed"]) for one in stored["cases"]),
-            Robust.of(stored["robust"]),
-            tuple(Constraint(*parts) for parts in stored["constraints"]),
-            Baseline.of_json(standing) if standing else None,
-            tuple(stored["starts"]),
-        )
 
     def differences(self, stored: Mapping[str, Any]) -> list[str]:
         """In what a stored study is about something else."""
@@ -112,30 +76,32 @@ class Settings:
         mine, theirs = _parts(settings), _parts(stored)
         changed = [name for name in mine if mine[name] != theirs[name]]
         found = [f"{' and '.join(changed)} changed"] if changed else []
+        new, old = ({**one, "robust": one["robust"]["text"]} for one in (settings, stored))
         return found + [
-            f"{name} was {stored[name]}, not {settings[name]}"
+            f"{name} was {old[name]}, not {new[name]}"
             for name in ("robust", "sampler", "batch", "seed", "replications")
-            if settings[name] != stored[name]
+            if new[name] != old[name]
         ]
 
 
-def _scenario(name: str, stored: Mapping[str, Any]) -> Scenario:
-    return Scenario(name, stored["document"], Path(stored["base"]), pinned=stored["plugins"])
+STORED = TypeAdapter(Settings)
 
 
 def _parts(settings: Mapping[str, Any]) -> dict[str, Any]:
     """What must not change from one part of a search to the next, as stored, by how it is called."""
-    cases = settings["cases"]
+    cases = [(case["name"], case["scenario"], case["seed"]) for case in settings["cases"]]
+    scenarios = [settings["scenario"], *(scenario for _, scenario, _ in cases)]
     return {
-        "the scenario": _working(settings["document"]),
+        "the scenario": _working(settings["scenario"]),
         "the space": settings["space"],
         "the objectives": settings["objectives"],
-        "the plug-ins": [one["plugins"] for one in (settings, *cases) if one["plugins"]],
-        "the cases": [[case["name"], _working(case["document"]), case["seed"]] for case in cases],
+        "the plug-ins": [one["plugins"] for one in scenarios if one["plugins"]],
+        "the cases": [[name, _working(scenario), seed] for name, scenario, seed in cases],
         "the constraints": sorted(map(str, settings["constraints"])),
         "the configurations to start from": settings["starts"],
     }
 
 
-def _working(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: part for name, part in document.items() if name not in IDLE_KEYS}
+def _working(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run depends on."""
+    return {name: part for name, part in scenario["document"].items() if name not in IDLE_KEYS}

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
-from typing import Any
 
 from gridtune import limits
 from gridtune.optimize.records.evaluations import Value
@@ -119,15 +118,6 @@ class Space:
                 yield from self._extended({**configuration, left[0].path: value}, left[1:])
         else:
             yield from self._extended(configuration, left[1:])
-
-    def as_json(self) -> list[dict[str, Any]]:
-        """For comparing and storing."""
-        return [parameter.as_json() for parameter in self.parameters]
-
-    @classmethod
-    def of_json(cls, parts: Sequence[Mapping[str, Any]]) -> Space:
-        """The space that `as_json` has described."""
-        return cls(tuple(map(Parameter.of_json, parts)))
 
     def check(self, scenario: Scenario) -> list[str]:
         """Try configurations of every branch on the scenario, without running it.
