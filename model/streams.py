@@ -7,6 +7,7 @@ from hashlib import blake2b
 import numpy as np
 
 HELD_OUT = 1_000_000  # replications from here on validate what a search has found, and are never used in it
+AS_LOGGED = 2 * HELD_OUT  # replications from here on replay logs as they are, whatever resamples them
 
 
 class Streams:

@@ -76,17 +76,33 @@ class Meter:
     Args:
         budget: of the search, which begins now.
         reserve: runs that are left to validation in any case; 0 if the search may take all.
+        confirming: runs that search and validation leave to recommendations, if that is at most a quarter of
+            all; else a quarter.
         clock: seconds, as `time.monotonic`.
     """
 
-    def __init__(self, budget: Budget, reserve: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
-        self.budget, self._reserve = budget, reserve
+    def __init__(
+        self,
+        budget: Budget,
+        reserve: int = 0,
+        confirming: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.budget, self._reserve, self._confirming = budget, reserve, confirming
         self._clock, self._began = clock, clock()
 
     def left_to_search(self, spent: int) -> int:
         """Runs left of those that find configurations, once some are spent."""
         left = self.left(spent, SEARCH if self._reserve else 1.0)
-        return min(left, max(0, self.left(spent) - self._reserve))
+        return min(left, max(0, self.left(spent) - self._reserve - self._kept(spent)))
+
+    def left_to_validate(self, spent: int) -> int:
+        """Runs left of those that find and validate configurations, once some are spent."""
+        return min(self.left(spent, VALIDATION), max(0, self.left(spent) - self._kept(spent)))
+
+    def _kept(self, spent: int) -> int:
+        """Runs for confirming recommendations."""
+        return min(self._confirming, (spent + self.left(spent)) // 4)
 
     def left(self, spent: int, share: float = 1.0) -> int:
         """Runs left of a share of them, once some are spent; no more than the time allows at this pace."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from typing import Any
 
-from gridtune.optimize.budget import VALIDATION, Budget, Meter
+from gridtune.optimize.budget import Budget, Meter
 from gridtune.optimize.config import SearchConfig
 from gridtune.optimize.exploration import Exploration
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.recommender import LEAST, Recommender
+from gridtune.optimize.recommend.recommender import LEAST, LEAST_RUNS, Recommender
 from gridtune.optimize.records.evaluations import Archive, Constraint
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import NO_MORE_LOSS
-from gridtune.optimize.replication.starvation import NO_STARVATION
+from gridtune.optimize.replication.starvation import LONGEST, NO_STARVATION
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.stored import settings_of
 from gridtune.optimize.runs.table import RunTable
@@ -27,6 +28,7 @@ from gridtune.optimize.runs.trials import (
     ENDED,
     RECOMMENDATIONS,
     REFUSED,
+    REMARKS,
     UNITS,
     archive_of,
     open_trials,
@@ -44,7 +46,7 @@ from gridtune.optimize.studies.study import OpenStudy
 from gridtune.optimize.validation import PAIR, Validation
 from gridtune.scenarios.document.scenario import Scenario
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.execution.log_noise import with_noise
+from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
 from gridtune.scenarios.execution.replicate import Metrics, Task, metrics_of
 from gridtune.scenarios.results.locks import FOLDER, holding_folder
 from gridtune.scenarios.tables.search import SearchSpec
@@ -219,7 +221,11 @@ def _guards(
 def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: OpenStudy) -> Archive:
     """Explore, validate, recommend."""
     settings, runs = plan.settings, plan.budget.runs or 0
-    meter = Meter(plan.budget, plan.reserve)
+    replay = max(replay_weight(case.scenario) for case in settings.run_in)
+    if config.time is None:
+        replay = min(replay, 1.0)  # a run is a run, unless time counts
+    confirming = _confirming(settings, config, replay)
+    meter = Meter(plan.budget, plan.reserve, confirming)
     sampler = plan.kind(settings.space, settings.objectives, settings.seed, settings.batch)
     earlier = study.rows[: _earlier(study, plan.budget, config.validation_replications)]
     running.count(earlier if runs else ())
@@ -228,29 +234,51 @@ def _searched(plan: _Plan, config: SearchConfig, running: Evaluator, study: Open
     running.recall(earlier)
     found: tuple[Recommendation, ...] = ()
     refused: dict[int, tuple[str, ...]] = {}
+    remarks: tuple[str, ...] = ()
 
     def archive() -> Archive:
         budget = plan.budget.configurations
-        return archive_of(plan.name, settings, running.entries, budget, found, refused, len(running.table))
+        return archive_of(
+            plan.name, settings, running.entries, budget, found, refused, len(running.table), remarks
+        )
 
     searched, fixed = running.spent, config.validation_replications
 
-    def left(share: float = 1.0, of: float = 1.0) -> int:
+    def left(of: float = 1.0) -> int:
+        rest = meter.left(running.spent) if of == 1 or not enough else meter.left_to_validate(running.spent)
         free = max(0, searched + int(of * allowed) - running.spent)
-        rest = meter.left(running.spent, share)
         return rest if runs or fixed is not None else min(rest, free)
 
-    enough = not runs or (left() >= 2 * LEAST and left(VALIDATION) >= plan.reserve)
-    share = VALIDATION if enough else 1.0
-    Validation(running, archive, lambda: left(share, CHECKED), fixed).validate()
+    checking = meter.left_to_validate(searched)
+    enough = not runs or (checking >= plan.reserve and meter.left(searched) - checking >= LEAST)
+    Validation(running, archive, lambda: left(CHECKED), fixed).validate()
     if fixed != 0:
         told = front(archive())
-        recommender = Recommender(running, told, left, lambda configuration: _number(running, configuration))
+        recommender = Recommender(
+            running, told, left, lambda configuration: _number(running, configuration), replay
+        )
         found, refused = recommender.recommend(), recommender.refused
     study.set_attribute(RECOMMENDATIONS, [one.as_json() for one in found])
     study.set_attribute(REFUSED, refused)
+    remarks = _remarks(settings, archive())
+    study.set_attribute(REMARKS, remarks)
     study.set_attribute(ENDED, True)
     return archive()
+
+
+def _confirming(settings: Settings, config: SearchConfig, replay: float) -> int:
+    """Runs that a search of limited runs or time keeps for one recommendation."""
+    limited = config.runs is not None or config.time is not None
+    if not limited or settings.baseline is None or config.validation_replications == 0:
+        return 0
+    return LEAST_RUNS * len(settings.run_in) + ceil(2 * replay)
+
+
+def _remarks(settings: Settings, archive: Archive) -> tuple[str, ...]:
+    """Why harm may have been missed."""
+    standing = archive.standing
+    longest = None if standing is None else standing.metrics.get(LONGEST)
+    return tuple(dict.fromkeys(one for case in settings.run_in for one in doubts(case.scenario, longest)))
 
 
 def _earlier(study: OpenStudy, budget: Budget, fixed: int | None) -> int:

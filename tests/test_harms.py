@@ -9,7 +9,7 @@ import pytest
 from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric
 from gridtune.optimize.front.front import front
-from gridtune.optimize.recommend.harm import harms
+from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.recommender import _best, _borne_out
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.loss import failing
@@ -145,3 +145,33 @@ def test_classes_of_waiting_jobs_are_called_by_what_belongs_to_them():
     assert str(label("waiting_mean.local")) == "waiting time of local jobs (mean)"
     named = {kind for name in HARM_METRICS if (kind := name.partition(".")[2])}
     assert named == set(KINDS), "each class has a name that people understand"
+
+
+def test_a_replay_tells_what_is_worse_by_more_than_a_tenth():
+    before = {
+        "waited_max": 100.0,
+        "slowdown_mean": 2.0,
+        "completed": 50.0,
+        "messages": 1.0,
+        "waited_day": nan,
+    }
+    after = {"waited_max": 120.0, "slowdown_mean": 2.1, "completed": 40.0, "messages": 9.0, "waited_day": 4.0}
+    found = harms_of_replay(before, after, {"waited_max": "s"})
+    assert [(one.metric, one.baseline, one.mean, one.replay) for one in found] == [
+        ("completed", 50.0, 40.0, True),
+        ("waited_max", 100.0, 120.0, True),
+    ]
+    assert harms_of_replay(after, before, {}) == (), "what is better, or no longer there, is no harm"
+
+
+def test_of_two_harms_to_a_metric_the_greater_is_told():
+    first = harms({"waited_max": (100 + NOISE).tolist()}, {"waited_max": (140 - NOISE).tolist()}, {}, ())
+    for most in (120.0, 200.0):
+        replayed = harms_of_replay(
+            {"waited_max": 100.0, "slowdown_mean": 1.0}, {"waited_max": most, "slowdown_mean": 2.0}, {}
+        )
+        told = {one.metric: one for one in worst_of([*first, *replayed])}
+        assert set(told) == {"waited_max", "slowdown_mean"}
+        assert told["waited_max"].mean == pytest.approx(max(140, most), abs=2)
+        assert told["waited_max"].replay == (most == 200.0)
+        assert told["slowdown_mean"].replay

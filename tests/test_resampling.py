@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridtune.model.streams import HELD_OUT, Streams
+from gridtune.model.streams import AS_LOGGED, HELD_OUT, Streams
 from gridtune.optimize.search import search
 from gridtune.scenarios import ScenarioError, load, simulate
-from gridtune.scenarios.execution.log_noise import with_noise
+from gridtune.scenarios.execution.log_noise import doubts, replay_weight, with_noise
 from gridtune.scenarios.traces.resampling import WEEK, Drawn, shaken, users, weeks, whole_weeks
 
 DAY = 86400.0
@@ -231,6 +231,7 @@ def test_a_search_over_a_log_has_noise_and_says_so(log):
             "drawn|draws the embedded log anew",
         ),
         ({"workload.log.shake": -1.0}, "shake"),
+        ({"workload.log.resample_weeks": 3}, "needs resample = weeks"),
     ],
 )
 def test_what_makes_no_sense_is_refused(log, values, said):
@@ -255,3 +256,39 @@ def test_a_log_that_is_only_repeated_has_no_noise_to_speak_of(log):
     assert all(member.probability_non_dominated is None for member in found.members)
     resampled = front(search(replay(log), budget=3, replications=2, seed=1, vary=vary).archive)
     assert all(member.probability_non_dominated is not None for member in resampled.members)
+
+
+def test_a_replay_of_the_log_as_it_is_resamples_nothing(log):
+    plain = list(replay(log).active.workload[0].tasks(Streams(1)))
+    for kind in ("shake", "weeks", "users"):
+        workload = replay(log, **{"workload.log.resample": kind}).active.workload[0]
+        assert list(workload.tasks(Streams(1, AS_LOGGED))) == plain
+        assert list(workload.tasks(Streams(1, AS_LOGGED - 1))) != plain
+
+
+def test_fewer_weeks_can_be_drawn_and_a_long_log_is(log):
+    drawn = {"workload.log.resample": "weeks", "workload.log.resample_weeks": 2}
+    for k in range(4):
+        tasks = list(replay(log, **drawn).active.workload[0].tasks(Streams(1, k)))
+        assert 0 < len(tasks) <= 2 * (6 + 2 * 8 + 1)
+        assert max(task.submit for task in tasks) < 2 * WEEK
+    lines = log.read_text().splitlines()
+    later = (int(9 * WEEK + 1), int(18 * WEEK - 3600))
+    lines += [f"{900 + k} {at} 0 600 1 -1 -1 1 1200 -1 1 1 1 -1 1 -1 -1 -1" for k, at in enumerate(later)]
+    log.write_text("\n".join(lines) + "\n")
+    scenario, (note,) = with_noise(replay(log))
+    assert scenario.active.workload[0].resample_weeks == 8
+    assert "8 in each run" in note
+    assert replay_weight(scenario) == 17 / 8
+    assert replay_weight(replay(log)) == 0, "what is not resampled needs no other replay"
+
+
+def test_doubts_of_short_logs_and_short_runs_are_said(log):
+    short = with_noise(replay(log, **{"workload.log.end": 3 * WEEK}))[0]
+    assert [("fewer than 8" in one, "longest" in one) for one in doubts(short, 2 * DAY)] == [(True, False)]
+    assert len(list(doubts(short, 3 * DAY))) == 2
+    enough = with_noise(replay(log))[0]  # four of nine weeks in each run
+    assert list(doubts(enough, 2 * DAY)) == []
+    (said,) = doubts(enough, 3 * DAY)
+    assert "4 weeks" in said
+    assert "3 d" in said

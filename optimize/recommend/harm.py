@@ -1,8 +1,8 @@
-"""Who is worse off: metrics that get significantly worse by more than a tenth, be they objectives or not."""
+"""Who is worse off: metrics that get worse by more than a tenth, be they objectives or not."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import isfinite
 
 from gridtune.model.metrics.registry import Definition, definition
@@ -67,9 +67,47 @@ def harms(
         for one, p in zip(found, adjusted, strict=True)
         if p <= RATE and abs(one.mean - one.baseline) > LEAST * abs(one.baseline)
     ]
-    # Some metrics are others under a second name.
-    once = {(one.baseline, one.mean, one.unit): one for one in reversed(told)}
-    return tuple(sorted(once.values(), key=lambda one: (_rank(one), -ratio(one), one.metric)))
+    return _told(told)
+
+
+def harms_of_replay(
+    baseline: Mapping[str, float], changed: Mapping[str, float], units: Mapping[str, str]
+) -> tuple[Harm, ...]:
+    """Metrics that are worse by more than a tenth in one run of each on the same jobs; see `harms`.
+
+    Args:
+        baseline, changed: metrics by name.
+        units: of the metrics.
+    """
+    found = []
+    for name in sorted(baseline.keys() & changed.keys()):
+        known, before, after = _watched(name), baseline[name], changed[name]
+        if known is None or not (isfinite(before) and isfinite(after)):
+            continue
+        gap = after - before
+        if (gap < 0 if known.direction == "maximize" else gap > 0) and abs(gap) > LEAST * abs(before):
+            found.append(Harm(name, units.get(name, ""), before, after, gap, gap, replay=True))
+    return _told(found)
+
+
+def worst_of(harms: Iterable[Harm]) -> tuple[Harm, ...]:
+    """Of each metric the greatest harm; the order is that of `harms`."""
+    worst: dict[str, Harm] = {}
+    for one in harms:
+        known = worst.get(one.metric)
+        if known is None or ratio(one) > ratio(known):
+            worst[one.metric] = one
+    return _ordered(worst.values())
+
+
+def _told(found: Sequence[Harm]) -> tuple[Harm, ...]:
+    """Each harm once, in order; some metrics are others under a second name."""
+    once = {(one.baseline, one.mean, one.unit): one for one in reversed(found)}
+    return _ordered(once.values())
+
+
+def _ordered(found: Iterable[Harm]) -> tuple[Harm, ...]:
+    return tuple(sorted(found, key=lambda one: (_rank(one), -ratio(one), one.metric)))
 
 
 def ratio(harm: Harm) -> float:

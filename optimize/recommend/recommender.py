@@ -14,19 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
 from gridtune.model.metrics.labels import label
+from gridtune.model.streams import AS_LOGGED
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
 from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
-from gridtune.optimize.recommend.harm import harms
+from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.runs import Block, Sample, better, gain, significant, worse
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
 from gridtune.optimize.records.difference import Difference
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.records.recommendation import ParameterChange, Recommendation
+from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares
 from gridtune.optimize.replication.loss import failing
 from gridtune.optimize.runs.evaluator import Evaluator
@@ -43,6 +45,7 @@ LEAST = 3 * LEAST_CONFIRMATION  # runs without which nothing can be confirmed
 MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
 TRIES = 4  # subsets of a configuration that are run
+LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION  # to find and confirm one recommendation
 KNOWN = 200  # configurations that the surrogate model learns from
 DRAWS = 64
 PHASE = "confirming recommendations"
@@ -65,6 +68,7 @@ class Recommender:
         front: to recommend from.
         left: gives the runs that may still be done.
         number: gives an evaluated configuration's number, evaluating it first if need be.
+        replay: runs that one replay of whole logs counts as; 0 if there is nothing to replay.
 
     Attributes:
         refused: metrics whose constraints a configuration broke in the confirmation, by its number; none of
@@ -77,9 +81,12 @@ class Recommender:
         front: Front,
         left: Callable[[], int],
         number: Callable[[Configuration], int],
+        replay: float = 0.0,
     ) -> None:
         self._evaluator, self._front, self._left, self._number = evaluator, front, left, number
         self._settings = evaluator.settings
+        self._replay = replay
+        self._whole = Block(evaluator, [AS_LOGGED])  # whole logs as they are
         baseline = self._settings.baseline
         self._baseline: Configuration = {} if baseline is None else dict(baseline.values)
         self._objectives = front.objectives
@@ -158,7 +165,7 @@ class Recommender:
         left = self._left() // len(self._settings.run_in)
         for count in range(len(candidates), 0, -1):
             # A sparse configuration is evaluated as any other.
-            left_here = left - count * self._settings.replications
+            left_here = left - count * self._settings.replications - ceil((1 + count) * self._replay)
             sure = 1 + 2 * count  # the baseline, sparse and whole configurations
             tries = 1 + (1 + TRIES) * count
             if self._front.certain:  # one run tells all, and the confirmation repeats those of before
@@ -293,7 +300,25 @@ class Recommender:
         if not any(self._gained(changes, one) for one in self._objectives):
             self.refused[candidate.member.evaluation.number] = ()
             return None
-        return self._made(candidate, letter, configuration, start, sample, len(block.replications))
+        replayed = self._replayed(candidate, configuration)
+        if replayed is None:
+            return None
+        return self._made(candidate, letter, configuration, start, sample, len(block.replications), replayed)
+
+    def _replayed(self, candidate: _Candidate, configuration: Configuration) -> tuple[Harm, ...] | None:
+        """What gets worse where whole logs are replayed; None if a constraint is broken there."""
+        if not self._replay:
+            return ()
+        start, sample = self._whole.run([{}, configuration])
+        broken: tuple[str, ...] = ()
+        if (
+            start is None
+            or sample is None
+            or (broken := self._whole.broken(sample) or failing(sample.means, start.means))
+        ):
+            self.refused[candidate.member.evaluation.number] = broken
+            return None
+        return harms_of_replay(start.means, sample.means, self._evaluator.table.units)
 
     def _made(
         self,
@@ -303,6 +328,7 @@ class Recommender:
         start: Sample,
         sample: Sample,
         count: int,
+        replayed: Sequence[Harm],
     ) -> Recommendation:
         origin = candidate.member.evaluation
         changes = []
@@ -338,7 +364,7 @@ class Recommender:
             objectives,
             {name: start.evaluation.objectives[name].mean for name in names},
             {name: sample.evaluation.objectives[name].mean for name in names},
-            harms(start.metrics, sample.metrics, self._evaluator.table.units, names),
+            worst_of([*harms(start.metrics, sample.metrics, self._evaluator.table.units, names), *replayed]),
             count,
         )
 

@@ -63,13 +63,18 @@ class Constraint:
         return self.relation in ("<=", "<")
 
     def parts(self, metrics: Iterable[str]) -> list[str]:
-        """Of these metrics those that must keep it: its own, and that of each class where it is a guard's."""
+        """Of these metrics those that must keep it: its own, and that of each class where it is a guard's.
+
+        Of waits only the classes count, if there are any: in each run another one is the worst by chance.
+        """
         by_class = self.metric in GUARDS
-        return [
-            name
-            for name in metrics
-            if name == self.metric or (by_class and name.startswith(f"{self.metric}."))
-        ]
+        own, classes = [], []
+        for name in metrics:
+            if name == self.metric:
+                own.append(name)
+            elif by_class and name.startswith(f"{self.metric}."):
+                classes.append(name)
+        return classes if classes and self.metric == EXCESS_WAIT else own + classes
 
     def excess(self, value: float) -> float:
         """By how much a value breaks it, as a share of the bound's size (in units if that is 0).
@@ -170,6 +175,7 @@ class Archive:
         refused: metrics whose constraints a configuration broke when it was to be recommended, by its number;
             none of one that was not significantly better then.
         simulated: runs of the search, validation and confirmation included; 0 if not known.
+        remarks: why harm may have been missed, a line each.
     """
 
     study: str
@@ -189,6 +195,7 @@ class Archive:
     recommendations: tuple[Recommendation, ...] = ()
     refused: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     simulated: int = 0
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.objectives)

@@ -31,13 +31,14 @@ class ParameterChange:
 
 @dataclass(frozen=True)
 class Harm:
-    """A metric that is no objective and gets significantly worse by more than a tenth.
+    """A metric that gets worse by more than a tenth: significantly, or in a replay of whole logs.
 
     Attributes:
         metric: its name, with the class of jobs behind a dot where it is about one.
         unit: of the metric.
         baseline, mean: mean of the baseline and of the recommendation, over the same replications.
-        low, high: 95 % interval of their difference.
+        low, high: 95 % interval of their difference; the difference itself in a replay.
+        replay: whether it is of one run of each on the logs as they are.
     """
 
     metric: str
@@ -46,6 +47,7 @@ class Harm:
     mean: float
     low: float
     high: float
+    replay: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Recommendation:
         objectives: what each objective changes by against the baseline, by name, paired over the seeds of the
             confirmation.
         baseline, means: mean of each objective, by name, for the baseline and the recommendation.
-        harms: what gets worse beside the objectives.
+        harms: what gets worse beside the objectives; in a replay of whole logs the objectives, too.
         replications: runs of each of both on seeds that neither search nor elimination has used; 0 if there
             are none, then `objectives` holds what the validation seeds or the search say.
     """

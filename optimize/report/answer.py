@@ -50,7 +50,7 @@ def answer(
         seconds: that it took.
     """
     top = wrapped([heading(front, seconds)], width)
-    bottom = wrapped([*excluded(front), *_next_steps(front, study, page)], width)
+    bottom = wrapped([*caveats(front), *_next_steps(front, study, page)], width)
     advice = front.archive.recommendations
     if advice:
         table = comparison_table(front, width).splitlines()
@@ -218,16 +218,17 @@ def harm_text(one: Harm) -> str:
     """What gets worse: `completed best-effort work 30 % lower`."""
     name, gap = label(one.metric), one.mean - one.baseline
     way = "lower" if gap < 0 else "higher"
+    where = " (log as it is)" if one.replay else ""
     if name.percent:
-        return f"{name} {abs(100 * gap):.2g} points {way}"
+        return f"{name} {abs(100 * gap):.2g} points {way}{where}"
     if one.baseline <= 0 or one.mean / one.baseline >= MANY:
         metric = Objective(one.metric, "minimize", one.unit)
-        return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}"
-    return f"{name} {abs(100 * gap / one.baseline):.0f} % {way}"
+        return f"{name} {amount(one.baseline, metric)} -> {amount(one.mean, metric)}{where}"
+    return f"{name} {abs(100 * gap / one.baseline):.0f} % {way}{where}"
 
 
-def excluded(front: Front) -> list[str]:
-    """How many configurations the guards exclude, and how to allow them; a line for each guard."""
+def caveats(front: Front) -> list[str]:
+    """How many configurations the guards exclude, and why harm may have been missed, a line each."""
     told = []
     for metric, (one, many, option) in GUARDS.items():
         guards = [guard for guard in front.archive.constraints if guard.metric == metric]
@@ -235,7 +236,7 @@ def excluded(front: Front) -> list[str]:
         if count:
             does = one if count == 1 else many
             told.append(f"Excluded: {count} that {does} than the baseline (search {option} admits)")
-    return told
+    return [*told, *front.archive.remarks]
 
 
 def _next_steps(front: Front, study: str, page: Path | None) -> list[str]:

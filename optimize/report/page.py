@@ -12,6 +12,7 @@ from gridtune.optimize.records.evaluations import Value
 from gridtune.optimize.report.answer import (
     ELSEWHERE,
     NOTHING,
+    caveats,
     comparison_rows,
     harm_text,
     heading,
@@ -62,6 +63,7 @@ def page(front: Front) -> str:
         elsewhere=ELSEWHERE,
         nothing=NOTHING,
         why_none="" if front.archive.recommendations else why_none(front),
+        caveats=caveats(front),
         titles=titles,
         left=left,
         rows=[

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gridtune.model.metrics.labels import label
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.report.answer import changes_text, excluded, heading
+from gridtune.optimize.report.answer import caveats, changes_text, heading
 from gridtune.optimize.report.frame import BASELINE, ON_FRONT, STATES, TITLE, Row, rows, texts
 from gridtune.optimize.report.numbers import amount, as_objective, metric_label, setting, with_half
 from gridtune.optimize.report.recommended import infeasible, why_none
@@ -35,7 +35,7 @@ def front_text(front: Front, some: Sequence[Row], width: int) -> str:
     titles, cells, left = texts(front, some)
     lines = wrapped([heading(front)], width)
     table = text_table(titles, cells, width, left=left)
-    notes = wrapped([*_notes(front, some, titles), *excluded(front), *_nearest(front)], width)
+    notes = wrapped([*_notes(front, some, titles), *caveats(front), *_nearest(front)], width)
     advice = [line for one in front.archive.recommendations for line in changes_text(one, width)]
     if not front.archive.recommendations:
         notes += ["", *wrapped([why_none(front)], width)]

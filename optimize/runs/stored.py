@@ -17,6 +17,7 @@ from gridtune.optimize.runs.trials import (
     ENDED,
     RECOMMENDATIONS,
     REFUSED,
+    REMARKS,
     UNITS,
     archive_of,
 )
@@ -80,7 +81,8 @@ def load(study: str | Path, name: str | None = None, *, skip_broken: bool = Fals
         )
     runs = len(found.runs)
     budget = found.attributes.get(BUDGET, len(entries))
-    archive = archive_of(found.name, settings, entries, budget, recommendations, refused, runs)
+    remarks = found.attributes.get(REMARKS, ())
+    archive = archive_of(found.name, settings, entries, budget, recommendations, refused, runs, remarks)
     return StoredStudy(settings, archive, tuple(notes))
 
 

@@ -16,7 +16,7 @@ from gridtune.optimize.studies.study import OpenStudy, open_study
 
 # Attributes of a study.
 UNITS, RECOMMENDATIONS, REFUSED, ENDED, ASKED = "units", "recommendations", "refused", "ended", "asked"
-BUDGET = "budget"
+BUDGET, REMARKS = "budget", "remarks"
 
 
 def open_trials(
@@ -54,6 +54,7 @@ def archive_of(
     recommendations: Sequence[Recommendation],
     refused: Mapping[int, tuple[str, ...]],
     runs: int,
+    remarks: Sequence[str] = (),
 ) -> Archive:
     """All of a search as plain data; see `Archive`."""
     evaluations = tuple(entry for entry in entries if isinstance(entry, Evaluation))
@@ -77,4 +78,5 @@ def archive_of(
         recommendations=tuple(recommendations),
         refused=refused,
         simulated=runs,
+        remarks=tuple(remarks),
     )

@@ -23,6 +23,7 @@ MAX_WAIT = {
         "when": {f"{SITE}.policy": ["fair-share", "priority"]},
     }
 }
+REPLICATIONS = 2  # of each configuration: a single run breaks the guard against starvation by chance
 OBJECTIVES = ("slowdown_mean", "waited_p95.worst-size", "slowdown_jain")
 PROMISE = """\
 response_bound = { factor = inf }   # nobody was promised anything. A promise would be, e.g.,
@@ -42,7 +43,7 @@ def scenario_text(found: Calibration, last: int | None = None) -> str:
     lines = [
         "[search]",
         f"objectives = {toml(list(OBJECTIVES))}",
-        f"replications = {shipped['replications']}",
+        f"replications = {REPLICATIONS}",
         "",
         "[search.space]",
         *(f"{toml(path)} = {toml(one)}" for path, one in _holding(shipped["space"] | MAX_WAIT, document)),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from gridtune.scenarios.document.scenario import Scenario
-from gridtune.scenarios.results.amounts import counted
+from gridtune.scenarios.results.amounts import counted, human
+from gridtune.scenarios.traces.resampling import WEEK
 from gridtune.scenarios.workloads.trace_jobs import TraceJobs
 
 ENOUGH = 8  # weeks of a log from which half of them can be drawn
+DRAWN = 8  # weeks in each run of a search, of a log that has twice as many
+LONG = 10  # longest waits that a run should last
 
 
 def with_noise(scenario: Scenario) -> tuple[Scenario, list[str]]:
@@ -30,8 +34,56 @@ def with_noise(scenario: Scenario) -> tuple[Scenario, list[str]]:
         if count >= ENOUGH:
             changes |= {f"{place}.resample": "weeks", f"{place}.resample_from": "split"}
             how = f"weeks, of the {count} of {workload.trace} the even ones, on validation seeds the odd ones"
+            if count >= 2 * DRAWN:
+                changes[f"{place}.resample_weeks"] = DRAWN
+                how += f", {DRAWN} in each run"
         else:
             changes[f"{place}.resample"] = "shake"
             how = f"shake, as {workload.trace} has {counted(count, 'whole week')}, fewer than {ENOUGH}"
         notes.append(f"{place}.resample: {how}; --set {place}.resample=none repeats the log")
     return (scenario.override(changes) if changes else scenario), notes
+
+
+def resampled(scenario: Scenario) -> list[TraceJobs]:
+    """The workloads of a scenario, if all of them replay logs, of which one at least is resampled.
+
+    Such a scenario can also run on its logs as they are.
+    """
+    every = scenario.active.workload
+    logs = [one for one in every if isinstance(one, TraceJobs) and one.from_file]
+    return logs if len(logs) == len(every) and any(one.resampled for one in logs) else []
+
+
+def replay_weight(scenario: Scenario) -> float:
+    """How many runs of a search a replay of the whole logs is about as long as; 0 if there is none."""
+    return max((one.weeks() / _weeks(one) for one in resampled(scenario)), default=0.0)
+
+
+def doubts(scenario: Scenario, longest: float | None) -> Iterator[str]:
+    """Why harm may have been missed, a line for each reason.
+
+    Args:
+        scenario: that was searched.
+        longest: longest wait of the baseline, s; None if not known.
+    """
+    for one in resampled(scenario):
+        count, drawn = one.weeks(), _weeks(one)
+        if count < ENOUGH:
+            yield (
+                f"{one.trace} has {counted(count, 'whole week')}: fewer than {ENOUGH} may hide harm "
+                "that later weeks show"
+            )
+        if longest is not None and drawn * WEEK < LONG * longest:
+            yield (
+                f"Each run has {counted(drawn, 'week')} of {one.trace}, and the longest wait is "
+                f"{human(longest, 's')}: runs shorter than {LONG} longest waits may hide long ones"
+            )
+
+
+def _weeks(workload: TraceJobs) -> int:
+    """Weeks in each run."""
+    count = workload.weeks()
+    if workload.resample == "weeks":
+        count = count if workload.resample_from == "all" else max(1, count // 2)
+        count = min(count, workload.resample_weeks or count)
+    return max(1, count)

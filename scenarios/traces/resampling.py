@@ -50,13 +50,16 @@ def whole_weeks(submits: Sequence[float]) -> int:
     return int((submits[-1] - submits[0] + DAY) // WEEK)
 
 
-def weeks(submits: Sequence[float], rng: np.random.Generator, half: Half = "all") -> list[Drawn]:
+def weeks(
+    submits: Sequence[float], rng: np.random.Generator, half: Half = "all", most: int | None = None
+) -> list[Drawn]:
     """As many weeks as there are to draw from, each drawn with replacement; the rest of the log is left out.
 
     Args:
         submits: s, ascending; weeks are counted from the first one.
         rng: source of all chance.
         half: which weeks to draw from, the first being even.
+        most: weeks to draw, if that is fewer.
 
     Raises:
         TraceError: there are not two weeks to draw from.
@@ -68,7 +71,8 @@ def weeks(submits: Sequence[float], rng: np.random.Generator, half: Half = "all"
         raise TraceError(f'too few to draw from (whole weeks: {count}); resample = "shake" moves submissions')
     bounds = np.searchsorted(submits, [origin + WEEK * week for week in range(count + 1)])
     made: list[Drawn] = []
-    for place, chosen in enumerate(rng.integers(len(pool), size=len(pool)).tolist()):
+    size = min(len(pool), most or len(pool))
+    for place, chosen in enumerate(rng.integers(len(pool), size=size).tolist()):
         week = pool[chosen]
         shift = (place - week) * WEEK
         made += [Drawn(job, submits[job] + shift) for job in range(bounds[week], bounds[week + 1])]

@@ -10,7 +10,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, model_validator
 
-from gridtune.model.streams import HELD_OUT, Streams
+from gridtune.model.streams import AS_LOGGED, HELD_OUT, Streams
 from gridtune.scenarios.errors import ScenarioError
 from gridtune.scenarios.fields.observed import TraceFile
 from gridtune.scenarios.trace_files.find import find_trace
@@ -121,6 +121,12 @@ class TraceJobs(JobWorkload):
         description="which weeks or users are drawn, the first being even; `split`: the even ones, and the "
         "odd ones in the runs by which a search validates its front",
     )
+    resample_weeks: int | None = Field(
+        default=None,
+        ge=1,
+        description="weeks in each replication with `resample` = `weeks`; left out, as many as there are to "
+        "draw from, but a search over a log of 16 weeks or more draws 8",
+    )
     shake: float = Field(
         default=300.0, ge=0, description="s by which `resample` = `shake` moves a submission at most"
     )
@@ -157,6 +163,8 @@ class TraceJobs(JobWorkload):
             raise ValueError(
                 f"resample_from: {self.resample_from} needs resample = weeks or users; leave it out"
             )
+        if self.resample_weeks is not None and self.resample != "weeks":
+            raise ValueError(f"resample_weeks: {self.resample_weeks} needs resample = weeks; leave it out")
         return self
 
     def tasks(self, streams: Streams) -> Iterator[Task]:
@@ -167,7 +175,7 @@ class TraceJobs(JobWorkload):
         """
         if not self.from_file:
             return self._chosen(self._part(self._embedded(streams)))
-        if self.resample in (None, "none"):
+        if not self.resampled or streams.replication >= AS_LOGGED:
             return self.replayed()
         path = find_trace(self.trace)
         if is_schedule(path):
@@ -213,12 +221,13 @@ class TraceJobs(JobWorkload):
         origin = self.start if self.start > 0 or not chosen else chosen[0][0].submit
         kept = self.dependencies == "keep"
         logged = {task.number: task.submit for task, _ in chosen} if kept else {}
-        if streams is not None and chosen and self.resample not in (None, "none"):
+        drawn = streams is not None and bool(chosen) and self.resampled
+        if streams is not None and drawn:
             chosen = self._resampled(part, streams)
         every = self.shortest == 0 and self.longest == inf and not self.queues
         tasks = [task for task, queue in chosen if every or self._wanted(task, queue)]
         if kept:
-            tasks = linked(tasks, logged, 2.0 * self.shake if self.resample == "shake" else 0.0)
+            tasks = linked(tasks, logged, 2.0 * self.shake if drawn and self.resample == "shake" else 0.0)
         if not tasks:
             raise ScenarioError(
                 f"workload.{self.name}: no job of {self.trace} lies within first, last, start, end, queues, "
@@ -257,7 +266,7 @@ class TraceJobs(JobWorkload):
             if self.resample == "shake":
                 drawn = shaken(submits, rng, self.shake)
             elif self.resample == "weeks":
-                drawn = weeks(submits, rng, half)
+                drawn = weeks(submits, rng, half, self.resample_weeks)
             else:
                 drawn = users(submits, [task.user for task, _ in rows], rng, half)
         except TraceError as error:
@@ -274,6 +283,11 @@ class TraceJobs(JobWorkload):
         return (
             "a small generated workload" if self.trace == EMBEDDED else f"the trace {find_trace(self.trace)}"
         )
+
+    @property
+    def resampled(self) -> bool:
+        """Whether replications differ from the log."""
+        return self.resample not in (None, "none")
 
     @property
     def from_file(self) -> bool:
@@ -303,12 +317,13 @@ class TraceJobs(JobWorkload):
         """
         if not self.from_file:
             return
-        if self.resample not in (None, "none"):
+        if self.resampled:
+            count = f"{self.resample_weeks} " if self.resample_weeks else ""
             part = {"all": "", "split": "even "}.get(self.resample_from, f"{self.resample_from} ")
             yield (
                 f"each replication moves its submissions by up to {self.shake:g} s"
                 if self.resample == "shake"
-                else f"each replication draws {part}{self.resample} of the log anew"
+                else f"each replication draws {count}{part}{self.resample} of the log anew"
             )
         path = find_trace(self.trace)
         if is_schedule(path):

@@ -1,0 +1,96 @@
+"""Advice from a log: recommendations also hold on the log as it is, and what gets worse there is told."""
+
+import numpy as np
+import pytest
+
+from gridtune.model.metrics.registry import Metric
+from gridtune.model.streams import AS_LOGGED
+from gridtune.optimize.budget import Budget, Meter
+from gridtune.optimize.front.front import front
+from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
+from gridtune.optimize.report.answer import answer
+from gridtune.optimize.runs.stored import load as load_study
+from gridtune.optimize.search import search
+from gridtune.scenarios import load
+
+WEEKS = 9
+RULES = {"fcfs": 0.0, "easy": 1.0, "conservative": 2.0}
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Nine weeks of one job a day in SWF."""
+    submits = [int(day * 86400 + 60) for day in range(7 * WEEKS)]
+    lines = ["; MaxProcs: 8"] + [
+        f"{k} {at} 0 600 1 -1 -1 1 1200 -1 1 1 1 -1 1 -1 -1 -1" for k, at in enumerate(submits, 1)
+    ]
+    path = tmp_path / "small.swf"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def simulated(longest, large=3600.0):
+    """Runs in which `easy` is better than the baseline, `fcfs`; what it does to waits on the log as it is."""
+
+    def work(task):
+        rng = np.random.default_rng([task.replication, 3])
+        policy = task.values.get("site.cluster.policy", "fcfs")
+        whole = task.replication >= AS_LOGGED
+        waits = {"waited_max": 3 * 86400.0, "waited_p95.size-large": 3600.0}
+        if policy == "easy" and whole:
+            waits = {"waited_max": longest, "waited_p95.size-large": large}
+        slowdown = 10.0 - 2.0 * RULES[policy] * (policy == "easy") + rng.normal()
+        made = {"slowdown_mean": slowdown, "lost_fraction": 0.0, **waits}
+        return {name: Metric(value, "s" if "wait" in name else "") for name, value in made.items()}
+
+    return work
+
+
+def found(log, work, **options):
+    scenario = load("batch/replay").override({"workload.trace": str(log), "site.cluster.policy": "fcfs"})
+    options = {"budget": 3, "replications": 4, **options}
+    return search(
+        scenario, work=work, vary=["site.cluster.policy=fcfs,easy,conservative"], baseline=True,
+        objectives=["slowdown_mean"], allow_loss=False, allow_starvation=False, **options,
+    ).archive  # fmt: skip
+
+
+def test_a_recommendation_that_starves_somebody_on_the_log_as_it_is_is_refused(log):
+    made = found(log, simulated(7 * 86400.0))
+    assert made.recommendations == ()
+    assert list(made.refused.values()) == [(EXCESS_WAIT,)]
+
+
+def test_what_is_worse_on_the_log_as_it_is_is_told_as_such(log, tmp_path):
+    made = found(log, simulated(5 * 86400.0, 5000.0), out=tmp_path / "study")
+    (advice,) = made.recommendations
+    assert {one.metric: one.replay for one in advice.harms} == {
+        "waited_max": True, "waited_p95.size-large": True,
+    }  # fmt: skip
+    text = answer(front(made), 80)
+    assert "(log as it is)" in text
+    again = load_study(tmp_path / "study").archive
+    assert again.recommendations == made.recommendations
+    assert again.remarks == made.remarks != ()
+    assert made.remarks[0] in " ".join(text.split())
+
+
+def test_a_search_with_a_limit_keeps_runs_to_confirm_what_it_finds(log):
+    made = found(log, simulated(3 * 86400.0), budget=None, runs=120, replications=2)
+    assert len(made.recommendations) == 1
+    assert made.simulated <= 120
+
+
+def test_a_quarter_of_all_runs_is_kept_at_most():
+    for runs, kept in ((1000, 60), (100, 25)):
+        meter = Meter(Budget.of(None, runs), 8, 60)
+        assert meter.left_to_search(0) == min(int(0.85 * runs), runs - 8 - kept)
+        assert meter.left_to_validate(0) == min(int(0.925 * runs), runs - kept)
+    assert Meter(Budget.of(None, 100), 8).left_to_search(0) == 85
+
+
+def test_waits_of_classes_are_judged_by_their_means_not_by_each_runs_worst():
+    guard = Constraint(EXCESS_WAIT, "<=", 0.0, "s")
+    classes = [f"{EXCESS_WAIT}.short", f"{EXCESS_WAIT}.long"]
+    assert guard.parts([EXCESS_WAIT, *classes, "other"]) == classes
+    assert guard.parts([EXCESS_WAIT]) == [EXCESS_WAIT]
