@@ -264,7 +264,7 @@ def test_policies_differ_on_the_embedded_log():
 def test_whatever_chooses_jobs_of_a_log_tells_replays_apart():
     chooses = set(TraceJobs.model_fields) - set(JobWorkload.model_fields)
     # The file, and what is read of it, tell by themselves; whoever resamples chooses anew in each run.
-    assert chooses - CHOICE == {"kind", "trace", "cancelled", "resample_from"}
+    assert chooses - CHOICE == {"kind", "trace", "cancelled", "resample_from", "resample_weeks"}
     # What is made of the part that is resampled, anew in each run, says nothing of which part that is.
     anew = {"resample", "shake", "compression", "prefix", "queues", "shortest", "longest"}
     assert anew == CHOICE - PART
