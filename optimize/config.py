@@ -19,7 +19,8 @@ class SearchConfig(BaseModel):
 
     budget: int | None = Field(
         None,
-        description="configurations to evaluate, the baseline included; 100 if nothing else ends the search",
+        description="configurations to try, the baseline included, and one more for each recommendation; 100 "
+        "if nothing else ends the search",
     )
     runs: int | None = Field(None, description="simulations in all, validation included; never exceeded")
     time: float | str | None = Field(None, description="seconds, or a text such as 10m or 1.5h")

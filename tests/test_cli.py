@@ -163,6 +163,7 @@ def test_replications_are_told_apart_and_do_not_depend_on_the_number_of_workers(
         (["run", "--nonsense"], "No such option"),
         (["sweep", "diet/day-regular", "--vary", "client.n_submit=5:1:3"], "5 is not less than 1"),
         (["sweep", "diet/day-regular", "--vary", "nope=1,2"], "nope: no such key"),
+        (["sweep", "diet/day-regular"], "nothing is varied; give --vary"),
         (
             ["sweep", "queue/mmc", "--vary", "queue.load=0.1,0.2", "--objective", "kild"],
             "did you mean killed?",
@@ -267,6 +268,7 @@ def test_identify_prints_plant_and_gains():
     assert 0.5 < made["a"] < 0.9 < made["fit"]
     assert "settling" in refused("identify", "cigri/file-system", "--settling", -1)
     assert "needs one harvester" in refused("identify", "diet/day-regular")
+    assert "expected 0 <= low < high" in refused("identify", "cigri/file-system", "--low", 5, "--high", 1)
 
 
 @pytest.mark.long

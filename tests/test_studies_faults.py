@@ -549,9 +549,8 @@ def test_a_journal_of_an_earlier_version_is_refused_with_the_way_to_it(tmp_path)
     ):
         said = refused(action)
         assert (
-            f"the study {NAME} has no table of runs: an earlier gridtune made it; optuna.load_study(" in said
+            f"the study {NAME} has no table of runs: an earlier gridtune made it; optuna.load_study" in said
         )
-        assert f"storage=JournalStorage(JournalFileBackend('{path}'))) reads its trials" in said
     assert "has not made it; name a new one" in refused(opened, path, name="new")
     assert seen(tmp_path) == before
 
@@ -559,9 +558,8 @@ def test_a_journal_of_an_earlier_version_is_refused_with_the_way_to_it(tmp_path)
 def test_a_database_of_an_earlier_version_is_refused_with_the_way_to_it(tmp_path):
     address = f"sqlite:///{tmp_path}/studies.db"
     optuna.create_study(storage=address, study_name=NAME).set_user_attr("gridtune", {"identity": "a"})
-    said = refused(read_study, address)
-    assert f"optuna.load_study(study_name='{NAME}', storage='{address}') reads its trials" in said
-    assert "an earlier gridtune made it" in refused(opened, address, resume=True)
+    for said in (refused(read_study, address), refused(opened, address, resume=True)):
+        assert "an earlier gridtune made it; optuna.load_study reads its trials" in said
 
 
 SIGNS = {

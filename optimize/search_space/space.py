@@ -8,14 +8,13 @@ does not count.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
 
 from gridtune import limits
-from gridtune.optimize.records.evaluations import Value
+from gridtune.optimize.records.values import Value, key
 from gridtune.optimize.search_space.parameter import Parameter, among
 from gridtune.optimize.search_space.parts import within_parts
 from gridtune.scenarios.document.paths import same_place
@@ -210,11 +209,6 @@ def check_not_set(space: Space, scenario: Scenario, assignments: Iterable[str]) 
                     f"--set {path}: is varied ({parameter}), so the value would not be used; leave it out, "
                     f"or give --vary {parameter.path}=VALUE to vary it no more"
                 )
-
-
-def key(configuration: Mapping[str, Value]) -> str:
-    """What two configurations have in common exactly if they are the same configuration."""
-    return json.dumps(sorted(configuration.items()))
 
 
 def _asked(path: str, parameters: Sequence[Parameter]) -> tuple[Value, ...]:

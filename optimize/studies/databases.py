@@ -117,10 +117,8 @@ def open_for_writing(url: URL) -> RDBStorage:
     return _patiently(lambda: _storage(address, options))
 
 
-def check_writable(url: URL) -> None:
+def _check_writable(url: URL) -> None:
     """Refuse the URL of an SQLite file by which another file would be written than it names, or none."""
-    if url.get_backend_name() != "sqlite":
-        return
     uri = url.query.get("uri") == "true"
     if str(url.database).startswith("file:") and not uri:
         raise ScenarioError(f"{shown(url)}: file: is a URI only with ?uri=true; give sqlite:///PATH")
@@ -154,6 +152,11 @@ def open_for_reading(url: URL) -> RDBStorage | None:
     return None
 
 
+def writer_of(file: Path, ending: str, held: str) -> Hold:
+    """Hold the file `.writer` beside a file, where that really lies."""
+    return Hold(Path(f"{os.path.realpath(file)}{ending}.writer"), held)
+
+
 @contextmanager
 def holding(url: URL, study: str, held: str) -> Iterator[None]:
     """Be the only search that writes a study, until this ends or the process does.
@@ -162,13 +165,13 @@ def holding(url: URL, study: str, held: str) -> Iterator[None]:
     Other servers have no lock.
 
     Raises:
-        ScenarioError: another one does.
+        ScenarioError: another one does, or the URL names no file that could be written.
     """
     key = int.from_bytes(hashlib.sha256(study.encode()).digest()[:8]) >> 1
     file = file_of(url)
     if file is not None:
-        real = Path(os.path.realpath(file))
-        with closing(Hold(real.with_name(f"{real.name}.{key:x}.writer"), held)):
+        _check_writable(url)
+        with closing(writer_of(file, f".{key:x}", held)):
             yield
     elif url.get_backend_name() != "postgresql":
         yield

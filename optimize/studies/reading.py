@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import optuna
 from optuna import Study
@@ -60,20 +60,20 @@ def read_study(where: str | Path, name: str | None = None, *, skip_broken: bool 
     Raises:
         ScenarioError: there is no such study, there are several to choose from, or a line is broken.
     """
-    place = place_of(study_place(where))
-    with looking(place, shown(where), skip_broken=skip_broken) as (storage, table, notes):
+    called = shown(where)
+    with looking(place_of(study_place(where)), called, skip_broken=skip_broken) as storage:
         if storage is None:
-            missing = isinstance(place, URL) and databases.file_of(place)
-            kind = "database" if missing and not missing.exists() else "study; it holds none"
-            raise ScenarioError(f"{shown(where)}: no such {kind}")
-        summaries = optuna.get_all_study_summaries(storage, include_best_trial=False)
+            file = databases.file_of(databases.url_of(where)) if is_url(where) else None
+            kind = "database" if file is not None and not file.exists() else "study; it holds none"
+            raise ScenarioError(f"{called}: no such {kind}")
+        summaries = optuna.get_all_study_summaries(storage.optuna, include_best_trial=False)
         known = [one.study_name for one in summaries if isinstance(one.user_attrs.get(SETTINGS), dict)]
-        chosen = _choice(shown(where), name, known)
-        found = standing(place, chosen, storage, table, skip_broken=skip_broken)
-        assert found.study is not None
+        chosen = _choice(called, name, known)
+        found = storage.find(chosen)
+        assert found is not None
         attributes = dict(found.study.user_attrs)
         settings = attributes.pop(SETTINGS)
-        notes = (*notes, *found.notes)
+        notes = (*storage.notes, *found.notes)
         return StoredStudy(chosen, settings, found.runs, trials_of(found.study), attributes, notes)
 
 
@@ -85,51 +85,59 @@ def stored_settings(where: str | Path | None, name: str) -> Mapping[str, Any] | 
     """
     if where is None:
         return None
-    place = place_of(where)
-    with looking(place, shown(where)) as (storage, table, _):
-        found = standing(place, name, storage, table)
-        return None if found.study is None else found.study.user_attrs[SETTINGS]
+    with looking(place_of(where), shown(where)) as storage:
+        found = None if storage is None else storage.find(name)
+        return None if found is None else found.study.user_attrs[SETTINGS]
+
+
+class Found(NamedTuple):
+    """A study as Optuna has it, its runs, and a note for each line passed over."""
+
+    study: Study
+    runs: tuple[Run, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How it stands with a study.
+class Storage:
+    """Where studies are kept.
 
     Attributes:
-        study: as Optuna has it; None if there is none, or only the beginning of one.
-        runs: that are known.
-        notes: lines passed over.
+        called: as a user knows it.
+        optuna: the studies.
+        table: their runs.
+        skip_broken: whether to pass over broken lines.
+        notes: what was passed over, a line each.
     """
 
-    study: Study | None
-    runs: tuple[Run, ...] = ()
+    called: str
+    optuna: BaseStorage
+    table: RunTable
+    skip_broken: bool = False
     notes: tuple[str, ...] = ()
 
+    def find(self, name: str) -> Found | None:
+        """The study of that name; None if there is none, or only the beginning of one.
 
-def standing(
-    place: URL | Path, name: str, storage: BaseStorage | None, table: RunTable, *, skip_broken: bool = False
-) -> Standing:
-    """How it stands with a study of that name.
-
-    Raises:
-        ScenarioError: it is of an earlier version or another program, or a line is broken.
-    """
-    if storage is None or name not in optuna.get_all_study_names(storage):
-        return Standing(None)
-    runs, notes = runs_of(table.lines(name), name, skip_broken=skip_broken)
-    study = optuna.load_study(study_name=name, storage=storage)
-    if not isinstance(study.user_attrs.get(SETTINGS), dict):
-        if runs == () and not study.user_attrs and not study.get_trials(deepcopy=False):
-            return Standing(None)  # a search was killed while it made this
-        raise ScenarioError(
-            f"{_shown(place)}: the study {name} was not made by `gridtune search`; choose another --study"
-        )
-    if runs is None:
-        raise ScenarioError(
-            f"{_shown(place)}: the study {name} has no table of runs: an earlier gridtune made it; "
-            f"optuna.load_study(study_name={name!r}, storage={_for_optuna(place)}) reads its trials"
-        )
-    return Standing(study, runs, notes)
+        Raises:
+            ScenarioError: it is of an earlier version or another program, or a line is broken.
+        """
+        if name not in optuna.get_all_study_names(self.optuna):
+            return None
+        runs, notes = runs_of(self.table.lines(name), name, skip_broken=self.skip_broken)
+        study = optuna.load_study(study_name=name, storage=self.optuna)
+        if not isinstance(study.user_attrs.get(SETTINGS), dict):
+            if runs == () and not study.user_attrs and not study.get_trials(deepcopy=False):
+                return None  # a search was killed while it made this
+            raise ScenarioError(
+                f"{self.called}: the study {name} was not made by `gridtune search`; choose another --study"
+            )
+        if runs is None:
+            raise ScenarioError(
+                f"{self.called}: the study {name} has no table of runs: an earlier gridtune made it; "
+                "optuna.load_study reads its trials"
+            )
+        return Found(study, runs, notes)
 
 
 def trials_of(study: Study) -> dict[int, FrozenTrial]:
@@ -166,10 +174,8 @@ def is_server(place: URL | Path) -> bool:
 
 
 @contextmanager
-def looking(
-    place: URL | Path, called: str, *, skip_broken: bool = False
-) -> Iterator[tuple[BaseStorage | None, RunTable, tuple[str, ...]]]:
-    """A storage to read from (None if there is nothing yet), its table of runs, and what was passed over.
+def looking(place: URL | Path, called: str, *, skip_broken: bool = False) -> Iterator[Storage | None]:
+    """A storage to read from; None if there is nothing yet.
 
     Raises:
         ScenarioError: it cannot be read.
@@ -177,20 +183,20 @@ def looking(
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with one_line(called, "reached" if is_server(place) else "read"):
         if isinstance(place, URL):
-            storage = databases.open_for_reading(place)
-            if storage is None:
-                yield None, RunTable(), ()
+            database = databases.open_for_reading(place)
+            if database is None:
+                yield None
                 return
             try:
-                yield storage, DatabaseTable(storage.engine, called), ()
+                yield Storage(called, database, DatabaseTable(database.engine, called), skip_broken)
             finally:
-                storage.remove_session()
-                storage.engine.dispose()
+                database.remove_session()
+                database.engine.dispose()
         elif kind_of(place) == "journal":
             journal, notes = journals.open_for_reading(place, skip_broken=skip_broken)
-            yield journal, FileTable(table_beside(place)), notes
+            yield Storage(called, journal, FileTable(table_beside(place)), skip_broken, notes)
         else:
-            yield None, FileTable(table_beside(place)), ()
+            yield None
 
 
 @contextmanager
@@ -219,16 +225,3 @@ def _choice(called: str, name: str | None, known: list[str]) -> str:
         problem = "name one of its studies with --study" if name is None and known else "no such study"
         raise ScenarioError(f"{called}: {problem}; it holds {', '.join(known) or 'none'}")
     return name
-
-
-def _shown(place: URL | Path) -> str:
-    if isinstance(place, Path):
-        return str(place)
-    return str(databases.file_of(place) or databases.shown(place))
-
-
-def _for_optuna(place: URL | Path) -> str:
-    """A storage as it is written in Python for Optuna."""
-    if isinstance(place, Path):
-        return f"JournalStorage(JournalFileBackend({str(place)!r}))"
-    return repr(str(place))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from gridtune.optimize.records.values import Value
+from gridtune.optimize.records.values import Value, key
 from gridtune.scenarios.errors import ScenarioError
 
 BEGUN, RESUMED = "begun", "resumed"  # lines that say when a search began or was resumed
@@ -45,7 +45,7 @@ Identity = tuple[str, str, int, bool]
 
 def identity(run: Run) -> Identity:
     """What no two rows of a table have in common: configuration, case, replication, and kind of seed."""
-    return json.dumps(sorted(run.values.items())), run.case, run.replication, run.validation
+    return key(run.values), run.case, run.replication, run.validation
 
 
 def line_of(study: str, run: Run) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy import URL
 
+from gridtune.optimize.records.values import Value, key
 from gridtune.optimize.studies import databases, journals
 from gridtune.optimize.studies.databases import shown
 from gridtune.optimize.studies.places import table_beside
@@ -27,19 +27,18 @@ from gridtune.optimize.studies.reading import (
     FAILURE,
     NUMBER,
     SETTINGS,
-    Standing,
+    Found,
+    Storage,
     is_server,
     looking,
     one_line,
     place_of,
-    standing,
     trials_of,
 )
-from gridtune.optimize.studies.runs import BEGUN, RESUMED, Run, Value, line_of
+from gridtune.optimize.studies.runs import BEGUN, RESUMED, Run, line_of
 from gridtune.optimize.studies.tables import DatabaseTable, FileTable, RunTable
 from gridtune.plain_text import hidden
 from gridtune.scenarios.errors import ScenarioError
-from gridtune.scenarios.results.locks import Hold
 
 Direction = Literal["minimize", "maximize"]
 LONGEST_NAME = 512  # characters, as Optuna's databases have it
@@ -63,9 +62,8 @@ class OpenStudy:
 
     def __init__(
         self,
-        called: str,
+        storage: Storage,
         study: Study,
-        table: RunTable,
         rows: Sequence[Run],
         trials: dict[int, FrozenTrial],
         distributions: Mapping[str, BaseDistribution],
@@ -78,8 +76,8 @@ class OpenStudy:
         self.attributes = {key: value for key, value in study.user_attrs.items() if key != SETTINGS}
         self._objectives = study.metric_names or []
         self._distributions = dict(distributions)
-        self._known = {_key(trial.params) for trial in self.trials.values()}
-        self._called, self._table, self._stack = called, table, stack
+        self._known = {key(trial.params) for trial in self.trials.values()}
+        self._called, self._table, self._stack = storage.called, storage.table, stack
         self._thread = ThreadPoolExecutor(1, "study")
         self._error: Exception | None = None
 
@@ -123,7 +121,7 @@ class OpenStudy:
             path: one.to_external_repr(one.to_internal_repr(values[path]))
             for path, one in distributions.items()
         }
-        if _key(params) in self._known:
+        if key(params) in self._known:
             return
         known: dict[str, Any] = {NUMBER: number, **attributes}
         if failure is not None:
@@ -139,7 +137,7 @@ class OpenStudy:
         # Optuna keeps times of the place, which is not said.
         trial.datetime_start = started.astimezone().replace(tzinfo=None)
         trial.datetime_complete = ended.astimezone().replace(tzinfo=None)
-        self._known.add(_key(params))
+        self._known.add(key(params))
         self.trials[number] = trial
         self._soon(self.study.add_trial, trial)
 
@@ -224,36 +222,36 @@ def open_study(
     if fault := hidden(str(where or "")):
         raise ScenarioError(fault)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    storage: BaseStorage = InMemoryStorage()
-    table = RunTable()
     with ExitStack() as stack:
-        called, found = "memory", Standing(None)
+        storage, found = Storage("memory", InMemoryStorage(), RunTable()), None
         if where is not None:
             called, place = shown(where), place_of(where)
-            with looking(place, called) as (existing, known, _):
-                _let_resume(called, name, standing(place, name, existing, known), resume)
-                if existing is not None and not known.exists and not is_server(place):
-                    raise ScenarioError(
-                        f"{called}: this version of `gridtune search` has not made it; name a new one"
-                    )
+            with looking(place, called) as existing:
+                if existing is not None:
+                    _let_resume(called, name, existing.find(name), resume)
+                    if not existing.table.exists and not is_server(place):
+                        raise ScenarioError(
+                            f"{called}: this version of `gridtune search` has not made it; name a new one"
+                        )
             with one_line(called, "written"):
-                storage, table = _opened(place, called, name, stack)
-                found = standing(place, name, storage, table)
+                storage = _opened(place, called, name, stack)
+                found = storage.find(name)
             _let_resume(called, name, found, resume)  # another search may have been faster
-        with one_line(called, "written"):
-            study = found.study or _made(storage, table, name, settings, objectives)
-            if found.study is not None:
-                table.append(name, [_mark(name, RESUMED)])  # one that cannot be written is found now
+        with one_line(storage.called, "written"):
+            study = found.study if found else _made(storage, name, settings, objectives)
+            if found is not None:
+                storage.table.append(name, [_mark(name, RESUMED)])  # one that cannot be written is found now
             if study.user_attrs.get(SETTINGS) != settings:
                 study.set_user_attr(SETTINGS, dict(settings))
-        with one_line(called, "read"):
+        with one_line(storage.called, "read"):
             trials = trials_of(study)
-        return OpenStudy(called, study, table, found.runs, trials, distributions, stack.pop_all())
+        rows = found.runs if found else ()
+        return OpenStudy(storage, study, rows, trials, distributions, stack.pop_all())
 
 
-def _let_resume(called: str, name: str, found: Standing, resume: bool) -> None:
+def _let_resume(called: str, name: str, found: Found | None, resume: bool) -> None:
     """Let nobody go on with a study by accident."""
-    if found.study is not None and not resume:
+    if found is not None and not resume:
         raise ScenarioError(
             f"{called}: the study {name} exists; --resume continues it, --study names another"
         )
@@ -275,39 +273,33 @@ def check_name(name: str) -> None:
         raise ScenarioError(f"--study: {fault}")
 
 
-def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> tuple[BaseStorage, RunTable]:
-    """A storage to write to and its table of runs, which are held until the stack ends."""
+def _opened(place: URL | Path, called: str, name: str, stack: ExitStack) -> Storage:
+    """A storage to write to, which is held until the stack ends."""
     storage: BaseStorage
     table: RunTable
     if isinstance(place, URL):
-        databases.check_writable(place)
         held = f"{called}: another search is writing the study {name}"
         stack.enter_context(databases.holding(place, name, held))
         database = databases.open_for_writing(place)
         storage, table = database, DatabaseTable(database.engine, called)
     else:
         place.parent.mkdir(parents=True, exist_ok=True)
-        real = Path(os.path.realpath(place))
-        hold = Hold(real.with_name(f"{real.name}.writer"), f"{place}: another search is writing it")
+        hold = databases.writer_of(place, "", f"{place}: another search is writing it")
         stack.enter_context(closing(hold))
         storage, table = journals.open_for_writing(place), FileTable(table_beside(place))
     stack.enter_context(closing(table))
     stack.callback(storage.remove_session)
-    return storage, table
+    return Storage(called, storage, table)
 
 
 def _made(
-    storage: BaseStorage,
-    table: RunTable,
-    name: str,
-    settings: Mapping[str, Any],
-    objectives: Mapping[str, Direction],
+    storage: Storage, name: str, settings: Mapping[str, Any], objectives: Mapping[str, Direction]
 ) -> Study:
     """A new study but for its settings, in the place of one whose making was cut short."""
-    table.append(name, [_mark(name, BEGUN)])
-    if name in optuna.get_all_study_names(storage):
-        optuna.delete_study(study_name=name, storage=storage)
-    study = optuna.create_study(storage=storage, study_name=name, directions=list(objectives.values()))
+    storage.table.append(name, [_mark(name, BEGUN)])
+    if name in optuna.get_all_study_names(storage.optuna):
+        optuna.delete_study(study_name=name, storage=storage.optuna)
+    study = optuna.create_study(storage=storage.optuna, study_name=name, directions=list(objectives.values()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         study.set_metric_names(list(objectives))
@@ -317,7 +309,3 @@ def _made(
 def _mark(name: str, what: str) -> str:
     now = datetime.now().astimezone().isoformat(timespec="seconds")
     return json.dumps({"study": name, what: now}, separators=(",", ":"))
-
-
-def _key(values: Mapping[str, Any]) -> str:
-    return json.dumps(sorted(values.items()))

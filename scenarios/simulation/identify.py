@@ -91,11 +91,12 @@ def identify(
         seed: of the run.
         harvester: name; not needed where there is only one.
         sensor: what to measure.
-        low, high: jobs submitted in each cycle before and after the step.
+        low, high: jobs submitted in each cycle before and after the step, from 0 up.
         before, after: cycles before and after the step; `before` from 0 to 99, `after` at least 3.
 
     Raises:
-        ScenarioError: no such harvester, or a run that tells nothing (too few jobs, nothing measured).
+        ScenarioError: no such harvester, no step up, or a run that tells nothing (too few jobs, nothing
+            measured).
     """
     named = {part.name: part for part in scenario.active.harvester}
     name = harvester or next(iter(named), "")
@@ -107,6 +108,8 @@ def identify(
             f"identify: {before} cycles before the step and {after} after it; "
             f"0 to {PATIENCE - 1} before and 3 or more after would be right"
         )
+    if not 0 <= low < high:
+        raise ScenarioError(f"identify: --low {low:g} --high {high:g}: expected 0 <= low < high")
     cycle = named[name].cycle
     step = {"kind": "step", "low": low, "high": high, "at": before * cycle}
     horizon = (before + after) * cycle

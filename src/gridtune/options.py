@@ -143,7 +143,12 @@ Dask = Annotated[str | None, _how(metavar="ADDRESS", help="Dask scheduler to run
 
 # What a search is to find, and where it is kept.
 Budget = Annotated[
-    int | None, _count("Configurations to evaluate; 100 without another limit.", limits.BUDGET, panel=LONG)
+    int | None,
+    _count(
+        "Configurations to try, and one more for each recommendation; 100 without another limit.",
+        limits.BUDGET,
+        panel=LONG,
+    ),
 ]
 RunBudget = Annotated[
     int | None, _count("Simulations in all, validation included.", limits.BUDGET, panel=LONG)
