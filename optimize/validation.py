@@ -12,9 +12,8 @@ import numpy as np
 
 from gridtune.optimize.front.front import ON_FRONT, keeps
 from gridtune.optimize.front.hypervolume import comparable
-from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
 from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
-from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
+from gridtune.optimize.inference.surrogate_model import NoisySurrogate, coordinates_of, distances
 from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.shortlist import promising, shortlist

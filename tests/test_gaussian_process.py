@@ -7,11 +7,18 @@ import pytest
 from scipy.stats import t as student
 
 from gridtune.model.metrics.registry import Metric
-from gridtune.optimize.inference import gaussian_process
 from gridtune.optimize.inference.gaussian_process import best_layers, runs_of
 from gridtune.optimize.inference.gaussian_process import posterior_means as expected
+from gridtune.optimize.inference.noise import (
+    MOST_ALIKE,
+    _prior_freedom,
+    degrees_of_freedom,
+    explained,
+    least_squares,
+    variances,
+)
 from gridtune.optimize.inference.study_posterior import ENOUGH, posterior_of
-from gridtune.optimize.inference.surrogate_model import WIDE, Surrogate, _start, coordinates_of
+from gridtune.optimize.inference.surrogate_model import WIDE, _start, coordinates_of, sampled
 from gridtune.optimize.replication.compare import common_scale, costs, level, non_dominated, signs
 from gridtune.optimize.replication.loss import OF_CLASS, TOLERANCE
 from gridtune.optimize.replication.paired import Difference, difference
@@ -204,16 +211,50 @@ def test_how_sure_a_difference_is_has_names():
             difference(*some)
 
 
-def test_a_surrogate_that_was_seen_has_the_precisions_of_both_added_up():
+def test_means_are_those_of_the_mixed_model_with_common_replication_effects():
     rng = np.random.default_rng(23)
-    root = rng.normal(0, 1, (6, 6))
-    covariance, noise, off = root @ root.T + np.eye(6), rng.uniform(0.1, 2, 6), rng.normal(0, 1, (3, 2))
-    surrogate = Surrogate(np.array([4.0, -1.0]), covariance)
-    found = gaussian_process.Conditioned(surrogate, np.diag(noise))
-    precise = np.linalg.inv(np.linalg.inv(covariance) + np.diag(1 / noise))
-    assert found.covariance() == pytest.approx(precise)
-    mean = found.mean(surrogate.means + off)
-    assert (mean - surrogate.means).T.ravel() == pytest.approx(precise @ (off.T.ravel() / noise))
-    draws = gaussian_process._sample(found.covariance(), np.zeros(6), 40_000, rng, 3)
-    assert draws.shape == (40_000, 3, 2)
-    assert np.cov(draws.transpose(0, 2, 1).reshape(-1, 6).T) == pytest.approx(precise, abs=0.06)
+    seen = np.array([[1, 1, 1, 1], [1, 1, 0, 1], [1, 0, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], dtype=bool)
+    runs = np.where(seen, rng.normal(0, 1, seen.shape) + np.arange(5)[:, None], 0.0)
+    noise = rng.uniform(0.5, 2, 5)
+    effects, _, rest = explained(runs, seen, 1 / noise)
+    assert effects.mean() == pytest.approx(0)
+    assert not rest[~seen].any()
+    means, covariance = least_squares(runs, seen, noise)
+    # The law of all runs: each configuration's mean, a random effect of the replication, and noise.
+    who, when = np.nonzero(seen)
+    law = effects.var() * (when[:, None] == when) + np.diag(noise[who])
+    design = (who[:, None] == np.arange(5)).astype(float)
+    precision = design.T @ np.linalg.solve(law, design)
+    precise = np.linalg.inv(precision) @ design.T @ np.linalg.solve(law, runs[who, when])
+    assert means - means[0] == pytest.approx(precise - precise[0])
+    contrast = np.eye(5) - 1 / 5
+    assert covariance == pytest.approx(contrast @ np.linalg.inv(precision) @ contrast)
+
+
+def test_a_configurations_noise_is_shrunk_towards_that_of_all():
+    seen = np.ones((4, 3), dtype=bool)
+    rest = np.array([[1.0, -1, 0], [2, -2, 0], [0, 0, 0], [0, 1, -1]])
+    assert degrees_of_freedom(seen) == 4 * 2 - 2
+    common = (2 + 8 + 0 + 2) / 6
+    assert variances(rest, np.zeros(4), seen) == pytest.approx(
+        [(MOST_ALIKE * common + own) / (MOST_ALIKE + 2) for own in (2, 8, 0, 2)]
+    ), "of so few configurations nobody knows how much they differ"
+    seen[3, 1:] = False
+    assert degrees_of_freedom(seen) == 3 * 2 - 2
+    once = variances(rest * seen, np.zeros(4), seen)
+    assert once[3] == pytest.approx((2 + 8) / 4), "what was run once has what all have"
+
+
+def test_noise_is_shrunk_the_less_the_more_it_differs():
+    rng = np.random.default_rng(25)
+    equal, free = rng.chisquare(4, 300), np.full(300, 4)
+    assert _prior_freedom(equal / 4, free) > 20
+    # Variances that are inverse chi-square of six degrees of freedom.
+    assert _prior_freedom(equal * 6 / rng.chisquare(6, 300), free) == pytest.approx(6, rel=0.3)
+
+
+def test_samples_have_their_covariance():
+    rng = np.random.default_rng(24)
+    root = rng.normal(0, 1, (3, 3))
+    draws = sampled(root @ root.T, 0.0, 40_000, rng)
+    assert np.cov(draws.T) == pytest.approx(root @ root.T, abs=0.06)

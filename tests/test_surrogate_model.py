@@ -5,8 +5,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, minimize
-from scipy.stats import chi2, multivariate_normal
+from scipy.optimize import approx_fprime
+from scipy.stats import multivariate_normal
 
 from gridtune.optimize.inference import surrogate_model
 from gridtune.optimize.inference.surrogate_model import (
@@ -14,8 +14,8 @@ from gridtune.optimize.inference.surrogate_model import (
     STIFFNESS,
     Distances,
     Fitted,
+    NoisySurrogate,
     distances,
-    surrogates,
 )
 
 PLACES = np.array(
@@ -74,7 +74,7 @@ def test_a_parameter_that_changes_nothing_is_found_to():
     rng = np.random.default_rng(3)
     columns = [rng.uniform(0, 1, (60, 1)), rng.uniform(0, 1, (60, 1))]
     values = np.sin(4 * columns[0]) + rng.normal(0, 0.05, (60, 1))
-    surrogate = surrogate_model.fitted(distances(columns), values[:, 0], 1)
+    surrogate = Fitted.of(distances(columns), values[:, 0], 1)
     _, (matters, idle), _, noise = surrogate_model._sizes(surrogate.sizes, 2)
     assert idle < matters / 20
     assert noise == pytest.approx(0.05**2, rel=0.5)
@@ -90,7 +90,7 @@ def test_the_sizes_that_are_found_fit_best():
     rng = np.random.default_rng(5)
     columns = [rng.uniform(0, 1, (40, 1)), rng.uniform(0, 1, (40, 1))]
     values = (np.sin(4 * columns[0]) + columns[1] ** 2)[:, 0] + rng.normal(0, 0.1, 40)
-    found = surrogate_model.fitted(distances(columns), values, 1)
+    found = Fitted.of(distances(columns), values, 1)
     squares = np.stack([(column - column.T) ** 2 for column in columns])
     start = surrogate_model._start(2, values.var())
     shapes, noise = np.exp(-squares / (2 * REACH**2)), 1e-9 * values.var() * np.eye(40)
@@ -102,16 +102,16 @@ def test_the_sizes_that_are_found_fit_best():
 
 
 def test_from_more_than_two_hundred_configurations_sizes_are_learned_from_some_by_the_seed():
-    def learned_from(count, *seed):
+    def learned_from(count, seed=1):
         """Values that the sizes are learned from, as positions of configurations."""
         places = np.linspace(0, 1, count)[:, None]
-        given = distances([places]), np.arange(count, dtype=float)[:, None], np.eye(count)
+        given = distances([places]), np.arange(count, dtype=float)
         with patch("gridtune.optimize.inference.surrogate_model.minimize") as search:
             search.return_value.x = np.zeros(4)
-            surrogate = surrogates(*given, 1, *seed)[0]
+            surrogate = Fitted.of(*given, seed, np.eye(count))
         squares, shapes, values, noise, _ = search.call_args.args[2]
         assert (len(noise), squares.shape, shapes.shape) == (len(values), (1, 200, 200), (1, 200, 200))
-        return (values + surrogate.means[0]).round(6).tolist()
+        return (values + surrogate.mean).round(6).tolist()
 
     assert learned_from(200, 1) == learned_from(200, 2) == list(range(200))
     some = learned_from(201, 1)
@@ -146,12 +146,12 @@ def test_sizes_start_from_the_spread_and_stay_near_it():
     assert squares == pytest.approx(np.array([[0.0, 0.5, 25.0], [0.5, 0.0, 26.5], [25.0, 26.5, 0.0]]))
     with patch("gridtune.optimize.inference.surrogate_model.minimize") as search:
         search.return_value.x = np.zeros(4)
-        mean, _ = surrogate_model._learned(
+        mean = Fitted.of(
             Distances(np.zeros((1, 3, 3)), np.ones((1, 3, 3))),
             np.array([1.0, 2.0, 6.0]),
-            np.diag([1.0, 1.0, 4.0]),
             1,
-        )
+            np.diag([1.0, 1.0, 4.0]),
+        ).mean
     # Weights are 1 over the noise and the spread of 14/3; the spread beyond the noise of 2 is 8/3.
     weights = [1 / (1 + 14 / 3), 1 / (1 + 14 / 3), 1 / (4 + 14 / 3)]
     assert mean == pytest.approx(sum(w * x for w, x in zip(weights, (1, 2, 6), strict=True)) / sum(weights))
@@ -172,7 +172,7 @@ def test_draws_of_very_large_quantities_are_as_sure():
 def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_noise():
     places = np.linspace(0, 1, 12)[:, None]
     values = np.sin(5 * places[:, 0]) + 0.1 * np.cos(40 * places[:, 0])
-    one, tiny = (surrogate_model.fitted(distances([places]), scale * values, 1) for scale in (1.0, 1e-3))
+    one, tiny = (Fitted.of(distances([places]), scale * values, 1) for scale in (1.0, 1e-3))
     squared = np.log([1e-6, 1e-6, 1.0, 1e-6])
     assert tiny.sizes == pytest.approx(one.sizes + squared, abs=0.01)
     assert tiny.mean == pytest.approx(1e-3 * one.mean)
@@ -182,45 +182,15 @@ def test_what_is_learned_does_not_depend_on_the_unit_and_draws_follow_their_nois
     assert np.corrcoef(draws, noise)[0, 1] == pytest.approx(1.0)
 
 
-@pytest.mark.long
-def test_the_information_is_the_variance_of_the_slopes_of_the_misfit_and_the_prior():
-    noise = np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
-    shapes = np.exp(-0.5 / REACH**2 * SQUARES)
-    rng = np.random.default_rng(6)
-    root = np.linalg.cholesky(covariance(PLACES) + noise + SIZES["nugget"] * np.eye(5))
-    given = [(SQUARES, shapes, root @ rng.normal(size=5), noise, LOGARITHMS) for _ in range(4000)]
-    slopes = np.array([surrogate_model._misfit(LOGARITHMS, *one)[1] for one in given])
-    found = surrogate_model._information(LOGARITHMS, *given[0])
-    assert found - STIFFNESS * np.eye(len(LOGARITHMS)) == pytest.approx(np.cov(slopes.T), abs=0.06)
-
-
-def test_surrogates_are_the_likeliest_and_others_that_few_configurations_leave_possible():
-    rng = np.random.default_rng(7)
-    places = rng.uniform(0, 1, (8, 1))
-    given = distances([places]), np.sin(6 * places) + rng.normal(0, 0.1, (8, 1)), 0.01 * np.eye(8)
-    found, again = surrogates(*given, 9), surrogates(*given, 9)
-    assert np.array_equal(found[0].covariance, surrogates(*given, 1)[0].covariance)
-    assert all(
-        np.array_equal(one.covariance, other.covariance) for one, other in zip(found, again, strict=True)
-    )
-    others = surrogates(*given, 9, 2)
-    assert np.array_equal(others[0].covariance, found[0].covariance)
-    assert not np.allclose(others[5].covariance, found[5].covariance)
-    assert np.ptp(np.log([one.covariance.max() for one in found[1:]])) > 0.5
-
-
-def test_sizes_that_are_drawn_are_no_less_probable_than_the_normal_law_says():
-    noise = np.diag([0.1, 0.2, 0.1, 0.4, 0.3])
-    values = np.array([0.3, -1.0, 0.8, 1.9, -0.2])
-    given = (SQUARES, np.exp(-0.5 / REACH**2 * SQUARES), values, noise, LOGARITHMS)
-    best = minimize(lambda at: surrogate_model._misfit(at, *given), LOGARITHMS, jac=True, method="L-BFGS-B")
-    drawn = surrogate_model._possible(best.x, given, 200, np.random.default_rng(8))
-    lost = np.array([surrogate_model._misfit(one, *given)[0] for one in drawn]) - best.fun
-    # Twice what is lost is at most chi-square.
-    assert 0.5 * len(best.x) < 2 * lost.mean() <= 1.05 * len(best.x)
-    assert 2 * np.quantile(lost, 0.95) < 1.1 * chi2.ppf(0.95, len(best.x))
-    spread = np.std(drawn, axis=0) / np.sqrt(
-        np.diag(np.linalg.inv(surrogate_model._information(best.x, *given)))
-    )
-    assert (spread < 1.1).all()
-    assert spread.mean() > 0.5
+def test_quantities_are_learned_each_alone():
+    rng = np.random.default_rng(9)
+    values = rng.normal(size=(5, 2)) * [1.0, 100.0]
+    both = NoisySurrogate.of(APART, values, 1)
+    one, other = (Fitted.of(APART, column, 1) for column in values.T)
+    draws = both.draws(APART, values, [0, 3], 7, np.random.default_rng(2))
+    again = np.random.default_rng(2)
+    expected = [
+        which.draws(APART, column, [0, 3], 7, again)
+        for which, column in zip((one, other), values.T, strict=True)
+    ]
+    assert draws == pytest.approx(np.stack(expected, axis=2))

@@ -100,6 +100,7 @@ MEASURED = (
     kept("my_log.json", "my_log --work WORK", ALL, "real traces"),
     measured("claims", f"claims {ENDLESS}", rests_on=MODEL),
     measured("claim_mutants.json", f"claims --mutants {ENDLESS}", rests_on=MODEL),
+    measured("inference.jsonl", "inference few-layers", rests_on=("optimize",)),
     measured("claim_seeds.json", f"claims --seeds {ENDLESS}", rests_on=MODEL),
     measured("event_price.json", "event_price > docs/data/event_price.json", rests_on=("model",), needs="cc"),
     measured("profile_shares.json", "profile_shares > docs/data/profile_shares.json", rests_on=MODEL),

@@ -22,7 +22,7 @@ import search_tables
 import speed_tables
 
 sys.path.append(str(Path(__file__).parents[2]))
-from tests.benchmarks import search_quality
+from tests.benchmarks import inference, search_quality
 
 DOCS = Path(__file__).parents[1]
 SHOWN = (
@@ -115,6 +115,7 @@ TABLES: dict[str, dict[str, Callable[[Any], str]]] = {
         "full_disk": robustness_tables.full_disk_table,
         "mutants": robustness_tables.mutants_table,
     },
+    "method.md": {"inference": inference.table},
     "samplers.md": {"search_quality": search_quality.table},
     "answers.md": {"answers": answer_tables.texts, "answers held": answer_tables.held},
     "four-parameters.md": {"four_parameters": search_tables.four_parameters_table},

@@ -19,7 +19,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from gridtune.optimize.records.evaluations import Value
@@ -29,22 +29,7 @@ WIDE = 20.0  # ratio of the largest to the least value above which a parameter i
 REACH = 0.4  # of a parameter's range, over which its own part changes
 LEARNED = 200  # configurations from which the sizes are learned, at most
 STEPS = 40  # of the optimiser
-BACK = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.0)  # shares of a step that are tried, one after the other
 STIFFNESS = 0.125  # of the priors on logarithms of sizes: 1 over their variance
-
-
-@dataclass(frozen=True)
-class Surrogate:
-    """Prior means and covariances of several quantities, learned from observed configurations.
-
-    Attributes:
-        means: of each quantity, far from all configurations.
-        covariance: of all pairs of configurations and quantities, (quantities x configurations) squared: all
-            configurations of the first quantity come first.
-    """
-
-    means: Array
-    covariance: Array
 
 
 @dataclass(frozen=True)
@@ -66,50 +51,57 @@ def distances(coordinates: Sequence[Array]) -> Distances:
     return Distances(squares, np.exp(-0.5 / REACH**2 * squares))
 
 
-def surrogates(apart: Distances, values: Array, noise: Array, count: int, seed: int = 1) -> list[Surrogate]:
-    """Surrogates of several quantities, each learned apart: the likeliest, and others drawn beside it.
-
-    Args:
-        apart: how far the configurations are from each other.
-        values: configurations x quantities.
-        noise: covariance of the values around the configurations' own means, (quantities x configurations)
-            squared.
-        count: how many surrogates; with few configurations the sizes of the terms are uncertain.
-        seed: of the choice of configurations to learn from where there are many, and of the other sizes.
-    """
-    configurations, quantities = values.shape
-    blocks = noise.reshape(quantities, configurations, quantities, configurations)
-    learned = [_learned(apart, values[:, k], blocks[k, :, k], seed, count) for k in range(quantities)]
-    means = np.array([mean for mean, _ in learned])
-    return [
-        Surrogate(means, block_diag(*(_covariance(apart, sizes[at]) for _, sizes in learned)))
-        for at in range(count)
-    ]
-
-
-def _covariance(apart: Distances, logarithms: Array) -> Array:
-    """Covariance of the means of a quantity, the nugget included."""
-    together, alone, rates, nugget = _sizes(logarithms, len(apart.squares))
-    joint = _joint(together, rates, apart.squares) + nugget * np.eye(apart.squares.shape[1])
-    return np.asarray(joint + np.tensordot(alone, apart.shapes, 1))
-
-
 @dataclass(frozen=True)
 class Fitted:
-    """A surrogate of one quantity under equal and unknown noise.
+    """A surrogate of one quantity.
 
     Attributes:
         mean: far from all configurations.
-        sizes: logarithms of the sizes of the terms. The nugget is the noise.
+        sizes: logarithms of the sizes of the terms.
     """
 
     mean: float
     sizes: Array
 
+    @classmethod
+    def of(cls, apart: Distances, values: Array, seed: int, noise: Array | None = None) -> Fitted:
+        """By maximum likelihood.
+
+        Args:
+            apart: how far the configurations are from each other.
+            values: of the quantity, by configuration.
+            seed: of the choice of configurations to learn from where there are many.
+            noise: covariance of the values around the configurations' means. Where it is left out, all have
+                equal noise, whose size is the nugget's.
+        """
+        count = len(values)
+        if noise is None:
+            noise = 1e-9 * (float(values.var()) or 1.0) * np.eye(count)
+        chosen = np.arange(count)
+        if count > LEARNED:
+            chosen = np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
+        own = np.diag(noise)
+        mean = float(np.average(values, weights=1 / (own + values.var())))
+        spread = max(float(values.var() - own.mean()), 0.05 * float(values.var()), 1e-12)
+        start = _start(len(apart.squares), spread)
+        near = np.ix_(np.arange(len(apart.squares)), chosen, chosen)
+        seen = noise[np.ix_(chosen, chosen)]
+        given = (apart.squares[near], apart.shapes[near], values[chosen] - mean, seen, start)
+        bounds = [(low - 9, low + 5) for low in start]
+        found = minimize(
+            _misfit, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
+        )
+        return cls(mean, found.x)
+
+    def covariance(self, apart: Distances) -> tuple[Array, float]:
+        """Covariance of all pairs of configurations without the nugget, and the nugget."""
+        together, alone, rates, nugget = _sizes(self.sizes, len(apart.squares))
+        return _joint(together, rates, apart.squares) + np.tensordot(alone, apart.shapes, 1), nugget
+
     def draws(
         self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
     ) -> Array:
-        """Samples of means, draws x configurations.
+        """Samples of means, draws x configurations, where the nugget is noise.
 
         Args:
             apart: how far configurations are from each other; those that were seen come first.
@@ -118,86 +110,42 @@ class Fitted:
             count: samples to take.
             rng: draws them.
         """
-        together, alone, rates, noise = _sizes(self.sizes, len(apart.squares))
-        cover = _joint(together, rates, apart.squares) + np.tensordot(alone, apart.shapes, 1)
+        cover, noise = self.covariance(apart)
         seen = len(values)
         factor = cho_factor(cover[:seen, :seen] + noise * np.eye(seen), lower=True)
         cross = cover[:seen][:, which]
         means = self.mean + cross.T @ cho_solve(factor, values - self.mean)
         left = cover[np.ix_(which, which)] - cross.T @ cho_solve(factor, cross)
-        size = float(np.trace(cover)) / len(cover)
-        root = np.linalg.cholesky((left + left.T) / 2 + 1e-8 * size * np.eye(len(left)))
-        return np.asarray(means + rng.normal(size=(count, len(left))) @ root.T)
+        return means + sampled(left, 1e-8 * float(np.trace(cover)) / len(cover), count, rng)
 
 
-def fitted(apart: Distances, values: Array, seed: int) -> Fitted:
-    """A surrogate of a quantity and its noise by maximum likelihood."""
-    known = 1e-9 * (float(values.var()) or 1.0) * np.eye(len(values))
-    mean, sizes = _learned(apart, values, known, seed)
-    return Fitted(mean, sizes[0])
+class NoisySurrogate:
+    """Surrogates of several quantities, each of equal and unknown noise, for samplers.
 
-
-def _learned(
-    apart: Distances, values: Array, noise: Array, seed: int, number: int = 1
-) -> tuple[float, list[Array]]:
-    """Mean of a quantity, the likeliest sizes of its terms, and others that are possible."""
-    count = len(values)
-    chosen = np.arange(count)
-    if count > LEARNED:
-        chosen = np.sort(np.random.default_rng([seed, count]).choice(count, LEARNED, replace=False))
-    own = np.diag(noise)
-    mean = float(np.average(values, weights=1 / (own + values.var())))
-    spread = max(float(values.var() - own.mean()), 0.05 * float(values.var()), 1e-12)
-    start = _start(len(apart.squares), spread)
-    near = np.ix_(np.arange(len(apart.squares)), chosen, chosen)
-    centred, seen = values[chosen] - mean, noise[np.ix_(chosen, chosen)]
-    given = (apart.squares[near], apart.shapes[near], centred, seen, start)
-    bounds = [(low - 9, low + 5) for low in start]
-    found = minimize(
-        _misfit, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS}
-    )
-    rng = np.random.default_rng([seed, count, number])
-    others = _possible(found.x, given, number - 1, rng) if number > 1 else []
-    return mean, [found.x, *others]
-
-
-def _possible(
-    likeliest: Array, given: tuple[Array, ...], number: int, rng: np.random.Generator
-) -> list[Array]:
-    """Sizes that are as possible as the data leave them, as logarithms.
-
-    They are drawn from the normal law whose precision is the expected information, and drawn back towards the
-    likeliest as far as they are less probable than that law says: a size of no matter may well be less, but
-    not much more.
-
-    Source: C. Rasmussen and C. Williams (2006), section 5.4.1, and A. O'Hagan, Bayesian Inference, 1994
-        (Laplace's approximation).
+    Args:
+        each: the surrogate of each quantity.
     """
-    root = np.linalg.cholesky(_information(likeliest, *given))
-    best, found = _misfit(likeliest, *given)[0], []
-    for _ in range(number):
-        drawn = rng.normal(size=len(likeliest))
-        step = solve_triangular(root.T, drawn)
-        for share in BACK:
-            tried = likeliest + share * step
-            if _misfit(tried, *given)[0] - best <= drawn @ drawn / 2:
-                break
-        found.append(tried)
-    return found
+
+    def __init__(self, each: Sequence[Fitted]) -> None:
+        self._each = each
+
+    @classmethod
+    def of(cls, apart: Distances, values: Array, seed: int) -> NoisySurrogate:
+        """By maximum likelihood from values, configurations x quantities."""
+        return cls([Fitted.of(apart, column, seed) for column in values.T])
+
+    def draws(
+        self, apart: Distances, values: Array, which: Sequence[int], count: int, rng: np.random.Generator
+    ) -> Array:
+        """Samples of means, draws x configurations x quantities; see `Fitted.draws`."""
+        each = zip(self._each, values.T, strict=True)
+        return np.stack([one.draws(apart, column, which, count, rng) for one, column in each], axis=2)
 
 
-def _information(
-    logarithms: Array, squares: Array, shapes: Array, values: Array, noise: Array, expected: Array
-) -> Array:
-    """Expected curvature of `_misfit`, by the logarithms of the sizes."""
-    together, alone, rates, nugget = _sizes(logarithms, len(squares))
-    joint = _joint(together, rates, squares)
-    factor = _factor(joint, alone, shapes, nugget, noise)
-    by_rates = -0.5 * rates[:, None, None] * squares * joint
-    moved = [joint, *(alone[:, None, None] * shapes), *by_rates, nugget * np.eye(len(noise))]
-    solved = np.stack([cho_solve(factor, one) for one in moved])
-    found = 0.5 * np.tensordot(solved, solved, ([1, 2], [2, 1]))
-    return np.asarray(found + STIFFNESS * np.eye(len(found)))
+def sampled(covariance: Array, least: float, count: int, rng: np.random.Generator) -> Array:
+    """Normal samples with that covariance and, as it may be singular, a least variance; samples first."""
+    root = np.linalg.cholesky((covariance + covariance.T) / 2 + least * np.eye(len(covariance)))
+    return np.asarray(rng.normal(size=(count, len(root))) @ root.T)
 
 
 def coordinates_of(configurations: Sequence[Mapping[str, Value]], paths: Collection[str] = ()) -> list[Array]:

@@ -21,8 +21,7 @@ import numpy as np
 from gridtune.model.metrics.labels import label
 from gridtune.model.streams import AS_LOGGED
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
-from gridtune.optimize.inference.surrogate_model import coordinates_of, distances
+from gridtune.optimize.inference.surrogate_model import NoisySurrogate, coordinates_of, distances
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.runs import Block, Sample, better, gain, significant, worse
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of

@@ -1,7 +1,7 @@
 """A sampler for noisy objectives: a Gaussian process over mixed spaces, and expected hypervolume improvement.
 
 The first configurations are a Latin hypercube: each part of a range and each category comes equally often.
-Then the objectives have surrogate models (`optimize.inference.noisy_surrogate`): parameters act alone or
+Then the objectives have surrogate models (`optimize.inference.surrogate_model`): parameters act alone or
 together, one that does not exist stands in the middle, and a configuration's own deviation is noise. A batch
 adds most to the hypervolume of the configurations so far, in the mean over joint posterior draws. Candidates
 are random configurations, and those on the front with some parameters changed; then, round after round, the
@@ -24,8 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gridtune.optimize.inference.noisy_surrogate import NoisySurrogate
-from gridtune.optimize.inference.surrogate_model import Distances, coordinates_of, distances
+from gridtune.optimize.inference.surrogate_model import Distances, NoisySurrogate, coordinates_of, distances
 from gridtune.optimize.records.evaluations import Objective, Value
 from gridtune.optimize.replication.compare import Array, non_dominated, signs
 from gridtune.optimize.replication.shortlist import promising

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gridtune.optimize import search as loop
-from gridtune.optimize.front.front import front
+from gridtune.optimize.front.front import Front, front
 from gridtune.optimize.front.hypervolume import comparable
 from gridtune.optimize.records.evaluations import Archive, Evaluation
 from gridtune.optimize.replication.compare import costs, non_dominated
@@ -55,67 +55,62 @@ def searched(name: str, runs: int, seed: int, sampler: str, *, alone: bool) -> d
         baseline=True,
         validation_replications=0 if alone else None,
     ).archive
+    row = {"arena": name, "runs": runs, "seed": seed, "sampler": sampler, "alone": alone}
+    return row | judged(where, found, alone=alone) | {"cpu": time.process_time() - began}
+
+
+def judged(where: Arena, found: Archive, *, alone: bool = False) -> dict[str, Any]:
+    """What is said of the configurations of a search, by the truth.
+
+    Args:
+        where: they were searched.
+        found: all of them, with their runs.
+        alone: whether the front is that of their means.
+    """
     able = [one for one in comparable(found) if feasible(one, found.constraints)]
-    told = _alone(found, able) if alone else _told(where, found, able)
+    made = None if alone else front(found)
+    told = _alone(found, able) if made is None else [one.evaluation.number for one in made.on_front]
     truth = where.truth([one.values for one in able], TRUTH)
     at = {one.number: place for place, one in enumerate(able)}
     best = set(non_dominated(truth))
-    chosen = [at[number] for number in told.pop("chosen") if number in at]
+    chosen = [at[number] for number in told if number in at]
     row = {
-        "arena": name,
-        "runs": runs,
-        "seed": seed,
-        "sampler": sampler,
-        "alone": alone,
         "volume": where.volume(truth[chosen]),
         "on_front": len(chosen),
         "precision": fmean(place in best for place in chosen),
-        "cpu": time.process_time() - began,
         "configurations": len(able),
+        "chances": [],
+        "intervals": [],
     }
-    chances = told.pop("chances", {})
-    row["chances"] = [[round(p, 3), at[number] in best] for number, p in chances.items() if number in at]
-    if "values" in told:
-        claimed = np.array([told["values"][able[place].number] for place in chosen])
-        row["claimed"] = where.volume(claimed)
-    row["intervals"] = _intervals(found, where, able, chosen) if not alone else []
+    if made is not None:
+        chances = {} if made.posterior is None else made.posterior.chances
+        row["chances"] = [[round(p, 3), at[number] in best] for number, p in chances.items() if number in at]
+        row["claimed"] = where.volume(np.array([made.means[able[place].number] for place in chosen]))
+        row["intervals"] = _intervals(made, where, [able[place] for place in chosen])
     return row
 
 
-def _alone(archive: Archive, able: list[Evaluation]) -> dict[str, Any]:
+def _alone(archive: Archive, able: list[Evaluation]) -> list[int]:
     rows = costs([one.objectives for one in able], archive.objectives)
-    return {"chosen": [able[at].number for at in non_dominated(rows)]}
+    return [able[at].number for at in non_dominated(rows)]
 
 
-def _told(where: Arena, archive: Archive, able: list[Evaluation]) -> dict[str, Any]:
-    made = front(archive)
-    chances = {} if made.posterior is None else dict(made.posterior.chances)
-    return {
-        "chosen": [one.evaluation.number for one in made.on_front],
-        "chances": chances,
-        "values": dict(made.means),
-    }
-
-
-def _intervals(archive: Archive, where: Arena, able: list[Evaluation], chosen: list[int]) -> list[bool]:
+def _intervals(made: Front, where: Arena, chosen: list[Evaluation]) -> list[bool]:
     """Whether 95 % intervals of differences to the baseline hold the truth, objective by objective."""
-    made = front(archive)
-    posterior = made.posterior
-    if posterior is None or archive.baseline is None or archive.baseline not in posterior:
+    posterior, baseline = made.posterior, made.archive.baseline
+    if posterior is None or baseline is None or baseline not in posterior:
         return []
     start = where.truth([{}], TRUTH)[0]
     held = []
-    for place in chosen:
-        number = able[place].number
-        if number == archive.baseline:
+    for one in chosen:
+        if one.number == baseline:
             continue
-        gap = where.truth([able[place].values], TRUTH)[0] - start
-        for at, objective in enumerate(archive.objectives):
-            told = posterior.difference(number, archive.baseline, objective)
+        gap = where.truth([one.values], TRUTH)[0] - start
+        for at, objective in enumerate(made.objectives):
+            told = posterior.difference(one.number, baseline, objective)
             sign = 1 if objective.direction == "minimize" else -1
-            low, high = told.low, told.high
-            if low is not None and high is not None:
-                held.append(bool(low <= sign * gap[at] <= high))
+            if told.low is not None and told.high is not None:
+                held.append(bool(told.low <= sign * gap[at] <= told.high))
     return held
 
 
