@@ -31,7 +31,9 @@ class Exploration:
     def explore(self) -> None:
         """Spend the budget, or as much of it as there are configurations to evaluate."""
         evaluator, size, budget = self.evaluator, self.settings.space.size(), self.meter.budget
-        evaluator.progress.start("configurations", budget.configurations if budget.counted else 0)
+        limited = budget.counted or budget.runs is not None
+        expected = budget.expected(self.settings.replications, len(self.settings.run_in)) if limited else 0
+        evaluator.progress.start("configurations", expected)
         starts = self._starts()
         stale = 0
         while self._room():
@@ -62,7 +64,6 @@ class Exploration:
             if self._converged is not None and (reason := self._converged()):
                 evaluator.note(f"note: {reason}")
                 break
-        evaluator.look()
 
     def _room(self, configurations: Sequence[Configuration] = ()) -> int:
         """How many of the next configurations the budget allows; whether it allows one if none are given."""

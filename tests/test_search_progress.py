@@ -1,21 +1,17 @@
-"""Progress is said in plain lines off a terminal, and as a bar on one."""
+"""Progress is said in plain lines off a terminal, and in a live one on one."""
 
 import io
 from itertools import count
 
 import pytest
 
-from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Objective
-from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.report import progress
-from gridtune.optimize.report.pictures.history import growth
-from gridtune.optimize.report.progress import Bar, Heartbeat, Volume, reporter
-from gridtune.optimize.runs import evaluator
+from gridtune.optimize.report.progress import Best, Heartbeat, LiveLine, reporter
 from gridtune.optimize.runs.stored import load_archive
 from gridtune.optimize.search import search
 from gridtune.scenarios import load
-from search_toys import VARY, Interrupting, toy, toy_with_baseline
+from search_toys import VARY, Interrupting, toy
 
 OBJECTIVES = (Objective("cost", "minimize"), Objective("gain", "maximize"))
 
@@ -37,7 +33,7 @@ def test_a_heartbeat_is_a_line_now_and_then(monkeypatch):
     beat = Heartbeat(stream)
     beat.start("evaluations", 100, 20)
     for done in range(21, 61):
-        beat.update(done, 1.5, done // 50, "best so far: x")
+        beat.update(done, done // 50, "best so far: x")
     beat.note("note: something")
     beat.finish()
     lines = stream.getvalue().splitlines()
@@ -93,16 +89,16 @@ def test_an_interrupted_search_says_where_its_results_are_and_how_to_go_on(kept,
         assert last == f"note: {nothing}"
 
 
-def test_a_bar_shows_on_a_terminal_only():
-    assert isinstance(reporter(Terminal()), Bar)
+def test_a_live_line_shows_on_a_terminal_only():
+    assert isinstance(reporter(Terminal()), LiveLine)
     assert isinstance(reporter(io.StringIO()), Heartbeat)
     terminal = Terminal()
-    bar = reporter(terminal)
-    bar.start("evaluations", 10)
-    bar.update(7, 0.25, 0, "best so far: cost 3")
-    bar.note("note: [brackets] stay")
-    bar.finish()
-    bar.note("afterwards")
+    live = reporter(terminal)
+    live.start("evaluations", 10)
+    live.update(7, 0, "best so far: cost 3")
+    live.note("note: [brackets] stay")
+    live.finish()
+    live.note("afterwards")
     shown = terminal.getvalue()
     assert "evaluations" in shown
     assert "7/10" in shown
@@ -129,57 +125,12 @@ def test_a_search_tells_how_it_goes():
     assert any(line.startswith("validation runs: ") for line in lines)
 
 
-def test_the_hypervolume_shown_is_that_of_the_front_and_only_grows():
-    volume = Volume(OBJECTIVES)
-    volume.add(evaluation(1.0, 0.0))
-    assert volume.value() is None, "there is no reference point yet"
-    volume.add(evaluation(0.0, 1.0))
-    volume.measure_from((1.1, -0.1))
-    assert volume.value() == pytest.approx(1.1 * 1.1)
-    volume.add(evaluation(0.5, 0.5))
-    assert volume.value() == pytest.approx(1.1 * 1.1)
-    volume.add(evaluation(0.5, 2.0))
-    assert volume.value() == pytest.approx(1.1 * 1.1 + 0.6 * 1.0)
-    volume.add(evaluation(50.0, -50.0))
-    assert volume.value() == pytest.approx(1.1 * 1.1 + 0.6 * 1.0)
-
-
 def test_the_best_so_far_is_told_against_the_baseline():
-    volume = Volume(OBJECTIVES)
-    assert volume.best() == ""
+    best = Best(OBJECTIVES)
+    assert best.text() == ""
     start = evaluation(2.0, 10.0)
-    volume.compare_with(start)
+    best.compare_with(start)
+    assert best.text() == "", "a baseline that breaks a constraint is not added"
     for one in (start, evaluation(1.0, 10.0), evaluation(3.0, 5.0)):
-        volume.add(one)
-    assert volume.best() == "best so far: cost 1 (-50 %), gain 10 (=)"
-
-
-def test_the_hypervolume_shown_has_the_reference_point_of_the_front(monkeypatch):
-    class Heard(Progress):
-        def __init__(self):
-            self.volumes = []
-
-        def update(self, done, hypervolume=None, failures=0, best=""):
-            self.volumes.append(hypervolume)
-
-    monkeypatch.setattr(evaluator, "VOLUME_PERIOD", -1.0)
-    heard = Heard()
-    found = search(
-        load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_baseline, sampler="random",
-        baseline=True, progress=heard, validation_replications=0,
-    )  # fmt: skip
-    seen = [one for one in heard.volumes if one is not None]
-    assert seen == sorted(seen)
-    assert seen[-1] == pytest.approx(growth(front(found.archive))[-1][1], rel=1e-3), "but for rounding"
-
-    monkeypatch.setattr(evaluator, "VOLUME_PERIOD", 1e6)
-    seldom = Heard()
-    search(
-        load("diet/day-regular"), budget=12, vary=VARY, work=toy_with_baseline, sampler="random",
-        baseline=True, progress=seldom, validation_replications=0,
-    )  # fmt: skip
-    assert seldom.volumes[-1] == seen[-1], "of all configurations, however seldom it is computed"
-
-    heard = Heard()
-    search(load("diet/day-regular"), budget=12, vary=VARY, work=toy, sampler="random", progress=heard)
-    assert set(heard.volumes) == {None}, "without the baseline the reference point is known in the end only"
+        best.add(one)
+    assert best.text() == "best so far: cost 1 (-50 %), gain 10 (=)"

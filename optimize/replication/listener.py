@@ -9,7 +9,7 @@ class Progress:
     def start(self, phase: str, total: int, done: int = 0) -> None:
         """A phase begins, of which something may be done already; a total of 0 is not known."""
 
-    def update(self, done: int, hypervolume: float | None = None, failures: int = 0, best: str = "") -> None:
+    def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """So much of the phase is done, and this was found so far."""
 
     def note(self, text: str) -> None:

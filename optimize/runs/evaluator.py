@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from gridtune.optimize.front.hypervolume import twice_as_bad
 from gridtune.optimize.records.evaluations import Evaluation, Failed
 from gridtune.optimize.replication.listener import Progress
-from gridtune.optimize.report.progress import Volume
+from gridtune.optimize.report.progress import Best
 from gridtune.optimize.runs.table import FIRST_VALIDATION, Entry, Place, RunTable
 from gridtune.optimize.runs.trials import keep_trial
 from gridtune.optimize.search_space.constraints import feasible
@@ -19,8 +17,6 @@ from gridtune.optimize.studies.runs import Run
 from gridtune.optimize.studies.study import OpenStudy
 from gridtune.scenarios.execution.replicate import Metrics, Task, run_groups
 from gridtune.scenarios.workers.pool import Outcome, Pool
-
-VOLUME_PERIOD = 1.0  # s between two computations of the hypervolume shown
 
 
 class Evaluator:
@@ -52,9 +48,7 @@ class Evaluator:
         self._earlier: set[Place] = set()
         self._stored = [trial.params for trial in study.trials.values()]
         self._numbers = {key(trial.params): number for number, trial in study.trials.items()}
-        self._volume = Volume(settings.objectives)
-        self._volume_shown: float | None = None
-        self._looked = 0.0
+        self._best = Best(settings.objectives)
 
     def note(self, text: str) -> None:
         """Tell the user something."""
@@ -164,16 +158,6 @@ class Evaluator:
             self.progress.update(done)
         return found
 
-    def look(self) -> None:
-        """Show the hypervolume of all that is known."""
-        self._volume_shown = self._volume.value()
-        self._looked = time.monotonic()
-        self._tell()
-
-    def _tell(self) -> None:
-        failures = sum(isinstance(entry, Failed) for entry in self.known.values())
-        self.progress.update(len(self.known), self._volume_shown, failures, self._volume.best())
-
     def _number(self, configuration: Configuration) -> int:
         return self._numbers.setdefault(key(configuration), max(self._numbers.values(), default=-1) + 1)
 
@@ -219,11 +203,8 @@ class Evaluator:
         keep_trial(self._study, self.settings, entry, began)
         if isinstance(entry, Evaluation):
             if key(entry.values) == self.baseline:
-                self._volume.measure_from(twice_as_bad(entry, self.settings.objectives))
-                self._volume.compare_with(entry)
+                self._best.compare_with(entry)
             if feasible(entry, self.settings.constraints):
-                self._volume.add(entry)
-        if time.monotonic() - self._looked >= VOLUME_PERIOD:
-            self.look()
-        else:
-            self._tell()
+                self._best.add(entry)
+        failures = sum(isinstance(one, Failed) for one in self.known.values())
+        self.progress.update(len(self.known), failures, self._best.text())
