@@ -23,7 +23,7 @@ from gridtune.optimize.records.evaluations import (
 from gridtune.optimize.records.recommendation import Harm, ParameterChange
 from gridtune.optimize.replication.paired import Difference
 from gridtune.optimize.report import frame as frames
-from gridtune.optimize.report.answer import answer, changes_text, harm_text
+from gridtune.optimize.report.answer import _fitted, answer, changes_text, harm_text
 from gridtune.optimize.report.export import to_csv, to_dict, to_latex
 from gridtune.optimize.report.frame import Column, frame, rows, texts
 from gridtune.optimize.report.numbers import amount, change, metric_label, path_label, relative, with_half
@@ -300,13 +300,20 @@ def test_changes_of_what_is_chosen_stand_behind_the_choice():
 
 def test_a_recommendation_tells_its_changes_in_a_line_each(found):
     first = found.archive.recommendations[0]
-    lines = changes_text(first, 80, titled=True)
-    assert len(lines) == len(change_groups(first.changes)) + 1
-    assert lines[0].startswith("  A  ")
-    more = tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(5))
-    short = changes_text(replace(first, changes=more), 80, 3, titled=True)
-    assert len(short) == 3
-    assert "and 4 more changes" in short[1]
+    lines = changes_text(first, 80)
+    assert len(lines) == 1 + len(change_groups(first.changes)) + 1
+    assert lines[0] == f"  A  {first.title}"
+    more = replace(first, changes=tuple(ParameterChange(f"sed.parameter_{k}", k, k + 1) for k in range(5)))
+    assert len(_fitted([more], 6, 80, titled=True)) == 6
+    running = _fitted([more], 5, 80, titled=True)
+    assert running[:2] == [
+        "  A  sed.parameter_0 0 -> 1; sed.parameter_1 1 -> 2; sed.parameter_2 2 -> 3;",
+        "       sed.parameter_3 3 -> 4; sed.parameter_4 4 -> 5",
+    ]
+    assert len(running) == 3
+    short = _fitted([more], 2, 80, titled=True)
+    assert len(short) == 2
+    assert short[0] == "  A  sed.parameter_0 0 -> 1; and 4 more changes (--export-diff A)"
 
 
 def test_harm_is_told_in_words():

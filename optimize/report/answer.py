@@ -5,7 +5,7 @@ At most 24 lines of 80 columns for up to four objectives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,13 +26,12 @@ from gridtune.optimize.report.numbers import (
     is_logarithm,
     metric_label,
 )
-from gridtune.optimize.report.recommended import GUARDS, change_groups, infeasible, why_none
+from gridtune.optimize.report.recommended import GUARDS, ChangeGroup, change_groups, infeasible, why_none
 from gridtune.scenarios.results.amounts import counted
 from gridtune.scenarios.results.text import Styled, text_table, wrapped
 
 LINES = 24
 TITLE = 14  # letters in a line of a column's title
-TIGHT = 3  # lines of a recommendation, up to which it is told in brief
 HARMS = 2  # that are named; the others are counted
 MAIN = "  (most of the effect)"  # behind a change
 ELSEWHERE = "worse elsewhere"  # outside the table
@@ -156,60 +155,71 @@ def legend(front: Front) -> list[str]:
 
 def _fitted(advice: Sequence[Recommendation], room: int, width: int, titled: bool) -> list[str]:
     """What each recommendation changes, the longest ones shortened until all fit into `room` lines."""
-    limits = [max(room, 1)] * len(advice)
-    made = [changes_text(one, width, most, titled) for one, most in zip(advice, limits, strict=True)]
-    while sum(map(len, made)) > room and max(limits) > 1:
-        longest = max(range(len(advice)), key=lambda at: (limits[at] > 1, len(made[at]), at))
-        limits[longest] = min(limits[longest], len(made[longest])) - 1
-        made[longest] = changes_text(advice[longest], width, limits[longest], titled)
+    left = [_shapes(one, width, titled) for one in advice]
+    made = [next(shapes) for shapes in left]
+    while sum(map(len, made)) > room:
+        for at in sorted(range(len(made)), key=lambda at: (len(made[at]), at), reverse=True):
+            if shorter := next((one for one in left[at] if len(one) < len(made[at])), None):
+                made[at] = shorter
+                break
+        else:
+            break
     return [line for lines in made for line in lines]
 
 
-def changes_text(one: Recommendation, width: int, most: int | None = None, titled: bool = False) -> list[str]:
-    """What a recommendation changes, a line for each change, the most effective first, and what it harms.
+def changes_text(one: Recommendation, width: int) -> list[str]:
+    """What a recommendation changes, a line for each change, the most effective first, and what it harms."""
+    return next(_shapes(one, width, titled=False))
+
+
+def _shapes(one: Recommendation, width: int, titled: bool) -> Iterator[list[str]]:
+    """The same from its longest shape to its shortest: in lines, in running text, ever fewer changes.
 
     Args:
-        most: lines that it may take, about; all if left out.
         titled: whether its title is told elsewhere.
     """
     groups = change_groups(one.changes)
     wide = max((len(group.path) for group in groups), default=0)
-    told = []
-    for group in groups:
-        text = ", ".join(
-            change_text(each)
-            if each.path == group.path
-            else f"{each.path.rpartition('.')[2]} {change_text(each)}"
-            for each in group.changes
-        )
-        told.append(f"{group.path:<{wide}}  {text}{MAIN if group.main else ''}")
-    told = told or ["nothing: keep the baseline"]
-    tight = most is not None and most < TIGHT
-    head = [] if titled or tight else [one.title]
-    named = HARMS if most is None or most > TIGHT else 1
-    harms = [] if tight and not one.harms else _harms(one.harms, named)
-    kept = len(told) if most is None else max(most - len(harms) - len(head), 1)
-    if kept < len(told):
-        kept -= kept > 1
-        more = f"and {counted(len(told) - kept, 'more change')}"
-        told = (
-            [*told[:kept], more]
-            if kept > 1 or most != 1 + len(harms)
-            else [f"{told[0].removesuffix(MAIN)}, {more}"]
-        )
-    lines = wrapped((f"     {line}" for line in [*head, *told, *harms]), width)
-    return [f"  {one.letter}  {lines[0][5:]}", *lines[1:]]
+    head = [] if titled else [one.title]
+    told = [_group_text(group) for group in groups] or [("", "nothing: keep the baseline")]
+    lines = [f"{path:<{wide}}  {text}".strip() for path, text in told]
+    yield _block(one, [*head, *lines, *_harms(one, HARMS)], width)
+    running = [" ".join(line.split()) for line in lines]
+    harms = _harms(one, 1)
+    yield _block(one, ["; ".join(running), *harms], width)
+    for kept in range(len(running) - 1, 0, -1):
+        more = f"and {counted(len(running) - kept, 'more change')} (--export-diff {one.letter})"
+        yield _block(one, [f"{'; '.join(running[:kept])}; {more}", *harms], width)
+        if not one.harms:
+            yield _block(one, [f"{'; '.join(running[:kept])}; {more}"], width)
 
 
-def _harms(harms: Sequence[Harm], most: int) -> list[str]:
+def _group_text(group: ChangeGroup) -> tuple[str, str]:
+    """The path of a group of changes, and what changes."""
+    text = ", ".join(
+        change_text(each)
+        if each.path == group.path
+        else f"{each.path.rpartition('.')[2]} {change_text(each)}"
+        for each in group.changes
+    )
+    return group.path, f"{text}{MAIN if group.main else ''}"
+
+
+def _block(one: Recommendation, lines: Iterable[str], width: int) -> list[str]:
+    """Lines behind the letter of a recommendation."""
+    first, *rest = wrapped((f"     {line}" for line in lines), width)
+    return [f"  {one.letter}  {first[5:]}", *rest]
+
+
+def _harms(one: Recommendation, most: int) -> list[str]:
     """What else gets worse, in a line: the worst of so many classes by name, the others counted."""
-    if not harms:
+    if not one.harms:
         return [f"{ELSEWHERE}: {NOTHING}"]
     classes: dict[str, Harm] = {}
-    for one in harms:
-        classes.setdefault(one.metric.partition(".")[2], one)
+    for harm in one.harms:
+        classes.setdefault(harm.metric.partition(".")[2], harm)
     named = list(classes.values())[:most]
-    others = len(harms) - len(named)
+    others = len(one.harms) - len(named)
     more = f"; and {counted(others, 'other')}" if others else ""
     return [f"{ELSEWHERE}: {'; '.join(map(harm_text, named))}{more}"]
 
