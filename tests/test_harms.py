@@ -10,7 +10,7 @@ from gridtune.model.metrics.labels import KINDS, label
 from gridtune.model.metrics.registry import HARM_METRICS, METRICS, Definition, Metric
 from gridtune.optimize.front.front import front
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
-from gridtune.optimize.recommend.recommender import _best, _borne_out
+from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.replication.loss import failing
 from gridtune.optimize.replication.starvation import excess_waits
@@ -119,24 +119,23 @@ def test_the_best_of_two_objectives_of_one_name_are_called_by_their_statistic():
             ("completed_work", "maximize"),
         )
     )
-    titles = [_best(one, (mean, worst, work)) for one in (mean, worst, work)]
-    assert titles == [
-        "lowest slowdown (mean)",
-        "lowest slowdown (worst user)",
-        "most completed work",
-    ]
-    assert _best(mean, (mean, work)) == "lowest slowdown"
-    users = Objective("unhappy_users", "minimize", "users")
-    assert _best(users, (users, work)) == "fewest unhappy users"
+    all_three = (mean, worst, work)
+    titles = [title_of([one], all_three, all_three, all_three) for one in all_three]
+    assert titles == ["lowest slowdown (mean)", "lowest slowdown (worst user)", "most completed work"]
+    assert title_of([mean], (mean, work), (mean, work), (mean, work)) == "lowest slowdown"
 
 
 def test_a_title_says_what_the_confirmation_bears_out():
     users = Objective("unhappy_users", "minimize", "users")
     spread = Objective("unfairness", "minimize", "")
-    title = "fewest unhappy users, compromise"
-    assert _borne_out(title, (users, spread), (users,)) == title
-    assert _borne_out(title, (users, spread), (spread,)) == "compromise"
-    assert _borne_out("fewest unhappy users", (users, spread), (spread,)) == "better unfairness"
+    both = (users, spread)
+    assert title_of([users], both, [users], both) == "fewest unhappy users"
+    assert title_of([users], both, [spread], both) == "better unhappy users"
+    assert title_of([users], [spread], both, both) == "better unfairness"
+    assert title_of([users, spread], both, [spread], both) == "lowest unfairness, better unhappy users"
+    assert title_of([users, spread], both, [], both) == "better unhappy users and unfairness"
+    assert title_of([users], [users], both, both, compromise=True) == "fewest unhappy users, compromise"
+    assert title_of([users], [spread], both, both, compromise=True) == "compromise"
 
 
 def test_classes_of_waiting_jobs_are_called_by_what_belongs_to_them():

@@ -11,24 +11,25 @@ Journal of Heuristics 22(4), 2016.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 
 import numpy as np
 
-from gridtune.model.metrics.labels import label
 from gridtune.model.streams import AS_LOGGED
+from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.inference.surrogate_model import NoisySurrogate, coordinates_of, distances
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
-from gridtune.optimize.recommend.runs import Block, Sample, better, gain, significant, worse
+from gridtune.optimize.recommend.runs import Block, Sample
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.recommend.titles import title_of
+from gridtune.optimize.records.difference import ROUNDING
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
-from gridtune.optimize.replication.compare import shares
+from gridtune.optimize.replication.compare import shares, signs
 from gridtune.optimize.replication.loss import failing
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
@@ -52,11 +53,23 @@ PHASE = "confirming recommendations"
 
 @dataclass
 class _Candidate:
-    title: str
+    """A configuration that may be recommended, and why.
+
+    Attributes:
+        chosen: objectives that it is the best candidate for.
+        compromise: whether it is the compromise.
+        member: on the front.
+        configuration: its values.
+        sparse: the values with as few changes as suffice.
+        units: changes of the sparse configuration, the most effective first.
+    """
+
+    chosen: list[Objective]
+    compromise: bool
     member: Member
     configuration: Configuration
     sparse: Configuration
-    units: list[Unit]  # of the sparse configuration, the most effective first
+    units: list[Unit]
 
 
 class Recommender:
@@ -122,12 +135,41 @@ class Recommender:
         self._evaluator.progress.start(PHASE, 0)
         if elimination.replications:
             candidates = [self._thinned(one, elimination) for one in candidates]
-        found: dict[str, Recommendation] = {}
+        found: dict[str, tuple[_Candidate, Recommendation]] = {}
         for one in candidates:
             made = self._confirmed(one, confirmation, chr(ord("A") + len(found)))
             if made is not None:
-                found.setdefault(key(made.values), made)
-        return tuple(self._with_shares(one, elimination) for one in found.values())
+                found.setdefault(key(made.values), (one, made))
+        every = [made for _, made in found.values()]
+        return tuple(
+            replace(self._with_shares(made, elimination), title=self._title(one, made, every))
+            for one, made in found.values()
+        )
+
+    def _title(self, candidate: _Candidate, made: Recommendation, every: Sequence[Recommendation]) -> str:
+        """What it is called; every recommendation is on the front, too."""
+        front, turned, baseline = self._front, signs(self._objectives), self._front.archive.baseline
+        assert baseline is not None
+        gains = {
+            one.evaluation.number: front.means[one.evaluation.number] - front.means[baseline]
+            for one in front.on_front
+        }
+        gains |= {
+            one.number: turned * [one.objectives[o.name].mean for o in self._objectives] for one in every
+        }
+        most = np.min(list(gains.values()), axis=0)
+        first = gains[made.number] <= most + ROUNDING * abs(most)
+        known = [
+            Change(one, made.baseline[one.name], made.means[one.name], made.objectives[one.name])
+            for one in self._objectives
+        ]
+        return title_of(
+            candidate.chosen,
+            [one.metric for one in known if self._gained(one)],
+            [one for one, mine in zip(self._objectives, first, strict=True) if mine],
+            self._objectives,
+            compromise=candidate.compromise,
+        )
 
     def _candidates(self) -> list[_Candidate]:
         """The best of each objective, and the compromise, as far as they are better than the baseline."""
@@ -140,24 +182,24 @@ class Recommender:
         if not members:
             return []
         values = front.costs(members)
-        order = [
-            (int(values[:, at].argmin()), _best(one, front.objectives))
-            for at, one in enumerate(front.objectives)
+        chosen: dict[int, list[Objective]] = {}
+        for at, objective in enumerate(front.objectives):
+            best = int(values[:, at].argmin())
+            if values[best, at] < start[at]:
+                chosen.setdefault(best, []).append(objective)
+        compromise = None
+        ahead = [at for at, row in enumerate(values) if (row < start).any()]
+        if len(front.objectives) > 1 and ahead:
+            compromise = ahead[int(shares(values, values)[ahead].max(axis=1).argmin())]
+            chosen.setdefault(compromise, [])
+        return [
+            self._candidate(members[at], some, at == compromise) for at, some in list(chosen.items())[:MOST]
         ]
-        order = [pair for at, pair in enumerate(order) if values[pair[0], at] < start[at]]
-        if len(front.objectives) > 1:
-            ahead = [at for at, row in enumerate(values) if (row < start).any()]
-            if ahead:
-                order.append((ahead[int(shares(values, values)[ahead].max(axis=1).argmin())], "compromise"))
-        titles: dict[int, list[str]] = {}
-        for at, title in order:
-            titles.setdefault(at, []).append(title)
-        return [self._candidate(members[at], ", ".join(names)) for at, names in list(titles.items())[:MOST]]
 
-    def _candidate(self, member: Member, title: str) -> _Candidate:
-        configuration = member.evaluation.values
-        units = self._ordered(units_of(self._settings.space, self._baseline, configuration), member)
-        return _Candidate(title, member, configuration, configuration, units)
+    def _candidate(self, member: Member, chosen: list[Objective], compromise: bool) -> _Candidate:
+        values = member.evaluation.values
+        units = self._ordered(units_of(self._settings.space, self._baseline, values), values)
+        return _Candidate(chosen, compromise, member, values, values, units)
 
     def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int]:
         """As many candidates as runs allow, with the replications of elimination and of confirmation."""
@@ -180,36 +222,30 @@ class Recommender:
                 return candidates[:count], elimination if enough else 0, confirmation
         return [], 0, 0
 
-    def _ordered(self, units: Sequence[Unit], member: Member) -> list[Unit]:
+    def _ordered(self, units: Sequence[Unit], whole: Configuration) -> list[Unit]:
         """The changes, each the one that adds most to those before it, by a surrogate model of all runs."""
         left, chosen = list(units), list[Unit]()
-        predict = self._surrogate
-        goal = self._improvement(predict([self._baseline, member.evaluation.values]))
         while left:
-            configurations = [combined(self._settings.space, self._baseline, [*chosen, one]) for one in left]
-            able = [at for at, configuration in enumerate(configurations) if configuration is not None]
+            made = [combined(self._settings.space, self._baseline, [*chosen, one]) for one in left]
+            able = [at for at, configuration in enumerate(made) if configuration is not None]
             if not able:
                 break
-            values = predict([self._baseline, *(configurations[at] or {} for at in able)])
-            achieved = self._share_achieved(values, goal)
-            chosen.append(left.pop(able[int(achieved.argmax())]))
+            kept = self._share_kept([made[at] or {} for at in able], whole)
+            chosen.append(left.pop(able[int(kept.argmax())]))
         return [*chosen, *left]
 
-    def _improvement(self, values: np.ndarray) -> np.ndarray:
-        """Improvement from the baseline to the whole configuration, by objective; 0 where there is none."""
-        return np.asarray((values[0] - values[1]).clip(0.0))
-
-    @staticmethod
-    def _share_achieved(values: np.ndarray, goal: np.ndarray) -> np.ndarray:
-        """Share of the improvement that each configuration after the baseline keeps, mean over objectives."""
-        some = goal > 0
+    def _share_kept(self, configurations: Sequence[Configuration], whole: Configuration) -> np.ndarray:
+        """Share of the whole one's improvement that each is expected to keep, mean over the objectives."""
+        start, end = self._predict([self._baseline, whole])
+        some = start > end
         if not some.any():
-            return np.zeros(len(values) - 1)
-        kept = (values[0] - values[1:])[:, some] / goal[some]
+            return np.zeros(len(configurations))
+        first, *values = self._predict([self._baseline, *configurations])
+        kept = (first - values)[:, some] / (start - end)[some]
         return np.asarray(kept.clip(-1.0, 1.0).mean(axis=1))
 
     @cached_property
-    def _surrogate(self) -> Callable[[Sequence[Configuration]], np.ndarray]:
+    def _predict(self) -> Callable[[Sequence[Configuration]], np.ndarray]:
         """Predicts objectives of configurations, to be minimised."""
         archive = self._front.archive
         numbers = {one.number: one for one in archive.evaluations}
@@ -243,14 +279,8 @@ class Recommender:
             some = combined(space, self._baseline, units[:size])
             sparse = None if some is None else rounded(space, some, self._baseline)
             sample = None if sparse is None else block.run([sparse])[0]
-            if (
-                sample is not None
-                and sparse is not None
-                and self._suffices(sample, whole, start, KEEP, block)
-            ):
-                best = _Candidate(
-                    candidate.title, candidate.member, candidate.configuration, sparse, units[:size]
-                )
+            if sample and sparse is not None and self._suffices(sample, whole, start, KEEP, block):
+                best = replace(candidate, sparse=sparse, units=units[:size])
                 high, size = size, size - 1 if size - low <= 2 else (low + size) // 2
             else:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
@@ -258,13 +288,9 @@ class Recommender:
 
     def _first_guess(self, units: Sequence[Unit], candidate: _Candidate) -> int:
         """How many changes the surrogate model expects to keep enough of the improvement."""
-        predict = self._surrogate
-        configurations = [
-            combined(self._settings.space, self._baseline, units[: k + 1]) for k in range(len(units))
-        ]
-        values = predict([self._baseline, *(one or self._baseline for one in configurations)])
-        goal = self._improvement(predict([self._baseline, candidate.configuration]))
-        achieved = self._share_achieved(values, goal)
+        space, before = self._settings.space, self._baseline
+        made = [combined(space, before, units[: k + 1]) or before for k in range(len(units))]
+        achieved = self._share_kept(made, candidate.configuration)
         enough = np.flatnonzero(achieved >= KEEP * max(float(achieved[-1]), 1e-9))
         return int(enough[0]) + 1 if len(enough) else len(units)
 
@@ -273,10 +299,10 @@ class Recommender:
         if block.broken(sample):
             return False
         for objective in self._objectives:
-            full, part = gain(whole, start, objective), gain(sample, start, objective)
-            if better(full, objective) and part.mean / full.mean < share:
+            full, part = whole.change(objective, start), sample.change(objective, start)
+            if _sure(full, better=True) and part.difference.mean / full.difference.mean < share:
                 return False
-            if worse(part, objective) and worse(gain(sample, whole, objective), objective):
+            if _sure(part, better=False) and _sure(sample.change(objective, whole), better=False):
                 return False
         return True
 
@@ -295,14 +321,14 @@ class Recommender:
         if broken := block.broken(sample) or failing(sample.means, start.means):
             self.refused[candidate.member.evaluation.number] = broken
             return None
-        changes = {one.name: gain(sample, start, one) for one in self._objectives}
-        if not any(self._gained(changes, one) for one in self._objectives):
+        if not any(self._gained(sample.change(one, start)) for one in self._objectives):
             self.refused[candidate.member.evaluation.number] = ()
             return None
         replayed = self._replayed(candidate, configuration)
         if replayed is None:
             return None
-        return self._made(candidate, letter, configuration, start, sample, len(block.replications), replayed)
+        made = self._made(candidate, letter, configuration, start, sample)
+        return replace(made, harms=worst_of([*made.harms, *replayed]))
 
     def _replayed(self, candidate: _Candidate, configuration: Configuration) -> tuple[Harm, ...] | None:
         """What gets worse where whole logs are replayed; None if a constraint is broken there."""
@@ -320,69 +346,50 @@ class Recommender:
         return harms_of_replay(start.means, sample.means, self._evaluator.table.units)
 
     def _made(
-        self,
-        candidate: _Candidate,
-        letter: str,
-        configuration: Configuration,
-        start: Sample,
-        sample: Sample,
-        count: int,
-        replayed: Sequence[Harm],
+        self, candidate: _Candidate, letter: str, configuration: Configuration, start: Sample, sample: Sample
     ) -> Recommendation:
-        origin = candidate.member.evaluation
-        changes = []
-        for unit in candidate.units:
-            for path in unit.values:
-                value = configuration.get(path)
-                if value is not None and value != self._baseline.get(path):
-                    changes.append(ParameterChange(path, self._baseline.get(path), value))
-        told = {one.path for one in changes}
-        for path, value in configuration.items():
-            if path not in told and value != self._baseline.get(path):
-                changes.append(ParameterChange(path, self._baseline.get(path), value))
-        kept = {one.path for one in changes}
-        dropped = [
-            path
-            for path, value in origin.values.items()
-            if value != self._baseline.get(path) and path not in kept
+        origin, before = candidate.member.evaluation, self._baseline
+        ordered = dict.fromkeys([*(path for unit in candidate.units for path in unit.values), *configuration])
+        changes = [
+            ParameterChange(path, before.get(path), configuration[path])
+            for path in ordered
+            if path in configuration and configuration[path] != before.get(path)
         ]
+        kept = {one.path for one in changes}
         names = [one.name for one in self._objectives]
-        objectives = {one.name: gain(sample, start, one) for one in self._objectives}
         return Recommendation(
-            letter,
-            _borne_out(
-                candidate.title,
-                self._objectives,
-                [one for one in self._objectives if self._gained(objectives, one)],
+            letter=letter,
+            title="",
+            origin=origin.number,
+            number=origin.number if configuration == origin.values else self._number(configuration),
+            values=configuration,
+            changes=tuple(changes),
+            without_effect=tuple(
+                path
+                for path, value in origin.values.items()
+                if value != before.get(path) and path not in kept
             ),
-            origin.number,
-            origin.number if configuration == origin.values else self._number(configuration),
-            configuration,
-            tuple(changes),
-            tuple(dropped),
-            objectives,
-            {name: start.evaluation.objectives[name].mean for name in names},
-            {name: sample.evaluation.objectives[name].mean for name in names},
-            worst_of([*harms(start.metrics, sample.metrics, self._evaluator.table.units, names), *replayed]),
-            count,
+            objectives={one.name: sample.change(one, start).difference for one in self._objectives},
+            baseline={name: start.evaluation.objectives[name].mean for name in names},
+            means={name: sample.evaluation.objectives[name].mean for name in names},
+            harms=harms(start.metrics, sample.metrics, self._evaluator.table.units, names),
+            replications=sample.evaluation.replications,
         )
 
     def _with_shares(self, made: Recommendation, block: Block) -> Recommendation:
         """The recommendation with what each change alone does to the baseline, as far as runs are left."""
-        units = units_of(self._settings.space, self._baseline, made.values)
-        singles = [(unit, combined(self._settings.space, self._baseline, [unit])) for unit in units]
-        configurations = [
-            made.values,
-            *(configuration for _, configuration in singles if configuration is not None),
-        ]
-        if len(units) < 2 or not block.replications or block.cost([{}, *configurations]) > self._left():
+        space, before = self._settings.space, self._baseline
+        units = units_of(space, before, made.values)
+        made_alone = {unit.path: combined(space, before, [unit]) for unit in units}
+        singles = {path: one for path, one in made_alone.items() if one is not None}
+        configurations = [{}, made.values, *singles.values()]
+        if len(units) < 2 or not block.replications or block.cost(configurations) > self._left():
             return made
-        start, whole, *alone = block.run([{}, *configurations])
+        start, whole, *alone = block.run(configurations)
         if start is None or whole is None:
             return made
-        samples = iter(alone)
-        known = {unit.path: next(samples) for unit, configuration in singles if configuration is not None}
-        changes = [self._told(one, known.get(one.path), start, whole) for one in made.changes]
+        samples = dict(zip(singles, alone, strict=True))
+        changes = [self._told(one, samples.get(one.path), start, whole) for one in made.changes]
         shares = {one.path: one.share or 0.0 for one in changes}
         share = {path: shares.get(unit.path, 0.0) for unit in units for path in unit.values}
         return replace(made, changes=tuple(sorted(changes, key=lambda one: -share.get(one.path, 0.0))))
@@ -390,44 +397,21 @@ class Recommender:
     def _told(
         self, one: ParameterChange, sample: Sample | None, start: Sample, whole: Sample
     ) -> ParameterChange:
+        """A change with its effect alone, and its share of the gains of the whole."""
         if sample is None:
             return one
-        gaps = {o.name: gain(sample, start, o) for o in self._objectives}
-        full = {o.name: gain(whole, start, o) for o in self._objectives}
-        alone = {name: gap.mean if significant(gap) else 0.0 for name, gap in gaps.items()}
-        parts = [alone[o.name] / full[o.name].mean for o in self._objectives if better(full[o.name], o)]
-        share = sum(min(max(part, 0.0), 1.0) for part in parts) / len(parts) if parts else None
-        return replace(one, alone=alone, share=share)
+        alone, parts = dict[str, float](), list[float]()
+        for objective in self._objectives:
+            gap, full = sample.change(objective, start), whole.change(objective, start)
+            alone[objective.name] = gap.difference.mean if gap.beyond_noise else 0.0
+            if _sure(full, better=True):
+                parts.append(min(max(alone[objective.name] / full.difference.mean, 0.0), 1.0))
+        return replace(one, alone=alone, share=sum(parts) / len(parts) if parts else None)
 
-    def _gained(self, objectives: Mapping[str, Difference], one: Objective) -> bool:
-        gap = objectives[one.name]
-        return better(gap, one) or (self._front.certain and _ahead(gap.mean, one))
-
-
-def _best(objective: Objective, among: Sequence[Objective]) -> str:
-    """What the best in an objective is called: fewest users, lowest slowdown, most work."""
-    known, least = label(objective.name), objective.direction == "minimize"
-    counted = objective.unit not in ("", "s") or (known.percent and known.name.endswith("s"))
-    if least:
-        way = "fewest" if counted else "lowest"
-    else:
-        way = "most" if counted or known.name.endswith("work") else "highest"
-    return f"{way} {_called(objective, among)}"
+    def _gained(self, one: Change) -> bool:
+        return one.better and (one.beyond_noise or self._front.certain)
 
 
-def _borne_out(title: str, among: Sequence[Objective], gained: Sequence[Objective]) -> str:
-    """A title without superlatives that the confirmation does not bear out; at least what is better."""
-    unmet = {_best(one, among) for one in among if one not in gained}
-    kept = [part for part in title.split(", ") if part not in unmet]
-    return ", ".join(kept) or f"better {' and '.join(_called(one, among) for one in gained)}"
-
-
-def _called(objective: Objective, among: Sequence[Objective]) -> str:
-    """An objective's name; with its statistic where others share its name."""
-    mine = label(objective.name)
-    shared = sum(label(one.name).name == mine.name for one in among) > 1
-    return str(mine).replace("log10 of the ", "") if shared else mine.name
-
-
-def _ahead(mean: float, objective: Objective) -> bool:
-    return mean < 0 if objective.direction == "minimize" else mean > 0
+def _sure(one: Change, *, better: bool) -> bool:
+    """Whether an objective gets better, or worse, significantly (95 %)."""
+    return one.beyond_noise and one.better is better

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.front.changes import Change, change
 from gridtune.optimize.records.evaluations import Evaluation, Objective
 from gridtune.optimize.replication.evaluate import evaluated
-from gridtune.optimize.replication.paired import difference
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import excesses, violation
 from gridtune.optimize.search_space.space import Configuration, key
@@ -31,9 +30,10 @@ class Sample:
         """Of the metrics."""
         return {name: sum(values) / len(values) for name, values in self.metrics.items()}
 
-    def values(self, objective: Objective) -> tuple[float, ...]:
-        """Of an objective, one per replication."""
-        return self.evaluation.objectives[objective.name].values
+    def change(self, objective: Objective, start: Sample) -> Change:
+        """What happens to an objective from another sample to this one, paired."""
+        before, after = (one.evaluation.objectives[objective.name].values for one in (start, self))
+        return change(objective, before, after)
 
 
 class Block:
@@ -80,25 +80,3 @@ class Block:
         """Metrics whose constraints a configuration breaks in these runs."""
         constraints, cases = self._evaluator.settings.constraints, sample.evaluation.cases
         return tuple(one.metric for one in constraints if violation(excesses([one], cases)) > 0)
-
-
-def gain(to: Sample, start: Sample, objective: Objective) -> Difference:
-    """What changes from one sample to another in an objective, in its unit; paired."""
-    return difference(to.values(objective), start.values(objective), objective.resolution)
-
-
-def better(change: Difference, objective: Objective) -> bool:
-    """Whether a change is an improvement, significantly (95 %)."""
-    return significant(change) and (change.mean < 0) == (objective.direction == "minimize")
-
-
-def worse(change: Difference, objective: Objective) -> bool:
-    """Whether a change makes an objective worse, significantly (95 %)."""
-    return significant(change) and (change.mean > 0) == (objective.direction == "minimize")
-
-
-def significant(change: Difference) -> bool:
-    """Whether the 95 % interval of a change leaves 0 out."""
-    if change.low is None or change.high is None:
-        return False
-    return change.mean != 0 and (change.low > 0 or change.high < 0)
