@@ -1,11 +1,10 @@
 """Whether what a search says of harm holds on weeks of a log that it has not seen, in calendar order.
 
-    python -m tests.benchmarks.answers --work /tmp/answers
-    python -m tests.benchmarks.held_out --work /tmp/answers --rows docs/data/held_out.json
+    python -m tests.benchmarks.held_out --work /tmp/held-out --rows docs/data/held_out.json   # resumable
     python docs/making/tables.py                                       # shows it in docs/systems/batch.md
 
-The searches are those of `batch/replay` in `answers`: the first 2,000 jobs of KTH-SP2, some three weeks.
-Baseline and recommendations replay the weeks after them as they were logged: whole, and in stretches that
+Five searches of `batch/replay` for each of two logs, with the objectives of a calibrated scenario. Baseline,
+and recommendations replay the weeks after those of the search as they were logged: whole, and in stretches that
 give paired differences. A metric of a class of jobs or users is worse if it grows by more than a tenth,
 significantly over the stretches (paired t, 95 %).
 """
@@ -17,33 +16,70 @@ import json
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy.stats import ttest_1samp
 
 import gridtune as gt
-from tests.benchmarks.answers import KTH
+from gridtune.scenarios.calibration.written import OBJECTIVES, REPLICATIONS
+from tests.benchmarks.answers import called
+from tests.benchmarks.rows import known_in
 
+DATA = Path(__file__).parents[3] / "shared/data"
 WEEK = 7 * 86400.0
-SEEN, UNTIL, STRETCH = 4, 40, 4  # weeks: searched, at most; the end of what is held back; a stretch of it
-CLASSES = ("waited_p95.", "waited_mean.worst-users", "waited_day", "waiting_mean.", "slowdown_mean.")
+SEEDS, RUNS = range(1, 6), 300
+CLASSES = ("waited_", "waiting_mean.", "slowdown_mean.")
 LEAST = 0.1  # of the baseline's mean
 
 
-def metrics(first: float, last: float, values: dict[str, Any]) -> dict[str, float]:
+class Log(NamedTuple):
+    """A log, and its weeks: searched, held back until, and in a stretch of these."""
+
+    file: str
+    searched: int
+    until: int
+    stretch: int
+
+
+LOGS = {
+    "KTH-SP2": Log("KTH-SP2-1996-2.1-cln.swf.gz", 32, 48, 4),
+    "Gaia": Log("UniLu-Gaia-2014-2.swf.gz", 8, 12, 1),
+}
+
+
+def span(log: Log, first: int, last: int) -> dict[str, Any]:
+    """What replays these weeks of a log."""
+    return {
+        "workload.log.trace": str(DATA / log.file),
+        "workload.log.start": first * WEEK,
+        "workload.log.end": last * WEEK,
+    }
+
+
+def metrics(log: Log, first: int, last: int, values: dict[str, Any]) -> dict[str, float]:
     """Metrics of these weeks of the log under a configuration."""
-    span = {"workload.log.start": first * WEEK, "workload.log.end": last * WEEK}
-    replay = gt.load("batch/replay", {"workload.log.trace": str(KTH), **span, **values})
+    replay = gt.load("batch/replay", {**span(log, first, last), **values})
     return {name: float(column.iloc[0]) for name, column in replay.run(jobs=1).values.items()}
 
 
-def measured(found: dict[str, Any], seed: int) -> dict[str, Any]:
-    """What the recommendations of a search do on the weeks held back."""
-    spans = [(SEEN, UNTIL), *((week, week + STRETCH) for week in range(SEEN, UNTIL, STRETCH))]
-    advice = found["recommendations"]
-    baseline = [metrics(*span, {}) for span in spans] if advice else []
-    judgements = [judged(one, baseline, [metrics(*span, one["values"]) for span in spans]) for one in advice]
-    return {"log": "KTH-SP2", "seed": seed, "recommendations": judgements}
+def measured(name: str, seed: int, work: Path) -> dict[str, Any]:
+    """One search, and what its recommendations do on the weeks held back."""
+    log = LOGS[name]
+    work.mkdir(parents=True, exist_ok=True)
+    words = ["search", "batch/replay", "--runs", str(RUNS), "--replications", str(REPLICATIONS)]
+    words += [
+        part for path, value in span(log, 0, log.searched).items() for part in ("--set", f"{path}={value}")
+    ]
+    words += [part for one in OBJECTIVES for part in ("--objective", one)]
+    called([*words, "--seed", str(seed), "--jobs", "2", "--out", "found"], work)
+    advice = json.loads((work / "found/front.json").read_text(encoding="utf-8"))["recommendations"]
+    spans = [(log.searched, log.until)]
+    spans += [(week, week + log.stretch) for week in range(log.searched, log.until, log.stretch)]
+    baseline = [metrics(log, *weeks, {}) for weeks in spans] if advice else []
+    judgements = [
+        judged(one, baseline, [metrics(log, *weeks, one["values"]) for weeks in spans]) for one in advice
+    ]
+    return {"log": name, "seed": seed, "recommendations": judgements}
 
 
 def judged(
@@ -73,20 +109,22 @@ def worse(name: str, baseline: list[dict[str, float]], changed: list[dict[str, f
     gaps = [other - one for one, other in pairs]
     if after <= (1 + LEAST) * before or ttest_1samp(gaps, 0.0).pvalue >= 0.05:
         return None
-    return after / before if before else None
+    return after / before if before else float("inf")
 
 
 def main() -> None:
-    """Judge every search that is there."""
+    """Run and judge the searches that are not known yet."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--work", type=Path, required=True, help="folder of the searches of `answers`")
+    parser.add_argument("--work", type=Path, required=True, help="folder of the searches")
     parser.add_argument("--rows", type=Path, required=True, help="file of the measurements")
     asked = parser.parse_args()
-    rows = []
-    for folder in sorted(asked.work.glob("batch-replay-*")):
-        found = json.loads((folder / "found/front.json").read_text(encoding="utf-8"))
-        rows.append(measured(found, int(folder.name.rpartition("-")[2])))
-        asked.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    rows: list[dict[str, Any]] = known_in(asked.rows, [])
+    known = {(row["log"], row["seed"]) for row in rows}
+    for name in LOGS:
+        for seed in SEEDS:
+            if (name, seed) not in known:
+                rows.append(measured(name, seed, asked.work / f"{name}-{seed}"))
+                asked.rows.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
