@@ -8,7 +8,8 @@ import pytest
 from gridtune.model.grid import Grid
 from gridtune.model.job import Job
 from gridtune.model.metrics.harm import harm, waited
-from gridtune.model.metrics.registry import DAY, HARM_METRICS, HOUR, METRICS, WEEK
+from gridtune.model.metrics.labels import label
+from gridtune.model.metrics.registry import DAY, HARM_METRICS, HOUR, METRICS, WEEK, definition
 from gridtune.model.metrics.summary import measured
 from gridtune.scenarios.document.scenario import load
 from gridtune.scenarios.simulation.simulate import simulate
@@ -24,8 +25,9 @@ def done(wait, user="u", processors=1, runtime=60.0, site="s"):
     return job
 
 
-def values(jobs, sites=None, now=NOW, pace=1.0):
-    return {name: metric.value for name, metric in harm(jobs, sites or {"s": 100}, now, pace).items()}
+def values(jobs, sites=None, now=NOW, pace=1.0, queues=None):
+    found = harm(jobs, sites or {"s": 100}, now, pace, queues or {})
+    return {name: metric.value for name, metric in found.items()}
 
 
 def test_who_never_starts_waits_until_the_end_and_who_runs_has_waited():
@@ -125,3 +127,37 @@ def test_a_rule_that_starves_wide_jobs_is_seen():
     assert starving["waiting_mean"].value < easy["waiting_mean"].value
     assert starving["waited_p95.worst-size"].value > 1.5 * easy["waited_p95.worst-size"].value
     assert starving["waited_max"].value > 1.5 * easy["waited_max"].value < inf
+
+
+def test_queues_of_a_log_with_enough_jobs_are_told_apart():
+    jobs = [done(float(wait)) for wait in range(90)]
+    for number, job in enumerate(jobs):
+        job.id = number
+    queues = {number: "a" if number < 30 else "b" for number in range(89)}
+    found = values(jobs, queues=queues)
+    assert found["waited_p95.queue-a"] == pytest.approx(np.quantile(range(30), 0.95))
+    assert found["waited_p95.queue-b"] == pytest.approx(np.quantile(range(30, 89), 0.95))
+    assert "waited_p95.queue-" not in found, "a job without a queue is in none"
+    few = {number: "a" if number < 29 else "b" for number in range(90)}
+    assert [name for name in values(jobs, queues=few) if "queue" in name] == ["waited_p95.queue-b"]
+    one = dict.fromkeys(range(90), "a")
+    assert not [name for name in values(jobs, queues=one) if "queue" in name]
+
+
+def test_a_replay_tells_waits_of_the_logs_queues_and_guards_them(tmp_path):
+    from gridtune.optimize.replication.starvation import excess_waits
+    from gridtune.scenarios.tables.search import Starvation
+
+    lines = ["; MaxProcs: 1"] + [
+        f"{k} {60 * k} 0 90 1 -1 -1 1 100 -1 1 1 1 -1 {1 + k % 2} -1 -1 -1" for k in range(1, 81)
+    ]
+    path = tmp_path / "two-queues.swf"
+    path.write_text("\n".join(lines) + "\n")
+    scenario = load("batch/replay").override({"workload.trace": str(path)})
+    metrics = simulate(scenario).metrics
+    names = [name for name in metrics if "queue" in name]
+    assert names == ["waited_p95.queue-1", "waited_p95.queue-2"]
+    slower = metrics | {names[0]: metrics[names[0]]._replace(value=1e6)}
+    assert excess_waits(slower, metrics, Starvation())["excess_wait.queue-1"] > 9e5
+    assert str(label(names[0])) == "wait in queue 1 (95th percentile)"
+    assert definition(names[0]).direction == "minimize"

@@ -1,4 +1,4 @@
-"""Who waits longest: waits of mandatory jobs by their share of the site, by run time and by user."""
+"""Who waits longest: waits of mandatory jobs by share of the site, by run time, by queue and by user."""
 
 from __future__ import annotations
 
@@ -10,15 +10,27 @@ from numpy.typing import NDArray
 
 from gridtune.model.job import CANCELLED, DONE, RUNNING, Job
 from gridtune.model.metrics.lost import overran
-from gridtune.model.metrics.registry import DAY, LENGTH_CLASSES, METRICS, SIZE_CLASSES, WEEK, Metric
+from gridtune.model.metrics.registry import (
+    DAY,
+    LENGTH_CLASSES,
+    METRICS,
+    QUEUE,
+    QUEUE_WAIT,
+    SIZE_CLASSES,
+    WEEK,
+    Metric,
+)
 
 TENTH = 0.1  # of the users, those who wait longest
 LATE = 0.95  # the quantile that is told of a class
+ENOUGH = 30  # jobs of a queue of which it is told
 
 Floats = NDArray[np.float64]
 
 
-def harm(jobs: Sequence[Job], sites: Mapping[str, int], now: float, pace: float) -> dict[str, Metric]:
+def harm(
+    jobs: Sequence[Job], sites: Mapping[str, int], now: float, pace: float, queues: Mapping[int, str]
+) -> dict[str, Metric]:
     """How long those wait who wait longest: metrics by name.
 
     A job that did not start has waited until the end of the run, or until its owner withdrew it. So never
@@ -29,6 +41,7 @@ def harm(jobs: Sequence[Job], sites: Mapping[str, int], now: float, pace: float)
         sites: processors of each batch site; a job that reached none is compared with the largest.
         now: end of the run, s.
         pace: work that a slot does in a second.
+        queues: of the log, by the number of the job; jobs of no log have none.
     """
     waits = np.array([waited(job, now) for job in jobs], dtype=float)
     largest = max(sites.values())
@@ -42,7 +55,8 @@ def harm(jobs: Sequence[Job], sites: Mapping[str, int], now: float, pace: float)
     }
     for dimension, classes, places in (("size", SIZE_CLASSES, shares), ("length", LENGTH_CLASSES, lengths)):
         values |= _of_classes(dimension, classes, places, waits)
-    return {name: Metric(float(value), METRICS[name].unit) for name, value in values.items()}
+    found = {name: Metric(float(value), METRICS[name].unit) for name, value in values.items()}
+    return found | _of_queues(jobs, waits, queues)
 
 
 def waited(job: Job, now: float) -> float:
@@ -71,6 +85,20 @@ def _of_classes(
         values[f"waited_p95.{dimension}-{name}"] = late
         latest = float(np.fmax(latest, late))
     return values | {f"waited_p95.worst-{dimension}": latest}
+
+
+def _of_queues(jobs: Sequence[Job], waits: Floats, queues: Mapping[int, str]) -> dict[str, Metric]:
+    """Late waits of each queue that has enough jobs, where there are several queues."""
+    if not queues:
+        return {}
+    theirs: dict[str, list[float]] = {}
+    for job, wait in zip(jobs, waits.tolist(), strict=True):
+        theirs.setdefault(queues.get(job.id, ""), []).append(wait)
+    return {
+        f"{QUEUE}{name}": Metric(float(np.quantile(some, LATE)), QUEUE_WAIT.unit)
+        for name, some in sorted(theirs.items())
+        if name and len(theirs) > 1 and len(some) >= ENOUGH
+    }
 
 
 def _worst_users(waits: Floats, users: Sequence[str]) -> float:

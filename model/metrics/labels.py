@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gridtune.model.metrics.registry import QUEUE
+
 
 class Label(NamedTuple):
     """A metric as people write it.
@@ -111,6 +113,8 @@ def label(name: str) -> Label:
         name: of the metric, entered in the registry or not; the last resort is its own words.
     """
     stem, dot, kind = name.partition(".")
+    if name.startswith(QUEUE):
+        return Label(f"{STEMS['waited']} in queue {name.removeprefix(QUEUE)}", STATISTICS["p95"])
     found = LABELS.get(stem) or _composed(stem)
     return found._replace(name=f"{found.name} of {KINDS.get(kind, f'{kind} jobs')}") if dot else found
 

@@ -86,7 +86,7 @@ def summarise(
     metrics = {name: Metric(float(values[name]), METRICS[name].unit) for name in METRICS if name in values}
     metrics |= by_class(record.classes, users.values())
     if record.sites:
-        metrics |= harm(owed, record.sites, grid.now, grid.mean_speed)
+        metrics |= harm(owed, record.sites, grid.now, grid.mean_speed, record.queues)
         served = {name: iter(user.times) for name, user in users.items()}
         times = [next(served[job.user]) for job in owed]  # worked out user by user, in the same order
         metrics |= by_size(owed, times, grid.mean_speed)

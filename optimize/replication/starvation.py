@@ -1,7 +1,8 @@
 """What jobs wait beyond what the baseline lets them wait: no search can win by starving somebody.
 
 A run is compared with the baseline's under common random numbers. What counts is the mean over the
-replications, of each class of sizes and of run times, of the users who wait longest, and of the longest wait.
+replications: of each class of sizes and of run times, of each queue of a log, of the users who wait longest,
+and of the longest wait.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isfinite
 
-from gridtune.model.metrics.registry import define
+from gridtune.model.metrics.registry import QUEUE, define
 from gridtune.optimize.records.evaluations import EXCESS_WAIT, Constraint
 from gridtune.scenarios.execution.replicate import Metrics
 from gridtune.scenarios.tables.search import Starvation
 
 LONGEST = "waited_max"
-CLASSES = ("waited_p95.size-", "waited_p95.length-", "waited_mean.worst-users")
+CLASSES = ("waited_p95.size-", "waited_p95.length-", QUEUE, "waited_mean.worst-users")
 
 define(
     EXCESS_WAIT,

@@ -216,6 +216,7 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
         ScenarioError: a file that the workload names cannot be used.
     """
     create, placeholder, role = grid.record.job, grid.record.placeholder, workload.role
+    queues = grid.record.queues
     bound = workload.bound
     patience = inf if workload.deadline is None else workload.deadline
     expect = expected_data(grid, workload)
@@ -248,6 +249,8 @@ def arrivals(grid: Grid, workload: JobWorkload, receiver: Receiver) -> Iterator[
             expect(job)
         if needs is not None:
             job.needs = next(needs)
+        if task.queue:
+            queues[job.id] = task.queue
         return job
 
     tasks: Iterable[Task] = workload.tasks(grid.streams)

@@ -34,6 +34,7 @@ class Task(NamedTuple):
         number: of the job in its log, 0 if it has none.
         preceding: number of the job after whose end it is submitted, 0 if it comes by itself.
         think: s from that end to its submission.
+        queue: of its log, "" if it names none.
     """
 
     submit: float
@@ -46,6 +47,7 @@ class Task(NamedTuple):
     number: int = 0
     preceding: int = 0
     think: float = 0.0
+    queue: str = ""
 
 
 class BestEffortSpec(Table):

@@ -3,9 +3,9 @@
     python -m tests.benchmarks.held_out --work /tmp/held-out --rows docs/data/held_out.json   # resumable
     python docs/making/tables.py                                       # shows it in docs/systems/batch.md
 
-Five searches of `batch/replay` for each of two logs, with the objectives of a calibrated scenario. Baseline,
-and recommendations replay the weeks after those of the search as they were logged: whole, and in stretches that
-give paired differences. A metric of a class of jobs or users is worse if it grows by more than a tenth,
+Five searches of `batch/replay` for each of two logs, with the objectives of a calibrated scenario. Baseline
+and recommendations replay the weeks after those of the search as they were logged: whole, and in stretches
+that give paired differences. A metric of a class of jobs or users is worse if it grows by more than a tenth,
 significantly over the stretches (paired t, 95 %).
 """
 
