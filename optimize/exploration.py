@@ -33,7 +33,7 @@ class Exploration:
         evaluator, size, budget = self.evaluator, self.settings.space.size(), self.meter.budget
         limited = budget.counted or budget.runs is not None
         expected = budget.expected(self.settings.replications, len(self.settings.run_in)) if limited else 0
-        evaluator.progress.start("configurations", expected)
+        evaluator.progress.start("configurations", expected, seconds=budget.seconds)
         starts = self._starts()
         stale = 0
         while self._room():

@@ -136,7 +136,7 @@ class Heard(Progress):
     def __init__(self):
         self.said = []
 
-    def start(self, phase, total, done=0):
+    def start(self, phase, total, done=0, seconds=None):
         self.said.append((phase, total))
 
     def update(self, done, hypervolume=None, failures=0, best=""):

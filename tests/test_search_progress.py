@@ -58,6 +58,21 @@ def test_lines_are_ten_seconds_apart_however_many_phases_there_are(monkeypatch):
     ]  # fmt: skip
 
 
+def test_a_search_limited_by_time_says_how_much_of_it_is_left(monkeypatch):
+    stream, now = io.StringIO(), [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    beat = Heartbeat(stream, period=0)
+    beat.start("configurations", 0, seconds=300.0)
+    now[0] = 160.0
+    beat.update(7)
+    now[0] = 500.0
+    beat.update(8)
+    assert stream.getvalue().splitlines()[1:] == [
+        "configurations: 7, 4 min left",
+        "configurations: 8, 0 s left",
+    ]
+
+
 def test_time_left_does_not_count_what_a_resumed_search_knew(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])

@@ -6,8 +6,15 @@ from __future__ import annotations
 class Progress:
     """Hears how a search goes; this one keeps it to itself."""
 
-    def start(self, phase: str, total: int, done: int = 0) -> None:
-        """A phase begins, of which something may be done already; a total of 0 is not known."""
+    def start(self, phase: str, total: int, done: int = 0, seconds: float | None = None) -> None:
+        """A phase begins, of which something may be done already; a total of 0 is not known.
+
+        Args:
+            phase: what is done in it.
+            total: of it.
+            done: of it already.
+            seconds: after which the search ends; None if it does not depend on time.
+        """
 
     def update(self, done: int, failures: int = 0, best: str = "") -> None:
         """So much of the phase is done, and this was found so far."""

@@ -32,10 +32,11 @@ class Heartbeat(Progress):
         self._stream, self._period = stream, period
         self._said: float | None = None
 
-    def start(self, phase: str, total: int, done: int = 0) -> None:
+    def start(self, phase: str, total: int, done: int = 0, seconds: float | None = None) -> None:
         """Begin a phase, and announce it if it is time."""
         self.finish()
         self._phase, self._total = phase, total
+        self._ends = None if seconds is None else time.monotonic() + seconds
         self._timed: tuple[float, int] | None = None  # when how much was done
         self._show(done, "")
 
@@ -45,9 +46,11 @@ class Heartbeat(Progress):
         if self._timed is None:  # a resumed search comes by what is known at first, which takes other times
             self._timed = time.monotonic(), done
         began, first = self._timed
+        left = None if self._ends is None else self._ends - time.monotonic()
         if first < done < self._total:
-            left = (time.monotonic() - began) / (done - first) * (self._total - done)
-            parts.append(f"{duration(left)} left")
+            rest = (time.monotonic() - began) / (done - first) * (self._total - done)
+            left = rest if left is None else min(left, rest)
+        parts += [] if left is None else [f"{duration(max(left, 0.0))} left"]
         parts += [f"{failures} failed"] if failures else []
         self._show(done, ", ".join([*parts, best] if best else parts))
 
