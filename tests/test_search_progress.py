@@ -68,7 +68,7 @@ def test_a_search_limited_by_time_says_how_much_of_it_is_left(monkeypatch):
     now[0] = 500.0
     beat.update(8)
     assert stream.getvalue().splitlines()[1:] == [
-        "configurations: 7, 4 min left",
+        "configurations: 7, 4 min 0 s left",
         "configurations: 8, 0 s left",
     ]
 
