@@ -15,6 +15,7 @@ from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search_space.cases import Case, Robust
 from gridtune.optimize.search_space.settings import Settings
+from gridtune.optimize.search_space.space import key
 from gridtune.scenarios.workers.pool import Pool
 from tests.fronts import estimate
 from tests.saboteurs import worst_loss
@@ -149,25 +150,27 @@ def test_configurations_are_run_once_on_validation_seeds_in_every_case():
         validation = ValidationRuns(settings(), 2, pool, heard, work)
         one, other, again = validation.run([{"a": 1}, {"a": 2}, {"a": 1}])
         assert heard.said == [("configurations on validation seeds, 4 runs each", 2), 1, 2]
-        assert (validation.count, one, len(work.seen)) == (8, again, 8)
+        assert (validation.evaluator.simulated, one, len(work.seen)) == (8, again, 8)
         assert one.values == {
             "cost": (26.5 + FIRST_VALIDATION, 27.5 + FIRST_VALIDATION),
             "lost_fraction": (0.25, 0.25),
         }
         assert other.values == one.values, "a metric that is not finite in a run, or of one case, is left out"
-        assert one.cases == {
+        assert one.evaluation.cases == {
             "calm": {"cost": estimate(3.0 + FIRST_VALIDATION, 4.0 + FIRST_VALIDATION)},
             "busy": {"cost": estimate(50.0 + FIRST_VALIDATION, 51.0 + FIRST_VALIDATION)},
         }
-        assert validation.table.units == {"cost": "s", "lost_fraction": "", "odd": "", "busy_only": ""}
+        units = {"cost": "s", "lost_fraction": "", "odd": "", "busy_only": ""}
+        assert validation.evaluator.table.units == units
         assert validation.run([{"a": 2}]) == [other]
-        assert (validation.count, len(heard.said)) == (8, 3)
+        assert (validation.evaluator.simulated, len(heard.said)) == (8, 3)
         late = ValidationRuns(settings(), 3, pool, None, work)
-        assert late.run([{"a": 1}]) == [f"ValueError: busy: no busy {FIRST_VALIDATION + 2}"]
+        assert late.run([{"a": 1}]) == [None]
+        assert late.failures == {key({"a": 1}): f"ValueError: busy: no busy {FIRST_VALIDATION + 2}"}
         guarded = ValidationRuns(settings(cases=(), constraints=(NO_MORE_LOSS,)), 1, pool, None, Counting())
         (found,) = guarded.run([{"a": 1}])
         assert (found.values["cost"], found.values[EXCESS_LOSS]) == ((3.0 + FIRST_VALIDATION,), (0.0,))
-        assert guarded.count == 1
+        assert guarded.evaluator.simulated == 2, "the baseline, too"
 
 
 # Who gets more replications

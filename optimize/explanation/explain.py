@@ -7,7 +7,7 @@ the model does not know, and the configuration after each of its settings is put
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -16,12 +16,14 @@ import numpy as np
 from gridtune import limits
 from gridtune.optimize.explanation.ablation import Ablation, removals
 from gridtune.optimize.explanation.neighbours import Neighbourhood, compared, modelled, neighbourhood
-from gridtune.optimize.explanation.validation_runs import Validated, ValidationRuns
+from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.hypervolume import comparable
+from gridtune.optimize.recommend.runs import Sample
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
+from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.search_space.constraints import Bounded, tightest
@@ -187,15 +189,13 @@ def explain(
     scenario, values = settings.scenario, evaluation.values
     validation = ValidationRuns(settings, replications or _validation_count(found), pool, progress, work)
     removed = removals(scenario, settings.space, values) if ablate else []
-    here, base, *rest = validation.run([values, {}, *(one.left for one in removed if not one.failure)])
-    if isinstance(here, str):
-        study, number = found.archive.study, evaluation.number
-        raise ScenarioError(f"{study}: configuration {number} fails on validation seeds: {here}")
+    here, base, *_ = validation.run([values, {}, *(one.left for one in removed if not one.failure)])
+    if here is None:
+        study, why = found.archive.study, validation.failures[key(values)]
+        raise ScenarioError(f"{study}: configuration {evaluation.number} fails on validation seeds: {why}")
     around = neighbourhood(found, evaluation, here.values, validation)
-    if isinstance(base, str):
-        start, notes = {}, [f"the baseline fails: {base}"]
-    else:
-        start, notes = base.values, []
+    start = {} if base is None else base.values
+    notes = [f"the baseline fails: {validation.failures[key({})]}"] if base is None else []
     standing, known = found.archive.standing, changes(found.objectives, start, here.values)
     if standing is not None and standing.number != evaluation.number:
         known, denied = compared(found, standing, evaluation, (start, here.values), "against the baseline")
@@ -204,30 +204,30 @@ def explain(
     return Explanation(
         found,
         evaluation,
-        tuple(Bound(one, tightest(one, here.cases)) for one in settings.constraints),
+        tuple(Bound(one, tightest(one, here.evaluation.cases)) for one in settings.constraints),
         tuple(
             Setting(path, value, meaning(scenario, path).value, meaning(changed, path))
             for path, value in values.items()
         ),
         known,
-        other_changes(found.objectives, start, here.values, validation.table.units),
+        other_changes(found.objectives, start, here.values, validation.evaluator.table.units),
         around,
-        _ablations(found, here, removed, iter(rest)) if ablate else None,
-        validation.replications,
-        validation.count,
+        _ablations(found, here, removed, validation) if ablate else None,
+        len(validation.replications),
+        validation.evaluator.simulated,
         (*notes, *around.notes),
     )
 
 
 def _ablations(
-    found: Front, here: Validated, removed: Sequence[Ablation], results: Iterator[Validated | str]
+    found: Front, here: Sample, removed: Sequence[Ablation], validation: ValidationRuns
 ) -> tuple[Ablation, ...]:
     """What each removal does, that with the largest effect first, in shares of the range over the search."""
     made = []
     for one in removed:
-        result = one.failure or next(results)
-        if isinstance(result, str):
-            made.append(replace(one, failure=result))
+        result = None if one.failure else validation.run([one.left])[0]
+        if result is None:
+            made.append(replace(one, failure=one.failure or validation.failures[key(one.left)]))
         else:
             made.append(replace(one, changes=changes(found.objectives, here.values, result.values)))
     rows = costs([evaluation.objectives for evaluation in comparable(found.archive)], found.objectives)

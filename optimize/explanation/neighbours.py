@@ -16,6 +16,7 @@ from gridtune.optimize.explanation.words import in_words
 from gridtune.optimize.front.changes import Change, Runs, between, changes
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Value
+from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -142,8 +143,9 @@ def neighbourhood(
     made, notes = [], []
     for k, there in zip(shown, _runs([others[k] for k in shown], validation), strict=True):
         other = others[k].evaluation
-        if isinstance(there, str):
-            notes.append(f"configuration {other.number} fails on validation seeds: {there}")
+        if there is None:
+            why = validation.failures[key(other.values)]
+            notes.append(f"configuration {other.number} fails on validation seeds: {why}")
             continue
         about = f"on the way to configuration {other.number}"
         changed, denied = compared(found, evaluation, other, (here, there), about)
@@ -183,16 +185,16 @@ def _places(
     return rows[:-1], rows[-1]
 
 
-def _runs(members: Sequence[Member], validation: ValidationRuns) -> list[Runs | str]:
-    """Members on validation seeds: as the search has kept them, or run now."""
+def _runs(members: Sequence[Member], validation: ValidationRuns) -> list[Runs | None]:
+    """Members on validation seeds: as the search has kept them, or run now; None for one that fails."""
     made = iter(validation.run([m.evaluation.values for m in members if not m.validated]))
-    found: list[Runs | str] = []
+    found: list[Runs | None] = []
     for member in members:
         if member.evaluation.validated is not None:
             found.append({name: one.values for name, one in member.evaluation.validated.items()})
         else:
             new = next(made)
-            found.append(new if isinstance(new, str) else new.values)
+            found.append(None if new is None else new.values)
     return found
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from gridtune.optimize.front.changes import Change, change
-from gridtune.optimize.records.evaluations import Evaluation, Objective
+from gridtune.optimize.records.evaluations import Evaluation, Failed, Objective
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.search_space.constraints import excesses, violation
@@ -30,6 +31,12 @@ class Sample:
         """Of the metrics."""
         return {name: sum(values) / len(values) for name, values in self.metrics.items()}
 
+    @property
+    def values(self) -> dict[str, tuple[float, ...]]:
+        """The objectives, and the metrics that are finite in every run, one value per replication."""
+        finite = {name: values for name, values in self.metrics.items() if all(map(isfinite, values))}
+        return finite | {name: one.values for name, one in self.evaluation.objectives.items()}
+
     def change(self, objective: Objective, start: Sample) -> Change:
         """What happens to an objective from another sample to this one, paired."""
         before, after = (one.evaluation.objectives[objective.name].values for one in (start, self))
@@ -42,33 +49,41 @@ class Block:
     Args:
         evaluator: runs them.
         replications: their numbers, which no other part of the search uses.
+
+    Attributes:
+        failures: why configurations fail, in one line, by their keys.
     """
 
     def __init__(self, evaluator: Evaluator, replications: Sequence[int]) -> None:
-        self._evaluator, self.replications = evaluator, replications
+        self.evaluator, self.replications = evaluator, replications
+        self.failures: dict[str, str] = {}
         self._known: dict[str, Sample | None] = {}
 
     def cost(self, configurations: Sequence[Configuration]) -> int:
         """Runs that these configurations would take."""
-        return self._evaluator.cost(configurations, [self.replications] * len(configurations))
+        return self.evaluator.cost(configurations, [self.replications] * len(configurations))
+
+    def new(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Those that were not run yet, each once."""
+        return list({key(one): one for one in configurations if key(one) not in self._known}.values())
 
     def run(self, configurations: Sequence[Configuration]) -> list[Sample | None]:
         """What configurations give; None for one that fails. No values at all stand for the baseline."""
-        new = list({key(one): one for one in configurations if key(one) not in self._known}.values())
-        if new:
-            self._evaluator.run(new, self.replications)
-            for one in new:
-                self._known[key(one)] = self._sample(one)
+        new = self.new(configurations)
+        failures = self.evaluator.run(new, self.replications) if new else []
+        for one, failure in zip(new, failures, strict=True):
+            found = failure or self._sample(one)
+            self._known[key(one)] = None if isinstance(found, str) else found
+            if isinstance(found, str):
+                self.failures[key(one)] = found
         return [self._known[key(one)] for one in configurations]
 
-    def _sample(self, configuration: Configuration) -> Sample | None:
-        table, settings = self._evaluator.table, self._evaluator.settings
-        if any(place not in table for place in table.places(configuration, self.replications)):
-            return None
+    def _sample(self, configuration: Configuration) -> Sample | str:
+        table, settings = self.evaluator.table, self.evaluator.settings
         by_case = table.runs(configuration, self.replications)
         found = evaluated(0, configuration, by_case, settings)
-        if not isinstance(found, Evaluation):
-            return None
+        if isinstance(found, Failed):
+            return found.reason
         names = set.intersection(*(set(run) for case in by_case for run in case))
         metrics = {}
         for name in sorted(names):
@@ -78,5 +93,5 @@ class Block:
 
     def broken(self, sample: Sample) -> tuple[str, ...]:
         """Metrics whose constraints a configuration breaks in these runs."""
-        constraints, cases = self._evaluator.settings.constraints, sample.evaluation.cases
+        constraints, cases = self.evaluator.settings.constraints, sample.evaluation.cases
         return tuple(one.metric for one in constraints if violation(excesses([one], cases)) > 0)

@@ -141,22 +141,15 @@ class Evaluator:
         """The first so many validation replications."""
         return range(FIRST_VALIDATION, FIRST_VALIDATION + count)
 
-    def run(
-        self, configurations: Sequence[Configuration], replications: Sequence[int]
-    ) -> list[list[Metrics] | None]:
-        """What configurations give, without keeping evaluations of them; None where one fails.
-
-        Returns:
-            For each configuration its runs, case by case, then by replication.
-        """
-        found: list[list[Metrics] | None] = [None] * len(configurations)
+    def run(self, configurations: Sequence[Configuration], replications: Sequence[int]) -> list[str]:
+        """Run configurations without keeping evaluations of them; why each fails, "" if it does not."""
+        failures = [""] * len(configurations)
         outcomes = self._run(configurations, [replications] * len(configurations))
         for done, outcome in enumerate(outcomes, start=1):
-            if outcome.failure is None:
-                by_case = self.table.runs(configurations[outcome.index], replications)
-                found[outcome.index] = [run for case in by_case for run in case]
+            if outcome.failure is not None:
+                failures[outcome.index] = str(outcome.failure)
             self.progress.update(done)
-        return found
+        return failures
 
     def _number(self, configuration: Configuration) -> int:
         return self._numbers.setdefault(key(configuration), max(self._numbers.values(), default=-1) + 1)
