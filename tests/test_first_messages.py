@@ -82,6 +82,7 @@ def test_work_is_shown_in_core_hours_and_kept_in_seconds(replayed):
     assert human_metric("lost_work.batch", 1800.0, "s") == "0.5 core-h"
     assert human_metric("waiting_mean", 1800.0, "s") == "30 min"
     assert human_metric("best_effort_work", float("inf"), "s") == "inf"
+    assert [human_metric("m", value) for value in (999.4, 999.6, 1000.4)] == ["999", "1000", "1000"]
 
 
 def test_scenarios_are_listed_a_line_each(tmp_path):

@@ -24,6 +24,7 @@ from gridtune.optimize.report.numbers import metric_label, setting, settings
 from gridtune.optimize.report.pictures.axes import (
     Axis,
     configurations,
+    marked,
     objective_axis,
     parameter_axis,
     shown_states,
@@ -81,7 +82,7 @@ def _data(front: Front) -> dict[str, Any]:
     """What the pictures draw: columns of all configurations, in the order of the frame."""
     table = configurations(front)
     paths = varied(table, front)
-    chosen = table["on_front"] | table["name"].str.isalpha()
+    chosen = marked(table)
     differ = [path for path in paths if table.loc[chosen, path].astype(object).nunique(dropna=False) > 1]
     objectives = [objective_axis(table, one) for one in front.objectives]
     axes = [parameter_axis(table, path, paths) for path in reversed(differ[:PARAMETERS])]

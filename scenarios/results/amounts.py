@@ -62,6 +62,6 @@ def _signed(mean: float, half: float | None) -> str:
 
 def _digits(value: float) -> str:
     """Three significant digits, whole numbers and everything from 1000 on in full."""
-    if value == round(value) or abs(value) >= 1000:
+    if value == round(value) or abs(value) >= 999.5:
         return str(round(value))
     return f"{value:.3g}"

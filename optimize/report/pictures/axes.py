@@ -27,6 +27,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 LOG_FROM = 30.0  # ratio of the largest to the least value above which an axis is logarithmic
 LINE = 18  # letters in a line of an axis's label
 WORDS = 4  # of an entry of a legend
+GOLDEN = 0.6180339887
 BINS = 4  # of a number, by which its effect is measured
 
 
@@ -70,6 +71,24 @@ class Axis:
         places, low, high = (np.log(one) if self.log else one for one in (at, low, high))
         share = (places - low) / (high - low)
         return 1 - share if self.falling else share
+
+    def apart(self, numbers: Any, width: float) -> Any:
+        """Positions; those of one category lie apart over that width, always in the same way, by numbers."""
+        return self.at + width * ((numbers * GOLDEN) % 1 - 0.5) if self.categories else self.at
+
+    def view(self, near: Any) -> tuple[float, float]:
+        """Limits that show these configurations and their surroundings, whatever the worst are.
+
+        Args:
+            near: a truth value for each configuration.
+        """
+        shown = self.at[np.asarray(near)]
+        low, high = float(shown.min()), float(shown.max())
+        width = high - low or max(abs(high), 1.0) * 0.1
+        around = self.at[(self.at >= low - width) & (self.at <= high + width)]
+        low, high = min(low, float(np.quantile(around, 0.02))), max(high, float(np.quantile(around, 0.98)))
+        margin = 0.07 * (high - low or width)
+        return low - margin, high + margin
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
@@ -146,6 +165,11 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 LETTERED: dict[str, Any] = {"s": 120, "color": ORANGE, "edgecolors": DARK, "linewidths": 0.8, "zorder": 7}
 LEGEND = {DOMINATED: "dominated", ON_FRONT: "Pareto front", BASELINE: "baseline"}
+
+
+def marked(table: pd.DataFrame) -> pd.Series[bool]:
+    """Whether each configuration is on the front, recommended or the baseline."""
+    return table["on_front"].astype(bool) | table["name"].str.isalpha()
 
 
 def shown_states(table: pd.DataFrame) -> pd.Series[str]:

@@ -18,6 +18,7 @@ from gridtune.optimize.report.pictures.axes import (
     Axis,
     configurations,
     handles,
+    marked,
     note,
     objective_axis,
     order_axis,
@@ -72,8 +73,7 @@ def draw_pair(axes: Axes, table: pd.DataFrame, across: Axis, up: Axis, connected
     """One pair: the better quadrant shaded, of two objectives the front connected."""
     on_front = table["on_front"].to_numpy(dtype=bool)
     standing = (table["state"] == BASELINE).to_numpy()
-    near = on_front | standing | table["name"].str.isalpha().to_numpy(dtype=bool)
-    limits = [view(one.at, one.at[near]) for one in (across, up)]
+    limits = [one.view(marked(table)) for one in (across, up)]
     axes.set_xlim(limits[0])
     axes.set_ylim(limits[1])
     if standing.any():
@@ -90,14 +90,3 @@ def draw_pair(axes: Axes, table: pd.DataFrame, across: Axis, up: Axis, connected
         x, y = across.at[on_front][order], up.at[on_front][order]
         axes.step(x, y, where="post" if across.falling else "pre", color=BLUE, linewidth=1.2, zorder=3)
     scatter(axes, table, across.at, up.at)
-
-
-def view(every: object, near: object) -> tuple[float, float]:
-    """Limits of an axis that show the front, the baseline and their surroundings, whatever the worst are."""
-    near, every = np.asarray(near, dtype=float), np.asarray(every, dtype=float)
-    low, high = float(near.min()), float(near.max())
-    width = high - low or max(abs(high), 1.0) * 0.1
-    around = every[(every >= low - width) & (every <= high + width)]
-    low, high = min(low, float(np.quantile(around, 0.02))), max(high, float(np.quantile(around, 0.98)))
-    margin = 0.07 * (high - low or width)
-    return low - margin, high + margin

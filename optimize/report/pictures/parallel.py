@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -25,12 +26,10 @@ from gridtune.optimize.report.pictures.axes import (
 from gridtune.scenarios.plots import style
 from gridtune.scenarios.plots.style import BLUE, DARK, ORANGE
 
-if TYPE_CHECKING:
-    from gridtune.optimize.report.pictures.axes import Array
-
 LINES = 60  # that an eye can follow
 PARAMETERS = 9  # that fit a page beside the objectives
 LETTER = 0.13  # axes that a letter at the last axis takes
+SPREAD = 0.1  # of the distance of two categories, over which lines of one lie apart
 WIDE = 14  # letters in a line of a label
 DASHES = ("-", "--", ":", "-.")
 PALE = "#F1F4F8"
@@ -53,8 +52,9 @@ def draw_parallel(front: Front) -> Figure:
     drawing = style.figure(min(max(6.5, 1.1 * len(columns) + 1.0), 11.0), 4.8)
     axes = drawing.add_subplot()
     axes.axvspan(len(columns) - len(front.objectives) - 0.5, len(columns) - 0.6, color=PALE, zorder=0)
-    for at, name in enumerate(table["name"]):
-        heights = [float(_height(one, table.index.to_numpy(dtype=float))[at]) for one in columns]
+    numbers = table.index.to_numpy(dtype=float)
+    lines = np.column_stack([one.shares(one.apart(numbers, SPREAD)) for one in columns])
+    for name, heights in zip(table["name"], lines, strict=True):
         look: dict[str, Any] = {"color": BLUE, "linewidth": 0.9, "alpha": 0.45, "markersize": 3, "zorder": 3}
         if name.isalpha():
             colour = DARK if name == BASELINE else ORANGE
@@ -75,15 +75,6 @@ def _dashes(letter: str) -> Any:
     return DASHES[(ord(letter[0]) - ord("A")) % len(DASHES)]
 
 
-def _height(axis: Axis, numbers: Array) -> Array:
-    """Heights in [0, 1]; those of one category lie a little apart."""
-    shares: Array = axis.shares(axis.at)
-    if not axis.categories:
-        return shares
-    spread = 0.1 / max(len(axis.categories), 2)
-    return shares + spread * (2 * ((numbers * 0.618034) % 1) - 1)
-
-
 def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
     """An upright scale for every column, its values beside it."""
     for k, axis in enumerate(columns):
@@ -92,12 +83,8 @@ def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
             box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
             beside = LETTER if k == len(columns) - 1 else 0.06
             axes.text(k + beside, height, text, size=7.5, va="center", ha="left", bbox=box, zorder=6)
-    names = [
-        folded(one.label, WIDE)
-        if k >= len(columns) - objectives
-        else one.label + ("\n(log)" if one.log else "")
-        for k, one in enumerate(columns)
-    ]
+    names = [folded(one.label, WIDE) for one in columns[-objectives:]]
+    names = [_broken(one.label) + "\n(log)" * one.log for one in columns[:-objectives]] + names
     axes.set_xticks(range(len(columns)), names, size=7.5)
     axes.set_yticks([])
     axes.text(len(columns) - 0.62, 1.1, "objectives: up is better", ha="right", size=8, color="#555555")
@@ -107,6 +94,11 @@ def _scales(axes: Axes, columns: list[Axis], objectives: int) -> None:
     axes.tick_params(axis="x", length=0)
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)
+
+
+def _broken(path: str) -> str:
+    """A path whose longest names go on in a further line."""
+    return "\n".join(name.replace("_", "_\n") if len(name) > WIDE else name for name in path.split("\n"))
 
 
 def _legend(axes: Axes, front: Front) -> None:
