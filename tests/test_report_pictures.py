@@ -10,10 +10,9 @@ from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.page import page
-from gridtune.optimize.report.pictures.axes import configurations, objective_axis, parameter_axis, varied
+from gridtune.optimize.report.pictures.axes import Axis, configurations, objective_axis, parameter_axis, varied
 from gridtune.optimize.report.pictures.draw import PLOTS, draw, save
 from gridtune.optimize.report.pictures.history import growth
-from gridtune.optimize.report.pictures.pairs import view
 from gridtune.scenarios import ScenarioError
 from tests.chromium import document
 from tests.fronts import UNFAIR, UNHAPPY, advised, archive, evaluation, search, with_baseline
@@ -113,8 +112,7 @@ def test_the_history_never_falls_and_no_part_is_above_the_whole(found):
 
 
 def test_a_view_shows_the_front_and_its_surroundings_not_the_worst():
-    near, every = np.array([1.0, 2.0]), np.array([1.0, 2.0, 2.5, 1000.0])
-    low, high = view(every, near)
+    low, high = Axis("", np.array([1.0, 2.0, 2.5, 1000.0])).view([True, True, False, False])
     assert low < 1.0
     assert 2.5 < high < 4.0
 
