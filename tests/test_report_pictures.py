@@ -10,7 +10,13 @@ from gridtune.optimize.api.search_result import OVERVIEW, PAGE
 from gridtune.optimize.front.front import front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.report.page import page
-from gridtune.optimize.report.pictures.axes import Axis, configurations, objective_axis, parameter_axis, varied
+from gridtune.optimize.report.pictures.axes import (
+    Axis,
+    configurations,
+    objective_axis,
+    parameter_axis,
+    varied,
+)
 from gridtune.optimize.report.pictures.draw import PLOTS, draw, save
 from gridtune.optimize.report.pictures.history import growth
 from gridtune.scenarios import ScenarioError
