@@ -3,6 +3,7 @@
 import ast
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -231,3 +232,8 @@ def test_as_many_modules_as_a_folder_may_hold_are_none_too_many(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     assert crowded_folders(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "tests/benchmarks").glob("*.py")))
+def test_every_benchmark_finds_what_it_imports(name):
+    import_module(f"tests.benchmarks.{name}")

@@ -19,9 +19,8 @@ from typing import Any
 
 import gridtune as gt
 from gridtune.model.metrics.registry import Direction
-from gridtune.optimize.recommend.runs import better, worse
+from gridtune.optimize.front.changes import change
 from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.paired import difference
 from tests.benchmarks.rows import known_in
 
 DATA = Path(__file__).parents[2] / "docs/data/answers.json"
@@ -105,10 +104,14 @@ def held(
     kept, lost = {}, []
     for name, direction in objectives.items():
         objective = Objective(name, direction, "")
-        gain = difference(full[name], baseline[name])
-        if better(gain, objective):
-            kept[name] = difference(sparse[name], baseline[name]).mean / gain.mean
-        elif worse(difference(sparse[name], full[name]), objective):
+        gain, left_out = (
+            change(objective, start[name], to[name]) for start, to in ((baseline, full), (full, sparse))
+        )
+        if gain.beyond_noise and gain.better:
+            kept[name] = (
+                change(objective, baseline[name], sparse[name]).difference.mean / gain.difference.mean
+            )
+        elif left_out.beyond_noise and not left_out.better:
             lost.append(name)
     return {"kept": kept, "worse": lost}
 

@@ -18,12 +18,18 @@ from typing import Any
 
 from gridtune.scenarios.document.scenario import Scenario, load
 from gridtune.scenarios.simulation.simulate import simulate
-from tests.benchmarks.before_after import CASES
+from tests.benchmarks.answers import KTH
 
-SHOWN = [
-    "federation/small", "deadline/search", "cigri/search", "dirac/search", "egee/search", "diet/scalability",
-    "KTH-SP2, EASY", "grid/lcg-day, pilots",
-]  # fmt: skip
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    name: (name, {})
+    for name in (
+        "federation/small", "deadline/search", "cigri/search", "dirac/search", "egee/search",
+        "diet/scalability",
+    )
+} | {
+    "KTH-SP2, EASY": ("batch/replay", {"workload.log.trace": str(KTH), "site.cluster.policy": "easy"}),
+    "grid/lcg-day, pilots": ("grid/lcg-day", {"middleware.kind": "pilot"}),
+}  # fmt: skip
 HEAP = ("heappop", "heappush", "heapreplace", "heapify")
 ROOMS = {
     "agenda": ("/model/agenda.py", "/heapq.py"),
@@ -36,13 +42,9 @@ ROOMS = {
 
 
 def scenario_of(case: str) -> Scenario:
-    """The scenario of a case; values of its site are those of its first one."""
+    """The scenario of a case; see `CASES`."""
     name, values = CASES[case]
-    scenario = load(name)
-    site = next((one["name"] for one in scenario.document.get("site", ())), None)
-    return scenario.override(
-        {path.replace("site.", f"site.{site}."): value for path, value in values.items()}
-    )
+    return load(name).override(values)
 
 
 def shares_of(case: str) -> dict[str, Any]:
