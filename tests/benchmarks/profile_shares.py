@@ -84,7 +84,7 @@ def room_of(file: str) -> str:
 
 def main() -> None:
     """Profile the cases whose files are found, one after the other."""
-    rows = [shares_of(case) for case in sys.argv[1:] or SHOWN]
+    rows = [shares_of(case) for case in sys.argv[1:] or CASES]
     print(json.dumps(rows, indent=1))
 
 
