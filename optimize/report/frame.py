@@ -337,25 +337,23 @@ def frame(
         metrics: whether to add the means of all other metrics.
     """
     some = rows(front) if some is None else some
-    fixed = {one.name for one in (*HEAD, *TAIL)}
-    wanted = {one.name for one in HEAD} | {one.name for one in front.objectives}
-    made = dict[str, Any]()
-    for one in columns(front):
-        if not brief or one.name in wanted:
-            values = [one.value(row) for row in some]
-            numbers = one.name not in fixed and not one.name.endswith("_scenario")
-            if one.name in fixed or any(value is not None for value in values):
-                made[one.name] = pd.Series(values, dtype=float) if numbers else values
-    made |= columns_of_values([row.values for row in some], _parameters(some))
-    known = [row.evaluation for row in some if row.evaluation and metrics and not brief]
-    for name in dict.fromkeys(name for one in known for name in one.metrics):
-        if name not in made:
-            made[name] = [row.evaluation.metrics.get(name, nan) if row.evaluation else nan for row in some]
-    table = pd.DataFrame(made)
-    table.index = pd.Index([row.number for row in some], name="number", dtype="int64")
-    table["state"] = pd.Categorical(table["state"], STATES)
+    fixed, own = {one.name for one in (*HEAD, *TAIL)}, {one.name for one in front.objectives}
+    brought = {one.name for one in HEAD} | own
+    shown = [one for one in columns(front) if not brief or one.name in brought]
+    told = pd.DataFrame(
+        [[one.value(row) for one in shown] for row in some], columns=[one.name for one in shown]
+    )
+    unknown = [name for name in told if name not in fixed | own and told[name].isna().all()]
+    told["state"] = pd.Categorical(told["state"], STATES)
+    parts = [told.drop(columns=unknown)]
+    parts.append(pd.DataFrame(columns_of_values([row.values for row in some], _parameters(some))))
     if not brief:
-        table["probability_non_dominated"] = table["probability_non_dominated"].astype(float)
+        parts[0] = parts[0].astype({"probability_non_dominated": float})
+        if metrics:
+            each = pd.DataFrame([dict(row.evaluation.metrics) if row.evaluation else {} for row in some])
+            parts.append(each.drop(columns=[name for name in each if any(name in one for one in parts)]))
+    table = pd.concat(parts, axis=1)
+    table.index = pd.Index([row.number for row in some], name="number", dtype="int64")
     return table
 
 
