@@ -22,6 +22,7 @@ from gridtune.optimize.inference.posterior import Posterior
 from gridtune.optimize.inference.surrogate_model import (
     Distances,
     Fitted,
+    conditioned,
     coordinates_of,
     distances,
     sampled,
@@ -118,13 +119,13 @@ def _objective(
     prior = Fitted.of(apart, observed, seed, around)
     cover, nugget = prior.covariance(apart)
     cover += nugget * np.eye(len(cover))
-    gain = np.linalg.solve(cover + around, cover).T
+    gain, left = conditioned(cover + around, cover, cover)
     means = prior.mean + gain @ (observed - prior.mean)
     if size <= unit:  # noise that is less than a tie is none
         off, again = np.zeros((draws, len(means))), np.tile(means, (REPLAYS, 1))
     else:
         least = LEAST_VARIANCE * float(np.diag(cover).mean())
-        off = sampled(cover - gain @ cover, least, draws, rng)
+        off = sampled(left, least, draws, rng)
         anew = means + sampled(around, least, REPLAYS, rng)
         again = prior.mean + (anew - prior.mean) @ gain.T
     replays = again[:, None] + off[:REPLAYED]

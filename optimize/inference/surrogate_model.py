@@ -112,10 +112,10 @@ class Fitted:
         """
         cover, noise = self.covariance(apart)
         seen = len(values)
-        factor = cho_factor(cover[:seen, :seen] + noise * np.eye(seen), lower=True)
-        cross = cover[:seen][:, which]
-        means = self.mean + cross.T @ cho_solve(factor, values - self.mean)
-        left = cover[np.ix_(which, which)] - cross.T @ cho_solve(factor, cross)
+        gain, left = conditioned(
+            cover[:seen, :seen] + noise * np.eye(seen), cover[:seen][:, which], cover[np.ix_(which, which)]
+        )
+        means = self.mean + gain @ (values - self.mean)
         return means + sampled(left, 1e-8 * float(np.trace(cover)) / len(cover), count, rng)
 
 
@@ -140,6 +140,18 @@ class NoisySurrogate:
         """Samples of means, draws x configurations x quantities; see `Fitted.draws`."""
         each = zip(self._each, values.T, strict=True)
         return np.stack([one.draws(apart, column, which, count, rng) for one, column in each], axis=2)
+
+
+def conditioned(seen: Array, cross: Array, own: Array) -> tuple[Array, Array]:
+    """The weights of observations in means that are normal with them, and what covariance they leave.
+
+    Args:
+        seen: covariance of the observations, noise included.
+        cross: of the observations with the means.
+        own: of the means, a priori.
+    """
+    gain = cho_solve(cho_factor(seen, lower=True), cross).T
+    return gain, own - gain @ cross
 
 
 def sampled(covariance: Array, least: float, count: int, rng: np.random.Generator) -> Array:
