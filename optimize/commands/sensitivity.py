@@ -31,11 +31,16 @@ FIRST = 3  # parameters that are named for each objective
 
 
 @dataclass(frozen=True)
-class SimulatorOptions:
-    """What is asked for of a scenario; a study has no use for any of it.
+class SensitivityRequest:
+    """What `gridtune sensitivity` is asked for.
 
     Attributes:
-        method: `morris` or `sobol`; Morris if left out.
+        subject: a study (folder, journal file, storage URL) or a scenario (name, file).
+        objectives: metrics; those of the search or scenario if left out.
+        seed: of workloads and sample, or of the bootstrap.
+        plot: picture to draw.
+        out: folder for `sensitivity.json`, `sensitivity.csv` and `sensitivity.png`.
+        method: of a scenario only, as all that follows: `morris` or `sobol`; Morris if left out.
         samples: trajectories or base samples; 20 or 128 if left out.
         replications: runs per configuration; 1 if left out.
         jobs: worker processes; all cores if left out.
@@ -44,6 +49,11 @@ class SimulatorOptions:
         set: `PATH=VALUE`.
     """
 
+    subject: str
+    objectives: Sequence[str] = ()
+    seed: int = 1
+    plot: Path | None = None
+    out: Path | None = None
     method: str | None = None
     samples: int | None = None
     replications: int | None = None
@@ -53,71 +63,40 @@ class SimulatorOptions:
     set: Sequence[str] = ()
 
 
-def run_sensitivity(
-    subject: str,
-    asked: SimulatorOptions,
-    *,
-    objectives: Sequence[str],
-    seed: int,
-    plot: Path | None,
-    out: Path | None,
-) -> Sensitivity:
+def run_sensitivity(asked: SensitivityRequest) -> Sensitivity:
     """Which parameters matter for which objective, in a search that was kept or in the simulator itself.
-
-    Args:
-        subject: a study (folder, journal file, storage URL) or a scenario (name, file).
-        asked: for scenarios only.
-        objectives: metrics; those of the search or scenario if left out.
-        seed: of workloads and sample, or of the bootstrap.
-        out: folder for `sensitivity.json`, `sensitivity.csv` and `sensitivity.png`.
 
     Raises:
         ScenarioError: what was asked for cannot be done; found before anything is simulated or written.
     """
-    if plot is not None:
+    if asked.plot is not None:
         from gridtune.scenarios.plots import picture_format
 
-        picture_format(plot)
-    if is_study(subject):
-        for option, value in vars(asked).items():
-            if value:
-                raise ScenarioError(
-                    f"--{option}: {subject} is a study; its evaluations are not simulated again"
-                )
-        found = _of_study(subject, objectives, seed)
-    else:
-        found = _of_scenario(subject, asked, objectives, seed, plot=plot, out=out)
-    _leave(found, plot, out)
+        picture_format(asked.plot)
+    found = _of_study(asked) if is_study(asked.subject) else _of_scenario(asked)
+    _leave(found, asked.plot, asked.out)
     return found
 
 
-def _of_scenario(
-    subject: str,
-    asked: SimulatorOptions,
-    objectives: Sequence[str],
-    seed: int,
-    *,
-    plot: Path | None,
-    out: Path | None,
-) -> Sensitivity:
+def _of_scenario(asked: SensitivityRequest) -> Sensitivity:
     values = parse_assignments(asked.set)
-    scenario = load_scenario(subject).override(values)
+    scenario = load_scenario(asked.subject).override(values)
     space = Space.of(scenario, asked.vary)
     check_not_set(space, scenario, values)
-    wanted = objectives or (scenario.spec.search or SearchSpec()).objectives
-    check_measured(wanted, space, [Case(scenario.name, scenario, seed)])
-    plan = design(asked.method or "morris", space, asked.samples, seed)
+    wanted = asked.objectives or (scenario.spec.search or SearchSpec()).objectives
+    check_measured(wanted, space, [Case(scenario.name, scenario, asked.seed)])
+    plan = design(asked.method or "morris", space, asked.samples, asked.seed)
     progress = reporter()
     for note in space.check(scenario):
         progress.note(f"note: {note}; such configurations will fail")
     prepare(scenario)
-    if plot is not None:  # before anything long is computed
-        writable_folder(plot.parent)
+    if asked.plot is not None:  # before anything long is computed
+        writable_folder(asked.plot.parent)
     pool_of = workers(asked.jobs or os.cpu_count() or 1, asked.dask, scenario)
-    with sigterm_as_interrupt(), pool_of as pool, results_folder(out):
+    with sigterm_as_interrupt(), pool_of as pool, results_folder(asked.out):
         return simulated_sensitivity(
             scenario, plan, objectives_of(wanted),
-            replications=asked.replications or 1, seed=seed, pool=pool, progress=progress,
+            replications=asked.replications or 1, seed=asked.seed, pool=pool, progress=progress,
         )  # fmt: skip
 
 
@@ -155,16 +134,22 @@ def is_study(subject: str) -> bool:
     return is_url(subject) or path.is_dir() or (path.is_file() and path.suffix not in (".toml", ".json"))
 
 
-def _of_study(subject: str, objectives: Sequence[str], seed: int) -> Sensitivity:
+def _of_study(asked: SensitivityRequest) -> Sensitivity:
     from gridtune.optimize.importance.importance import study_sensitivity
     from gridtune.optimize.runs.stored import load
 
-    kept = load(subject)
+    for option in ("method", "samples", "replications", "jobs", "dask", "vary", "set"):
+        if getattr(asked, option):
+            raise ScenarioError(
+                f"--{option}: {asked.subject} is a study; its evaluations are not simulated again"
+            )
+    kept = load(asked.subject)
     known = {objective.name: objective for objective in kept.archive.objectives}
-    if not known.keys() >= set(objectives):
-        check_measured(objectives, kept.settings.space, kept.settings.run_in)
-        known = {objective.name: objective for objective in objectives_of(objectives)}
-    return study_sensitivity(kept, [known[name] for name in dict.fromkeys(objectives) or known], seed)
+    if not known.keys() >= set(asked.objectives):
+        check_measured(asked.objectives, kept.settings.space, kept.settings.run_in)
+        known = {objective.name: objective for objective in objectives_of(asked.objectives)}
+    wanted = [known[name] for name in dict.fromkeys(asked.objectives) or known]
+    return study_sensitivity(kept, wanted, asked.seed)
 
 
 def _leave(found: Sensitivity, plot: Path | None, out: Path | None) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -21,8 +20,8 @@ import numpy as np
 from gridtune.model.streams import AS_LOGGED
 from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
-from gridtune.optimize.inference.surrogate_model import NoisySurrogate, coordinates_of, distances
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
+from gridtune.optimize.recommend.ordering import Ordering
 from gridtune.optimize.recommend.runs import Block, Sample
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
 from gridtune.optimize.recommend.titles import title_of
@@ -46,8 +45,6 @@ MOST = 3  # recommendations
 ROUNDS = 2  # in which others are tried where all were refused
 TRIES = 4  # subsets of a configuration that are run
 LEAST_RUNS = LEAST + (2 + TRIES) * LEAST_ELIMINATION  # to find and confirm one recommendation
-KNOWN = 200  # configurations that the surrogate model learns from
-DRAWS = 64
 PHASE = "confirming recommendations"
 
 
@@ -102,6 +99,8 @@ class Recommender:
         baseline = self._settings.baseline
         self._baseline: Configuration = {} if baseline is None else dict(baseline.values)
         self._objectives = front.objectives
+        settings = self._settings
+        self._ordering = Ordering(front, settings.space, self._baseline, settings.seed)
         self.refused: dict[int, tuple[str, ...]] = {}
 
     @one_thread()
@@ -198,7 +197,7 @@ class Recommender:
 
     def _candidate(self, member: Member, chosen: list[Objective], compromise: bool) -> _Candidate:
         values = member.evaluation.values
-        units = self._ordered(units_of(self._settings.space, self._baseline, values), values)
+        units = self._ordering.ordered(units_of(self._settings.space, self._baseline, values), values)
         return _Candidate(chosen, compromise, member, values, values, units)
 
     def _affordable(self, candidates: list[_Candidate]) -> tuple[list[_Candidate], int, int]:
@@ -222,48 +221,6 @@ class Recommender:
                 return candidates[:count], elimination if enough else 0, confirmation
         return [], 0, 0
 
-    def _ordered(self, units: Sequence[Unit], whole: Configuration) -> list[Unit]:
-        """The changes, each the one that adds most to those before it, by a surrogate model of all runs."""
-        left, chosen = list(units), list[Unit]()
-        while left:
-            made = [combined(self._settings.space, self._baseline, [*chosen, one]) for one in left]
-            able = [at for at, configuration in enumerate(made) if configuration is not None]
-            if not able:
-                break
-            kept = self._share_kept([made[at] or {} for at in able], whole)
-            chosen.append(left.pop(able[int(kept.argmax())]))
-        return [*chosen, *left]
-
-    def _share_kept(self, configurations: Sequence[Configuration], whole: Configuration) -> np.ndarray:
-        """Share of the whole one's improvement that each is expected to keep, mean over the objectives."""
-        start, end = self._predict([self._baseline, whole])
-        some = start > end
-        if not some.any():
-            return np.zeros(len(configurations))
-        first, *values = self._predict([self._baseline, *configurations])
-        kept = (first - values)[:, some] / (start - end)[some]
-        return np.asarray(kept.clip(-1.0, 1.0).mean(axis=1))
-
-    @cached_property
-    def _predict(self) -> Callable[[Sequence[Configuration]], np.ndarray]:
-        """Predicts objectives of configurations, to be minimised."""
-        archive = self._front.archive
-        numbers = {one.number: one for one in archive.evaluations}
-        known = [numbers[number] for number in list(self._front.means) if number in numbers]
-        known = [one for one in known if one.values][:KNOWN]
-        places = [one.values for one in known]
-        values = np.array([self._front.means[one.number] for one in known])
-        paths = self._settings.space.paths
-        fitted = NoisySurrogate.of(distances(coordinates_of(places, paths)), values, self._settings.seed)
-
-        def predict(configurations: Sequence[Configuration]) -> np.ndarray:
-            apart = distances(coordinates_of([*places, *configurations], paths))
-            which = range(len(places), len(places) + len(configurations))
-            rng = np.random.default_rng([self._settings.seed, len(places)])
-            return np.asarray(fitted.draws(apart, values, which, DRAWS, rng).mean(axis=0))
-
-        return predict
-
     def _thinned(self, candidate: _Candidate, block: Block) -> _Candidate:
         """The configuration with the fewest changes that keep its gains in these runs."""
         space, units = self._settings.space, candidate.units
@@ -272,7 +229,7 @@ class Recommender:
             return candidate
         best = candidate
         low, high = 0, len(units)  # so many changes keep too little, so many keep enough
-        size = self._first_guess(units, candidate)
+        size = self._ordering.enough(units, candidate.configuration, KEEP)
         for _ in range(TRIES):
             if not low < size < high:
                 break
@@ -285,14 +242,6 @@ class Recommender:
             else:
                 low, size = size, size + 1 if high - size <= 2 else (size + high + 1) // 2
         return best
-
-    def _first_guess(self, units: Sequence[Unit], candidate: _Candidate) -> int:
-        """How many changes the surrogate model expects to keep enough of the improvement."""
-        space, before = self._settings.space, self._baseline
-        made = [combined(space, before, units[: k + 1]) or before for k in range(len(units))]
-        achieved = self._share_kept(made, candidate.configuration)
-        enough = np.flatnonzero(achieved >= KEEP * max(float(achieved[-1]), 1e-9))
-        return int(enough[0]) + 1 if len(enough) else len(units)
 
     def _suffices(self, sample: Sample, whole: Sample, start: Sample, share: float, block: Block) -> bool:
         """Whether a sparse configuration keeps that share of each gain, and makes nothing worse."""
