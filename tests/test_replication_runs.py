@@ -13,7 +13,7 @@ from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.listener import Progress
 from gridtune.optimize.replication.loss import EXCESS_LOSS, NO_MORE_LOSS
 from gridtune.optimize.runs.table import FIRST_VALIDATION
-from gridtune.optimize.search_space.cases import Case, Robust
+from gridtune.optimize.search_space.cases import Case
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import key
 from gridtune.scenarios.workers.pool import Pool
@@ -26,8 +26,8 @@ BOTH = (Case("calm", CALM, 3), Case("busy", BUSY, 5))
 FEW = Constraint("wait", "<=", 9.0)
 
 
-def settings(cases=BOTH, constraints=(), robust=None, objectives=(COST,)):
-    return Settings(CALM, (), objectives, "tpe", 1, 3, 2, cases, robust or Robust("mean", None), constraints)
+def settings(cases=BOTH, constraints=(), robust="mean", objectives=(COST,)):
+    return Settings(CALM, (), objectives, "tpe", 1, 3, 2, cases, robust, constraints)
 
 
 def measured(**metrics):
@@ -48,7 +48,7 @@ def test_an_objective_sums_up_the_cases_replication_by_replication_and_other_met
             "busy": {"cost": estimate(5.0, 3.0), "wait": estimate(8.0, 10.0)},
         },
     )  # fmt: skip
-    worst = evaluated(4, {}, [calm, busy], settings(robust=Robust("worst", 1.0)))
+    worst = evaluated(4, {}, [calm, busy], settings(robust="worst"))
     assert worst.objectives == {"cost": estimate(5.0, 3.0)}
     assert worst.cases == {"calm": {"cost": estimate(1.0, 2.0)}, "busy": {"cost": estimate(5.0, 3.0)}}
     alone = evaluated(4, {}, [calm], settings(cases=()))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf, isfinite
 
 from gridtune.optimize.records.evaluations import Estimate, Evaluation, Failed, Objective
+from gridtune.optimize.search_space.cases import summed_up
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.optimize.search_space.space import Configuration
 from gridtune.scenarios.execution.replicate import Metrics, summarise
@@ -51,7 +52,7 @@ def _over_cases(each: Sequence[Estimate], objective: Objective, settings: Settin
     if len(each) == 1:
         return each[0]
     replications = zip(*(one.values for one in each), strict=True)
-    return Estimate.of([settings.robust.value(values, objective.direction) for values in replications])
+    return Estimate.of([summed_up(values, objective.direction, settings.robust) for values in replications])
 
 
 def _in_all(runs: Sequence[Metrics]) -> list[str]:

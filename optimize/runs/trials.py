@@ -71,7 +71,7 @@ def archive_of(
         replications=settings.replications,
         budget=budget,
         cases=tuple(case.name for case in settings.cases),
-        robust=settings.robust.text,
+        robust=settings.robust,
         constraints=settings.constraints,
         baseline=next((one.number for one in evaluations if key(one.values) == mark), None),
         present={} if baseline is None else baseline.values,

@@ -53,48 +53,41 @@ class Case:
     seed: int
 
 
-@dataclass(frozen=True)
-class Robust:
-    """How an objective sums up the cases.
+def share_of(robust: str) -> float | None:
+    """Share of the cases that do at least as well as their summary; 1 for the worst, None for the mean.
 
-    The values of the cases are compared as they are. Where one case is far smaller than the others, its
-    number of completed jobs, say, is the worst whatever the configuration; a metric that does not grow with
-    the case (a mean, a share) compares fairly.
-
-    Attributes:
-        text: `mean`, `worst` or `quantile:SHARE`.
-        share: of the cases that do at least as well as the value; 1 for the worst, None for the mean.
+    Raises:
+        ScenarioError: it is neither `mean` nor `worst` nor `quantile:SHARE`.
     """
+    if robust in (MEAN, WORST):
+        return None if robust == MEAN else 1.0
+    try:
+        share = float(robust.removeprefix(QUANTILE)) if robust.startswith(QUANTILE) else 0.0
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise ScenarioError(
+            f"--robust {robust}: expected mean, worst or quantile:SHARE with a share above 0 and at most 1"
+        )
+    return share
 
-    text: str
-    share: float | None
 
-    @classmethod
-    def of(cls, text: str) -> Robust:
-        """As written on the command line.
+def summed_up(values: Sequence[float], direction: Literal["minimize", "maximize"], robust: str) -> float:
+    """The values of an objective in all cases as one.
 
-        Raises:
-            ScenarioError: it is none of the three.
-        """
-        if text in (MEAN, WORST):
-            return cls(text, None if text == MEAN else 1.0)
-        try:
-            share = float(text.removeprefix(QUANTILE)) if text.startswith(QUANTILE) else 0.0
-        except ValueError:
-            share = 0.0
-        if not 0 < share <= 1:
-            raise ScenarioError(
-                f"--robust {text}: expected mean, worst or quantile:SHARE with a share above 0 and at most 1"
-            )
-        return cls(text, share)
+    They are compared as they are. Where one case is far smaller than the others, its number of completed
+    jobs, say, is the worst whatever the configuration; a metric that does not grow with the case (a mean, a
+    share) compares fairly.
 
-    def value(self, values: Sequence[float], direction: Literal["minimize", "maximize"]) -> float:
-        """Of one replication: the values of its cases as one."""
-        if self.share is None:
-            return sum(values) / len(values)
-        best_first = sorted(values, reverse=direction == "maximize")
-        # Rounding of the product must not make it the next case.
-        return best_first[ceil(self.share * len(values) - 1e-9) - 1]
+    Args:
+        robust: `mean`, `worst` or `quantile:SHARE`.
+    """
+    share = share_of(robust)
+    if share is None:
+        return sum(values) / len(values)
+    best_first = sorted(values, reverse=direction == "maximize")
+    # Rounding of the product must not make it the next case.
+    return best_first[ceil(share * len(values) - 1e-9) - 1]
 
 
 def other_scenario(text: str, assignments: Mapping[str, Any]) -> Scenario:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gridtune.model.metrics.registry import METRICS
 from gridtune.optimize.records.evaluations import Constraint, Objective
-from gridtune.optimize.search_space.cases import MEAN, Case, Robust, cases_of, check_paths
+from gridtune.optimize.search_space.cases import MEAN, Case, cases_of, check_paths, share_of
 from gridtune.optimize.search_space.constraints import constraints_of
 from gridtune.optimize.search_space.objectives import check_measured, objectives_of
 from gridtune.optimize.search_space.space import Space
@@ -33,7 +33,7 @@ class Problem:
     space: Space
     objectives: tuple[Objective, ...]
     cases: tuple[Case, ...]
-    robust: Robust
+    robust: str
     constraints: tuple[Constraint, ...]
     notes: tuple[str, ...]
 
@@ -60,7 +60,7 @@ def problem_of(
     cases = cases_of([scenario, *others], seeds, seed)
     if robust is not None and len(cases) == 1:
         raise ScenarioError(f"--robust {robust}: there is one case only; --scenario or --seeds adds others")
-    summing = Robust.of(robust or MEAN)
+    share_of(robust or MEAN)
     wanted, required = objectives or spec.objectives, require or spec.require
     constrained = [one.metric for one in constraints_of(required)]
     check_measured([*wanted, *constrained], space, cases)
@@ -68,7 +68,7 @@ def problem_of(
         space,
         objectives_of(wanted),
         cases if others or seeds else (),
-        summing,
+        robust or MEAN,
         constraints_of(required),  # again: the units of some metrics are known only now
         tuple(f"{note}; such configurations will fail" for note in notes),
     )

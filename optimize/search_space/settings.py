@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from gridtune.optimize.records.evaluations import Constraint, Objective
 from gridtune.optimize.search_space.baseline import Baseline
-from gridtune.optimize.search_space.cases import MEAN, Case, Robust, Stored
+from gridtune.optimize.search_space.cases import MEAN, Case, Stored
 from gridtune.optimize.search_space.space import Configuration, Space
 
 IDLE_KEYS = {"title", "source", "description", "search"}  # of a document: do not change what a run gives
@@ -44,7 +44,7 @@ class Settings:
     seed: int
     replications: int
     cases: tuple[Case, ...] = ()
-    robust: Robust = Robust(MEAN, None)
+    robust: str = MEAN
     constraints: tuple[Constraint, ...] = ()
     baseline: Baseline | None = None
     starts: tuple[Configuration, ...] = ()
@@ -76,11 +76,10 @@ class Settings:
         mine, theirs = _parts(settings), _parts(stored)
         changed = [name for name in mine if mine[name] != theirs[name]]
         found = [f"{' and '.join(changed)} changed"] if changed else []
-        new, old = ({**one, "robust": one["robust"]["text"]} for one in (settings, stored))
         return found + [
-            f"{name} was {old[name]}, not {new[name]}"
+            f"{name} was {stored[name]}, not {settings[name]}"
             for name in ("robust", "sampler", "batch", "seed", "replications")
-            if new[name] != old[name]
+            if settings[name] != stored[name]
         ]
 
 
