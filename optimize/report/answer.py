@@ -245,7 +245,8 @@ def caveats(front: Front) -> list[str]:
         count = len(infeasible(front, guards)) if guards else 0
         if count:
             does = one if count == 1 else many
-            told.append(f"Excluded: {count} that {does} than the baseline (search {option} admits)")
+            them = "it" if count == 1 else "them"
+            told.append(f"Excluded: {count} that {does} than the baseline ({option} admits {them})")
     return [*told, *front.archive.remarks]
 
 
