@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gridtune.optimize.front.front import Front
 from gridtune.optimize.front.hypervolume import hypervolume
 from gridtune.optimize.records.difference import INTERVAL, ROUNDING
-from gridtune.optimize.records.evaluations import Objective
-from gridtune.optimize.replication.compare import signs
+from gridtune.optimize.records.evaluations import Objective, replications
+from gridtune.optimize.replication.compare import Array, observed
 from gridtune.optimize.replication.paired import difference
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
 
 RESAMPLES = 400  # of replications, behind the interval of a difference of hypervolumes
 
@@ -121,9 +118,8 @@ def compared_fronts(a: Front, b: Front, *, common: bool) -> list[Row]:
 
 def _values(front: Front) -> Array:
     """Values to be minimised: members x objectives x replications that all members have."""
-    count = min(len(e.values) for member in front.on_front for e in member.estimates.values())
-    rows = [[member.estimates[o.name].values[:count] for o in front.objectives] for member in front.on_front]
-    return np.asarray(np.array(rows, dtype=float) * signs(front.objectives)[:, None])
+    estimates = [member.estimates for member in front.on_front]
+    return observed(estimates, front.objectives)[:, :, : min(map(replications, estimates))]
 
 
 def _half(runs: Sequence[Array], front: Front, common: bool) -> float | None:

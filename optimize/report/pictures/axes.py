@@ -18,7 +18,7 @@ from gridtune.optimize.front.front import Front
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.report.frame import BASELINE, DOMINATED, FAILED, INFEASIBLE, ON_FRONT, frame
-from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label
+from gridtune.optimize.report.numbers import NO_BREAK, metric_label, path_label, setting
 from gridtune.scenarios.plots.style import BLUE, DARK, GREY, ORANGE
 from gridtune.scenarios.results.amounts import counted, human, scale_of
 
@@ -121,10 +121,7 @@ def parameter_axis(table: pd.DataFrame, path: str, paths: Sequence[str]) -> Axis
 
     name, column = path_label(path, paths, LINE), table[path]
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-        texts = column.astype(object).map(
-            lambda value: str(value).lower() if value in (True, False) else value
-        )
-        known = pd.Categorical(texts)
+        known = pd.Categorical(column.astype(object).map(setting, na_action="ignore"))
         at = np.where(known.codes < 0, np.nan, known.codes.astype(float))
         return Axis(name, at, tuple(map(str, known.categories)))
     at = column.to_numpy(dtype=float, na_value=np.nan)
