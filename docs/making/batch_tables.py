@@ -13,26 +13,28 @@ def calibrated_table(rows: dict[str, Any]) -> str:
     made = {name: row for name, row in rows.items() if "made_by" in row}
     rows = {name: row for name, row in rows.items() if name not in made}
     lines = [
-        "| log | | mean waiting | over the log's | error of starts | loss |",
+        "| log | | mean wait | divided by the log's | error of start times | loss |",
         "|---|---|---:|---:|---:|---:|",
     ]
     for name, row in rows.items():
         logged = next(tested["mean"] for tested in row["tested"] if tested["what"] == "log")
-        title = f"{name}, {row['jobs']:,} jobs, waiting {logged:,.0f} s"
+        title = f"{name}, {row['jobs']:,} jobs, mean wait {logged:,.0f} s"
         for tested in row["tested"]:
             if tested["what"] != "log":
                 what = "`easy` on all nodes" if tested["what"].startswith("easy") else tested["what"]
                 lines.append(_waits(title, what, tested))
                 title = ""
-        lines.append(_waits("", "calibrated, on the weeks fitted to", row["fitted"]))
+        lines.append(_waits("", "calibrated, on the first two thirds", row["fitted"]))
     lines.append("")
     for name, row in rows.items():
         ratios = row["ratios"]
         each = ""
         if len(ratios) > 1:
             mean = float(np.exp(np.mean(np.log(ratios))))
-            each = f" Each log: {min(ratios):.2f} to {max(ratios):.2f} of its mean waiting, "
-            each += f"geometric mean {mean:.3f}."
+            each = (
+                f" In single logs, the mean wait is {min(ratios):.2f} to {max(ratios):.2f} times the logged "
+            )
+            each += f"one (geometric mean {mean:.3f})."
         effort = f"{row['replays']} replays, {row['seconds']:.0f} s of CPU time"
         lines.append(f"- {name} ({effort}): {_listed(row['values'])}.{each}")
     return "\n".join([*lines, *_known_settings(made)])
@@ -56,8 +58,9 @@ def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
     if rows:
         pairs = [(_listed(row["made_by"]), _listed(row["values"])) for row in rows.values()]
         exact = [made for made, found in pairs if made == found]
-        count = f"Of {len(rows)} logs made by known parameters, {len(exact)} are explained exactly"
-        yield f"\n{count}: {' / '.join(exact)}."
+        count = f"From {len(rows)} logs simulated with known settings"
+        yield f"\n{count}, `calibrate` finds those of {len(exact)}:\n"
+        yield from (f"- {settings}" for settings in exact)
 
 
 def _listed(settings: dict[str, Any]) -> str:
@@ -71,7 +74,8 @@ def _plain(value: Any) -> str:
         return ", ".join(str(part) if name == "kind" else f"{name} {part}" for name, part in value.items())
     if isinstance(value, list):
         return " and ".join(
-            f"{times['longest'] / 3600:g} h in {sum(end - begin for begin, end in times['hours']):g} h a week"
+            f"at most {times['longest'] / 3600:g} h long in "
+            f"{sum(end - begin for begin, end in times['hours']):g} hours of the week"
             for times in value
         )
     return f"{value:g}" if isinstance(value, float) else str(value)
