@@ -132,9 +132,7 @@ def advised(found, most=2):
                 best.values,
                 tuple(changed[:most]),
                 tuple(one.path for one in changed[most:]),
-                {name: one.difference for name, one in known.items()},
-                {name: one.start for name, one in known.items()},
-                {name: one.to for name, one in known.items()},
+                known,
                 (Harm("waiting_mean.optional", "s", 50.0, 190.0, 100.0, 180.0),) if not made else (),
                 20,
             )

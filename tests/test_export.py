@@ -88,7 +88,9 @@ def test_a_recommendation_is_exported_sparse_and_in_full_on_request(kept):
     assert "client.dispatch.window  1 -> 3" in told
     assert "sed.count" in told
     assert "50 s -> 3.17 min" in told
-    assert relative(12.0, sparse.baseline["completed"], COMPLETED) in told, "what the change does alone"
+    assert relative(12.0, sparse.objectives["completed"].start, COMPLETED) in told, (
+        "what the change does alone"
+    )
 
 
 def load_text(text):

@@ -161,7 +161,7 @@ def test_a_recommendation_differs_from_the_baseline_by_what_its_confirmation_say
     (first,) = [row for row in rows(found) if row.name == "A"]
     standing = next(row for row in rows(found) if row.is_baseline)
     for objective in found.objectives:
-        gap = first.advice.objectives[objective.name].mean
+        gap = first.advice.objectives[objective.name].difference.mean
         assert first.mean(objective) - standing.mean(objective) == pytest.approx(gap)
 
 

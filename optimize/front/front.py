@@ -278,7 +278,7 @@ def _anchored(
     baseline = archive.standing
     if baseline is not None and baseline.number in means:
         if confirmed:
-            level = turned * [confirmed[0].baseline[one.name] for one in objectives]
+            level = turned * [confirmed[0].objectives[one.name].start for one in objectives]
         elif posterior is not None:
             level = turned * [_mean(_all_values(baseline, one.name)) for one in objectives]
         else:
@@ -289,7 +289,7 @@ def _anchored(
     runs = [[min(e.objectives[o.name].values) for e in archive.evaluations] for o in objectives]
     least = np.where(np.min(runs, axis=1) < 0, -np.inf, 0.0)
     means = {number: turned * np.maximum(turned * row, least) for number, row in means.items()}
-    return means | {one.number: turned * [one.means[o.name] for o in objectives] for one in confirmed}
+    return means | {one.number: turned * [one.objectives[o.name].to for o in objectives] for one in confirmed}
 
 
 def _searched(

@@ -18,13 +18,13 @@ from math import ceil
 import numpy as np
 
 from gridtune.model.streams import AS_LOGGED
-from gridtune.optimize.front.changes import Change
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.ordering import Ordering
 from gridtune.optimize.recommend.runs import Block, Sample
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
 from gridtune.optimize.recommend.titles import title_of
+from gridtune.optimize.records.change import Change
 from gridtune.optimize.records.difference import ROUNDING
 from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
@@ -154,17 +154,14 @@ class Recommender:
             for one in front.on_front
         }
         gains |= {
-            one.number: turned * [one.objectives[o.name].mean for o in self._objectives] for one in every
+            one.number: turned * [one.objectives[o.name].difference.mean for o in self._objectives]
+            for one in every
         }
         most = np.min(list(gains.values()), axis=0)
         first = gains[made.number] <= most + ROUNDING * abs(most)
-        known = [
-            Change(one, made.baseline[one.name], made.means[one.name], made.objectives[one.name])
-            for one in self._objectives
-        ]
         return title_of(
             candidate.chosen,
-            [one.metric for one in known if self._gained(one)],
+            [one.metric for one in made.objectives.values() if self._gained(one)],
             [one for one, mine in zip(self._objectives, first, strict=True) if mine],
             self._objectives,
             compromise=candidate.compromise,
@@ -318,9 +315,7 @@ class Recommender:
                 for path, value in origin.values.items()
                 if value != before.get(path) and path not in kept
             ),
-            objectives={one.name: sample.change(one, start).difference for one in self._objectives},
-            baseline={name: start.evaluation.objectives[name].mean for name in names},
-            means={name: sample.evaluation.objectives[name].mean for name in names},
+            objectives={one.name: sample.change(one, start) for one in self._objectives},
             harms=harms(start.metrics, sample.metrics, self._evaluator.table.units, names),
             replications=sample.evaluation.replications,
         )

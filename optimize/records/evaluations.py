@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
+from gridtune.optimize.records.objective import Objective
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import Value
 from gridtune.scenarios.execution.replicate import Summary as Estimate
@@ -16,23 +16,6 @@ EXCESS_LOSS = "excess_loss"  # what is lost beyond the baseline's, see `optimize
 EXCESS_WAIT = "excess_wait"  # waits beyond the baseline's, see `optimize.replication.starvation`
 GUARDS = (EXCESS_LOSS, EXCESS_WAIT)  # metrics that compare with the baseline, in all and by class
 LEAST = 1e-12  # excess of a value that equals a bound which it must not reach
-
-
-@dataclass(frozen=True)
-class Objective:
-    """What is traded off.
-
-    Attributes:
-        name: of the metric.
-        direction: which way is better.
-        unit: of the metric.
-        resolution: least difference that means anything, in the unit; 0 if any does.
-    """
-
-    name: str
-    direction: Literal["minimize", "maximize"]
-    unit: str = ""
-    resolution: float = 0.0
 
 
 def of_class(metric: str) -> str:

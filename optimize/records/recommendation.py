@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gridtune.optimize.records.difference import Difference
+from gridtune.optimize.records.change import Change
 from gridtune.optimize.records.values import Value
 
 
@@ -63,9 +63,8 @@ class Recommendation:
         values: the recommended configuration, by path.
         changes: to the baseline, the most effective first.
         without_effect: paths of changes of the origin that have no measurable effect and are left out.
-        objectives: what each objective changes by against the baseline, by name, paired over the seeds of the
+        objectives: what happens to each objective from the baseline on, by name, paired over the seeds of the
             confirmation.
-        baseline, means: mean of each objective, by name, for the baseline and the recommendation.
         harms: what gets worse beside the objectives; in a replay of whole logs the objectives, too.
         replications: runs of each of both on seeds that neither search nor elimination has used; 0 if there
             are none, then `objectives` holds what the validation seeds or the search say.
@@ -78,9 +77,7 @@ class Recommendation:
     values: dict[str, Value]
     changes: tuple[ParameterChange, ...]
     without_effect: tuple[str, ...]
-    objectives: dict[str, Difference]
-    baseline: dict[str, float]
-    means: dict[str, float]
+    objectives: dict[str, Change]
     harms: tuple[Harm, ...] = ()
     replications: int = 0
 

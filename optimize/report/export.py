@@ -39,7 +39,7 @@ def to_dict(front: Front, some: Sequence[Row] | None = None) -> dict[str, Any]:
                 **one.as_json(),
                 "name": one.letter,
                 "reason": one.title,
-                "difference": {name: gap.as_json() for name, gap in one.objectives.items()},
+                "difference": {name: gap.difference.as_json() for name, gap in one.objectives.items()},
             }
             for one in front.archive.recommendations
         ],

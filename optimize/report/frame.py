@@ -122,7 +122,7 @@ class Row:
     def differences(self) -> dict[str, Difference]:
         """What each objective changes by against the baseline, by name; empty if unknown."""
         if self.advice is not None:
-            return dict(self.advice.objectives)
+            return {name: one.difference for name, one in self.advice.objectives.items()}
         if self.evaluation is None:
             return {}
         return {one.metric.name: one.difference for one in gains(self.front, self.evaluation)}
@@ -134,7 +134,8 @@ class Row:
         """
         standing = self.front.archive.standing
         if self.advice is not None and standing is not None:
-            return self.front.value(standing.number, objective) + self.advice.objectives[objective.name].mean
+            gap = self.advice.objectives[objective.name].difference
+            return self.front.value(standing.number, objective) + gap.mean
         if self.number in self.front.means:
             return self.front.value(self.number, objective)
         found = self.plain(objective.name)
