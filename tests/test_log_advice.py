@@ -94,3 +94,18 @@ def test_waits_of_classes_are_judged_by_their_means_not_by_each_runs_worst():
     classes = [f"{EXCESS_WAIT}.short", f"{EXCESS_WAIT}.long"]
     assert guard.parts([EXCESS_WAIT, *classes, "other"]) == classes
     assert guard.parts([EXCESS_WAIT]) == [EXCESS_WAIT]
+
+
+def test_a_class_that_only_some_runs_have_is_guarded_too(log):
+    def work(task):
+        found = simulated(3 * 86400.0)(task)
+        rare = {"waited_p95.size-huge": Metric(0.0 if task.replication else 3600.0, "s")}
+        if task.values.get("site.cluster.policy") == "easy" and not task.replication:
+            rare = {"waited_p95.size-huge": Metric(9 * 3600.0, "s")}
+        return found | (rare if task.replication < 2 else {})
+
+    made = found(log, work)
+    by_policy = {one.values.get("site.cluster.policy", "fcfs"): one for one in made.evaluations}
+    (case,) = by_policy["easy"].cases.values()
+    assert case[f"{EXCESS_WAIT}.huge"].values == (6.5 * 3600, -3600.0, 0.0, 0.0)
+    assert made.recommendations == ()

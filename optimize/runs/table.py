@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gridtune.model.metrics.registry import Metric
 from gridtune.model.streams import HELD_OUT
-from gridtune.optimize.records.evaluations import Evaluation, Failed
+from gridtune.optimize.records.evaluations import EXCESS_WAIT, Evaluation, Failed
 from gridtune.optimize.replication.evaluate import evaluated
 from gridtune.optimize.replication.loss import NO_MORE_LOSS, excess_losses
 from gridtune.optimize.replication.starvation import NO_STARVATION, excess_waits
@@ -122,11 +122,19 @@ class RunTable:
         return count
 
     def runs(self, configuration: Configuration, replications: Sequence[int]) -> list[list[Metrics]]:
-        """What a configuration gave, by case, then by replication, with what it loses beyond the baseline."""
+        """What a configuration gave, by case, then by replication, with what it loses beyond the baseline.
+
+        A class without jobs in some runs waits no longer there: its mean is above 0 if that of the others is.
+        """
         each, places = len(replications), self.places(configuration, replications)
-        return [
+        found = [
             [self._compared(place) for place in places[at : at + each]] for at in range(0, len(places), each)
         ]
+        for case in found if self._waits else ():
+            classes = {name for run in case for name in run if name.startswith(f"{EXCESS_WAIT}.")}
+            for run in case:
+                run.update((name, Metric(0.0, "s")) for name in classes - run.keys())
+        return found
 
     def entry(self, number: int, configuration: Configuration, searched: int, validated: int = 0) -> Entry:
         """The evaluation of a configuration by its first replications of the search and of validation."""
