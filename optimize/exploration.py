@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gridtune import limits
 from gridtune.optimize.budget import Meter
 from gridtune.optimize.convergence import Convergence
 from gridtune.optimize.records.evaluations import Evaluation
@@ -31,9 +32,10 @@ class Exploration:
     def explore(self) -> None:
         """Spend the budget, or as much of it as there are configurations to evaluate."""
         evaluator, size, budget = self.evaluator, self.settings.space.size(), self.meter.budget
-        limited = budget.counted or budget.runs is not None
-        expected = budget.expected(self.settings.replications, len(self.settings.run_in)) if limited else 0
-        evaluator.progress.start("configurations", expected, seconds=budget.seconds)
+        total = len(evaluator.known) + self._room()
+        evaluator.progress.start(
+            "configurations", total if total < limits.BUDGET else 0, seconds=budget.seconds
+        )
         starts = self._starts()
         stale = 0
         while self._room():

@@ -1,6 +1,7 @@
 """Progress is said in plain lines off a terminal, and in a live one on one."""
 
 import io
+import re
 from itertools import count
 
 import pytest
@@ -136,6 +137,12 @@ def test_a_search_tells_how_it_goes():
     lines = stream.getvalue().splitlines()
     assert "sed.count = -3 is refused" in lines[0]
     assert lines[1] == "configurations: 0/30"
+    stream = io.StringIO()
+    heard = Heartbeat(stream, period=0)
+    search(load("diet/day-regular"), runs=60, vary=VARY, work=toy, sampler="random", progress=heard)
+    told = [line.partition(",")[0] for line in stream.getvalue().splitlines()]
+    last = [line for line in told if line.startswith("configurations: ")][-1]
+    assert re.fullmatch(r"configurations: ([0-9]+)/\1", last), "no more and no less than the runs allow"
     assert any("30/30" in line for line in lines)
     assert any(line.startswith("validation runs: ") for line in lines)
 
