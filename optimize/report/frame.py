@@ -6,7 +6,7 @@ tables of text and LaTeX show it, too; CSV, the Python API and pictures have all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
@@ -33,6 +33,7 @@ from gridtune.scenarios.results.frames import columns_of_values
 
 BASELINE, ON_FRONT, DOMINATED, INFEASIBLE, FAILED = "baseline", "front", "dominated", "infeasible", "failed"
 TITLE = 16  # letters in a line of a title
+Estimates = Mapping[str, Estimate] | None
 STATES = (BASELINE, ON_FRONT, DOMINATED, INFEASIBLE, FAILED)
 
 
@@ -103,20 +104,10 @@ class Row:
         """Its parameters by path; of the baseline what the scenario has."""
         return {**self.front.archive.present, **self.entry.values} if self.is_baseline else self.entry.values
 
-    def plain(self, metric: str, source: str = "", case: str = "") -> Estimate | None:
-        """The plain mean of a metric; None if unknown.
-
-        Args:
-            metric: an objective, or of a case also what is constrained.
-            source: attribute of an evaluation that has it; validation runs, else those of the search if
-                left out.
-            case: of several, where the attribute has them apart.
-        """
-        if not source:
-            source = "validated" if getattr(self.entry, "validated", None) else "objectives"
-        found: Any = getattr(self.entry, source, None) or {}
-        known: Estimate | None = (found.get(case, {}) if case else found).get(metric)
-        return known
+    def plain(self, objective: Objective) -> Estimate | None:
+        """The plain mean of an objective in validation runs, else in those of the search; None if unknown."""
+        one = self.evaluation
+        return (one.validated or one.objectives).get(objective.name) if one else None
 
     @cached_property
     def differences(self) -> dict[str, Difference]:
@@ -138,7 +129,7 @@ class Row:
             return self.front.value(standing.number, objective) + gap.mean
         if self.number in self.front.means:
             return self.front.value(self.number, objective)
-        found = self.plain(objective.name)
+        found = self.plain(objective)
         return nan if found is None else found.mean
 
     def baseline(self, objective: Objective) -> float:
@@ -217,13 +208,12 @@ def _part(name: str, find: Callable[[Row], Any], part: str) -> Column:
     return Column(name, lambda row: getattr(find(row), part, None))
 
 
-def _plain(metric: str, suffix: str, source: str, case: str = "") -> list[Column]:
+def _plain(metric: str, suffix: str, known: Callable[[Evaluation], Estimates], at: str = "") -> list[Column]:
     """The plain mean of a metric, and its standard error."""
 
     def find(row: Row) -> Estimate | None:
-        return row.plain(metric, source, case)
+        return (known(row.evaluation) or {}).get(metric) if row.evaluation else None
 
-    at = f"@{case}" if case else ""
     return [
         _part(f"{metric}{suffix}{at}", find, "mean"),
         _part(f"{metric}{suffix}_se{at}", find, "standard_error"),
@@ -239,7 +229,7 @@ def _of_objective(one: Objective) -> list[Column]:
     def text(row: Row) -> str:
         if row.evaluation is None:
             return "-"
-        found, estimate = gap(row), row.plain(one.name)
+        found, estimate = gap(row), row.plain(one)
         half = found.half if found else None
         if found is None and estimate and not row.front.archive.standing:
             half = estimate.standard_error
@@ -250,8 +240,8 @@ def _of_objective(one: Objective) -> list[Column]:
         _part(f"{one.name}_difference", gap, "mean"),
         _part(f"{one.name}_difference_low", gap, "low"),
         _part(f"{one.name}_difference_high", gap, "high"),
-        *_plain(one.name, "_search", "objectives"),
-        *_plain(one.name, "_validated", "validated"),
+        *_plain(one.name, "_search", lambda known: known.objectives),
+        *_plain(one.name, "_validated", lambda known: known.validated),
     ]
 
 
@@ -278,21 +268,21 @@ def _of_constraint(one: Constraint, several: bool) -> list[Column]:
     return [*made, _part(f"{one}_scenario", lambda row: row.tightest(one), "case")] if several else made
 
 
+def _of_case(metric: str, case: str) -> list[Column]:
+    """The plain means of a metric in one of several scenarios."""
+    return [
+        *_plain(metric, "_search", lambda one: one.cases.get(case), f"@{case}"),
+        *_plain(metric, "_validated", lambda one: (one.validated_cases or {}).get(case), f"@{case}"),
+    ]
+
+
 def columns(front: Front) -> list[Column]:
     """The columns of a front's frame, apart from its parameters and further metrics."""
     archive = front.archive
     own = [column for one in front.objectives for column in _of_objective(one)]
     bound = [column for one in archive.constraints for column in _of_constraint(one, len(archive.cases) > 1)]
     measured = dict.fromkeys(one.name for one in (*front.objectives, *map(as_objective, archive.constraints)))
-    apart = [
-        column
-        for case in archive.cases
-        for name in measured
-        for column in (
-            *_plain(name, "_search", "cases", case),
-            *_plain(name, "_validated", "validated_cases", case),
-        )
-    ]
+    apart = [column for case in archive.cases for name in measured for column in _of_case(name, case)]
     return [*HEAD, *own, *bound, *TAIL, *apart]
 
 
