@@ -20,12 +20,12 @@ from gridtune.optimize.explanation.validation_runs import ValidationRuns
 from gridtune.optimize.front.changes import Change, changes, other_changes
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.front.hypervolume import comparable
-from gridtune.optimize.recommend.runs import Sample
 from gridtune.optimize.records.evaluations import Constraint, Evaluation, Value
 from gridtune.optimize.records.recommendation import Recommendation
 from gridtune.optimize.records.values import key
 from gridtune.optimize.replication.compare import costs
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.runs.blocks import Sample
 from gridtune.optimize.search_space.constraints import Bounded, tightest
 from gridtune.optimize.search_space.settings import Settings
 from gridtune.scenarios.document.path_meaning import Meaning, meaning

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gridtune.optimize.recommend.runs import Block, Sample
 from gridtune.optimize.replication.listener import Progress
+from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import RunTable
 from gridtune.optimize.search_space.settings import Settings

@@ -21,7 +21,6 @@ from gridtune.model.streams import AS_LOGGED
 from gridtune.optimize.front.front import Front, Member
 from gridtune.optimize.recommend.harm import harms, harms_of_replay, worst_of
 from gridtune.optimize.recommend.ordering import Ordering
-from gridtune.optimize.recommend.runs import Block, Sample
 from gridtune.optimize.recommend.subsets import Unit, combined, rounded, units_of
 from gridtune.optimize.recommend.titles import title_of
 from gridtune.optimize.records.change import Change
@@ -30,6 +29,7 @@ from gridtune.optimize.records.evaluations import Objective
 from gridtune.optimize.records.recommendation import Harm, ParameterChange, Recommendation
 from gridtune.optimize.replication.compare import shares, signs
 from gridtune.optimize.replication.loss import failing
+from gridtune.optimize.runs.blocks import Block, Sample
 from gridtune.optimize.runs.evaluator import Evaluator
 from gridtune.optimize.runs.table import FIRST_VALIDATION
 from gridtune.optimize.search_space.space import Configuration, key

@@ -1,4 +1,4 @@
-"""Paired runs of the baseline and of configurations that may be recommended."""
+"""Runs of configurations under one set of replications, beside those of the search."""
 
 from __future__ import annotations
 
