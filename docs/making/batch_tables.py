@@ -58,7 +58,8 @@ def _known_settings(rows: dict[str, Any]) -> Iterator[str]:
     if rows:
         pairs = [(_listed(row["made_by"]), _listed(row["values"])) for row in rows.values()]
         exact = [made for made, found in pairs if made == found]
-        yield f"\nFrom {len(rows)} logs simulated with known settings, `calibrate` finds those of {len(exact)}."
+        count = f"From {len(rows)} logs simulated with known settings"
+        yield f"\n{count}, `calibrate` finds those of {len(exact)}."
 
 
 def _listed(settings: dict[str, Any]) -> str:

@@ -169,7 +169,7 @@ def _gaps(made: Values, lagging: Values) -> list[Claim]:
             "OAR's scheduling rounds make gaps in the schedule",
             "section 4.5, figure 5",
             Finding("share of cycles full, with rounds", mean(lagging["full"]), 0.80, 0.96),
-            Finding("less that without", difference(lagging["full"], made["full"]), high=0, strict=True),
+            Finding("minus that without", difference(lagging["full"], made["full"]), high=0, strict=True),
         ),
         hypothesis(
             "G7b",
@@ -241,7 +241,7 @@ def controllers(bench: Workbench) -> list[Claim]:
                 f"the rule '{name}' uses the cluster less than a PI controller",
                 "section 2.2",
                 Finding(
-                    "utilisation, less that of PI",
+                    "utilisation, minus that of PI",
                     difference(made[name]["utilisation"], pi["utilisation"]),
                     high=0,
                     strict=True,

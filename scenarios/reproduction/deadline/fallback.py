@@ -54,12 +54,12 @@ class Curves:
         )
 
     def growth(self, few: int, many: int) -> Finding:
-        """The gain with many tasks, less that with few."""
+        """The gain with many tasks, minus that with few."""
         more, less = (
             [b - a for a, b in zip(self.first[count], self.second[count], strict=True)]
             for count in (many, few)
         )
-        return Finding(f"gain at N = {many}, less that at {few}", difference(more, less), low=0, strict=True)
+        return Finding(f"gain at N = {many}, minus that at {few}", difference(more, less), low=0, strict=True)
 
 
 def scaled(bench: Workbench, count: int) -> int:

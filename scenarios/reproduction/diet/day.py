@@ -55,7 +55,7 @@ def regular(bench: Workbench) -> list[Claim]:
             source,
             Finding("unfairness", made.median("unfairness"), high=0.15),
             Finding(
-                "unfairness, less legacy's with 190",
+                "unfairness, minus legacy's with 190",
                 difference(made.ethic["unfairness"], ideal["unfairness"]),
                 high=0,
                 strict=True,
@@ -68,7 +68,7 @@ def regular(bench: Workbench) -> list[Claim]:
             source,
             *(
                 Finding(
-                    f"unfairness with {n}, less that with {before}",
+                    f"unfairness with {n}, minus that with {before}",
                     difference(made.legacy[n]["unfairness"], made.legacy[before]["unfairness"]),
                     low=0,
                     strict=True,
@@ -83,7 +83,7 @@ def regular(bench: Workbench) -> list[Claim]:
             source,
             *(
                 Finding(
-                    f"completed with {n}, less that with {before}",
+                    f"completed with {n}, minus that with {before}",
                     difference(made.legacy[n]["completed"], made.legacy[before]["completed"]),
                     high=0,
                 )

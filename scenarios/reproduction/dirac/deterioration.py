@@ -32,7 +32,7 @@ def deterioration(bench: Workbench) -> list[Claim]:
     def slower(context: dict[str, Values], names: list[str]) -> list[Finding]:
         return [
             Finding(
-                f"response of push less that of {name}, s",
+                f"response of push minus that of {name}, s",
                 difference(context[PUSH]["meta_response_mean"], context[name]["meta_response_mean"]),
                 low=0,
                 strict=True,
@@ -64,7 +64,7 @@ def deterioration(bench: Workbench) -> list[Claim]:
             "with all faults, fewer tasks fail under pull and pilots than under push",
             *(
                 Finding(
-                    f"share of failed tasks under push less that under {name}",
+                    f"share of failed tasks under push minus that under {name}",
                     difference(broken[PUSH]["failed_fraction"], broken[name]["failed_fraction"]),
                     low=0,
                     strict=True,

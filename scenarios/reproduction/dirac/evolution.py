@@ -68,7 +68,7 @@ def evolution(bench: Workbench) -> list[Claim]:
             "while all nodes are busy, the number of waiting tasks is constant under pull, not under push",
             "figure 7",
             Finding(
-                "standard deviation over time, less that under push, of runs with such phases",
+                "standard deviation over time, minus that under push, of runs with such phases",
                 difference(*_both(pull["spread"], push["spread"])),
                 high=0,
                 strict=True,

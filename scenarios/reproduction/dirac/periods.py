@@ -53,13 +53,13 @@ def periods(bench: Workbench) -> list[Claim]:
     def crosses(name: str, before: float, after: float) -> list[Finding]:
         return [
             Finding(
-                f"wait at {before:g} s, push less pull",
+                f"wait with a period of {before:g} s, push minus pull",
                 difference(waits[name, before], static[name]),
                 high=0,
                 strict=True,
             ),
             Finding(
-                f"wait at {after:g} s, push less pull",
+                f"wait with a period of {after:g} s, push minus pull",
                 difference(waits[name, after], static[name]),
                 low=0,
                 strict=True,
@@ -75,7 +75,7 @@ def periods(bench: Workbench) -> list[Claim]:
             "figure 8a",
             *(
                 Finding(
-                    f"wait at {period:g} s, less that at {before:g} s (dedicated)",
+                    f"wait at {period:g} s, minus that at {before:g} s (dedicated)",
                     difference(waits[DEDICATED, period], waits[DEDICATED, before]),
                     low=0,
                     strict=True,
@@ -90,7 +90,7 @@ def periods(bench: Workbench) -> list[Claim]:
             "figure 8a, section 8",
             *(
                 Finding(
-                    f"wait at {PERIODS[-2]:g} s, less that at {PERIODS[-3]:g} s ({short(name)})",
+                    f"wait at {PERIODS[-2]:g} s, minus that at {PERIODS[-3]:g} s ({short(name)})",
                     difference(waits[name, PERIODS[-2]], waits[name, PERIODS[-3]]),
                     low=0,
                     strict=True,
@@ -116,11 +116,12 @@ def periods(bench: Workbench) -> list[Claim]:
             *shared,
             reason=f"tested at half and twice 60 s: {_found(shared)}. The load is 138 % while "
             "meta-tasks arrive. So local users' tasks queue, and agents do not ask while more than 5 "
-            "tasks wait. Below 60 s, section 8 of the paper prefers pull, its conclusion push",
+            "tasks wait. The paper contradicts itself: below 60 s, its section 8 prefers pull, its "
+            "conclusion push",
         ),
     ]
 
 
 def _found(findings: list[Finding]) -> str:
     """What was measured, in words."""
-    return "; ".join(f"{finding.what}: {finding.estimate.value:.0f} s" for finding in findings)
+    return ", ".join(f"{finding.what} {finding.estimate.value:.0f} s" for finding in findings)

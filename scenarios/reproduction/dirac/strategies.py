@@ -59,7 +59,7 @@ def _least(made: Made, context: str, metric: str, name: str, others: list[str]) 
     mine = made[context][name][metric]
     return [
         Finding(
-            f"{name} less {other} ({short(context)})",
+            f"{name} minus {other} ({short(context)})",
             difference(mine, made[context][other][metric]),
             high=0,
             strict=True,
@@ -110,7 +110,7 @@ def _times(made: Made) -> list[Claim]:
             source,
             *makespans,
             reason=f"push ends {makespans[-1].estimate.value:.0f} s after filling pilots. These keep "
-            "their nodes while local users overload the sites. P7a needs this overload",
+            "their nodes while local users overload the sites. Claim P7a needs this overload",
         ),
         hypothesis(
             "P6a",
@@ -119,7 +119,7 @@ def _times(made: Made) -> list[Claim]:
             source,
             *(
                 Finding(
-                    f"{other} less {pull} (dedicated)",
+                    f"{other} minus {pull} (dedicated)",
                     difference(
                         made[DEDICATED][other]["local_wait_mean"], made[DEDICATED][pull]["local_wait_mean"]
                     ),
@@ -163,7 +163,7 @@ def _times(made: Made) -> list[Claim]:
             reason="it is shorter by "
             + " and ".join(f"{100 * one.estimate.value:.1f} %" for one in saved)
             + " on dedicated and shared sites. On dedicated sites, waits are a few per cent "
-            "of the response time; on shared sites, both wait for local users",
+            "of the response time; on shared sites, tasks wait for local users either way",
         ),
     ]
 
@@ -175,7 +175,7 @@ def _queries(made: Made) -> list[Claim]:
     static, dynamic = made[DEDICATED][pull], made[DEDICATED][once]
     uneven = [
         Finding(
-            f"unevenness, {pilot} less pull ({short(context)})",
+            f"unevenness, {pilot} minus pull ({short(context)})",
             difference(made[context][pilot]["unevenness"], made[context][pull]["unevenness"]),
             high=0,
             strict=True,
@@ -199,8 +199,8 @@ def _queries(made: Made) -> list[Claim]:
             f"with run-once pilots, the match-maker is asked about {DYNAMIC} times",
             source,
             Finding("requests of pilots and probes of their site agents", mean(total), 560, 840),
-            reason=f"expected: {DYNAMIC} with a tolerance of 20 %. The pilots alone ask "
-            f"{fmean(dynamic['pilot_requests']):.0f} times",
+            reason=f"expected: {DYNAMIC} with a tolerance of 20 %. Pilots ask "
+            f"{fmean(dynamic['pilot_requests']):.0f} times; the other questions are those of site agents",
         ),
         hypothesis(
             "P8c",
@@ -208,9 +208,12 @@ def _queries(made: Made) -> list[Claim]:
             "the load of the match-maker is more even with pilots than under pull",
             source,
             *uneven,
-            reason="unevenness (standard deviation over mean of the queries in 500 s), pilots less pull: "
-            + ", ".join(f"{one.estimate.value:+.2f}" for one in uneven)
-            + " (run-once and filling on dedicated, then on shared sites)",
+            reason="unevenness (standard deviation over mean of the queries in 500 s), pilots minus pull: "
+            + ", ".join(
+                f"{one.what.removeprefix('unevenness, ').replace(' minus pull', '')} "
+                f"{one.estimate.value:+.2f}"
+                for one in uneven
+            ),
         ),
         contradiction(
             "P8d",

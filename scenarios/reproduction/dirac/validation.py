@@ -66,7 +66,7 @@ def services(bench: Workbench) -> list[Claim]:
         definition(
             "P0b",
             "services",
-            "constant service times remove most of the error that comes from leaving service times out",
+            "most of the error of a model without service times disappears if constant ones are added",
             "section 6.3, figure 6",
             Finding(
                 "deviation of response times, over that without service times (paper: 10.5 % over 80 %)",

@@ -228,7 +228,7 @@ def gptm3d(bench: Workbench) -> list[Claim]:
             "gptm3d",
             "small reconstructions are not slower",
             "figure 12",
-            Finding("s, less those one after the other", difference(small["grid"], small["alone"]), high=0),
+            Finding("s, minus those one after the other", difference(small["grid"], small["alone"]), high=0),
         ),
     ]
 

@@ -122,7 +122,7 @@ def schedules(bench: Workbench) -> list[Claim]:
             SOURCE,
             Finding("simulated / real mean wait", _mean_ratio(easy), 0.9, 1.05),
             Finding(
-                "log of the ratio, less that of conservative",
+                "log of the ratio, minus that of conservative",
                 difference([log(one.ratio) for one in easy], [log(one.ratio) for one in conservative]),
                 high=0,
                 strict=True,
