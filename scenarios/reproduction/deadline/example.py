@@ -30,6 +30,7 @@ MOVES = [
     ("resubmitted", 1, "S3"),
 ]
 
+RULES = {"stay": "stays", "reject": "is rejected"}  # what becomes of a task that no server can finish in time
 DECISIONS = ("assigned", "fallback", "resubmitted", "rejected")  # events of the journal
 
 
@@ -39,7 +40,7 @@ def example(bench: Workbench) -> list[Claim]:
     for unplaced, letters in (("stay", "abc"), ("reject", "def")):
         chosen = load("deadline/example").override({"agent.routing.unplaced": unplaced})
         run = simulate(chosen, bench.seed, keep_events=True)
-        claims += _example(run, letters, f" (a task without another place: {unplaced})")
+        claims += _example(run, letters, f" (a task without another place {RULES[unplaced]})")
     draw_gantt(bench.figure("figure-2"), run)
     return claims
 

@@ -97,14 +97,14 @@ def schedules(bench: Workbench) -> list[Claim]:
         hypothesis(
             "O1",
             "schedules",
-            "conservative backfilling waits as long as OAR on average",
+            "on average, jobs wait as long under conservative backfilling as under OAR",
             SOURCE,
             Finding("simulated / real mean wait", _mean_ratio(conservative), 0.9, 1.1),
         ),
         hypothesis(
             "O2",
             "schedules",
-            "conservative backfilling waits as long as OAR in every run",
+            "in every run, jobs wait as long under conservative backfilling as under OAR",
             SOURCE,
             always("simulated / real mean wait from 0.8 to 1.2", [0.8 <= value <= 1.2 for value in ratios]),
         ),
@@ -118,7 +118,7 @@ def schedules(bench: Workbench) -> list[Claim]:
         hypothesis(
             "O4",
             "schedules",
-            "EASY backfilling waits a little less",
+            "under EASY backfilling, jobs wait a little less",
             SOURCE,
             Finding("simulated / real mean wait", _mean_ratio(easy), 0.9, 1.05),
             Finding(
@@ -131,7 +131,7 @@ def schedules(bench: Workbench) -> list[Claim]:
         hypothesis(
             "O5",
             "schedules",
-            "first come, first served does not describe OAR",
+            "under first come, first served, jobs wait at least 1.5 times as long as under OAR",
             SOURCE,
             Finding("simulated / real mean wait", _mean_ratio(fcfs), low=1.5),
         ),
