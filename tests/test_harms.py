@@ -130,10 +130,10 @@ def test_a_title_says_what_the_confirmation_bears_out():
     spread = Objective("unfairness", "minimize", "")
     both = (users, spread)
     assert title_of([users], both, [users], both) == "fewest unhappy users"
-    assert title_of([users], both, [spread], both) == "better unhappy users"
-    assert title_of([users], [spread], both, both) == "better unfairness"
-    assert title_of([users, spread], both, [spread], both) == "lowest unfairness, better unhappy users"
-    assert title_of([users, spread], both, [], both) == "better unhappy users and unfairness"
+    assert title_of([users], both, [spread], both) == "fewer unhappy users"
+    assert title_of([users], [spread], both, both) == "lower unfairness"
+    assert title_of([users, spread], both, [spread], both) == "lowest unfairness, fewer unhappy users"
+    assert title_of([users, spread], both, [], both) == "fewer unhappy users and lower unfairness"
     assert title_of([users], [users], both, both, compromise=True) == "fewest unhappy users, compromise"
     assert title_of([users], [spread], both, both, compromise=True) == "compromise"
 

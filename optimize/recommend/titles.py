@@ -26,21 +26,19 @@ def title_of(
         compromise: whether it was chosen as the compromise.
     """
     told = [one for one in chosen if one in gained]
-    best = [_best(one, among) for one in told if one in unrivalled]
+    best = [f"{_ways(one)[1]} {_called(one, among)}" for one in told if one in unrivalled]
     rest = [one for one in told if one not in unrivalled] or ([] if best or compromise else gained)
-    better = [f"better {' and '.join(_called(one, among) for one in rest)}"] if rest else []
+    better = [" and ".join(f"{_ways(one)[0]} {_called(one, among)}" for one in rest)] if rest else []
     return ", ".join([*best, *better, *(["compromise"] if compromise else [])])
 
 
-def _best(objective: Objective, among: Sequence[Objective]) -> str:
-    """What the best in an objective is called: fewest users, lowest slowdown, most work."""
+def _ways(objective: Objective) -> tuple[str, str]:
+    """What a better and the best value are called: fewer and fewest users, more and most work."""
     known, least = label(objective.name), objective.direction == "minimize"
     counted = objective.unit not in ("", "s") or (known.percent and known.name.endswith("s"))
     if least:
-        way = "fewest" if counted else "lowest"
-    else:
-        way = "most" if counted or known.name.endswith("work") else "highest"
-    return f"{way} {_called(objective, among)}"
+        return ("fewer", "fewest") if counted else ("lower", "lowest")
+    return ("more", "most") if counted or known.name.endswith("work") else ("higher", "highest")
 
 
 def _called(objective: Objective, among: Sequence[Objective]) -> str:
