@@ -221,7 +221,7 @@ def _plain(metric: str, suffix: str, known: Callable[[Evaluation], Estimates], a
 
 
 def _of_objective(one: Objective) -> list[Column]:
-    """The columns of an objective: expected mean, difference to the baseline, plain means of its runs."""
+    """The columns of an objective: estimated mean, difference to the baseline, plain means of its runs."""
 
     def gap(row: Row) -> Difference | None:
         return row.differences.get(one.name)

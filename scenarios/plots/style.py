@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 from warnings import catch_warnings, filterwarnings
 
@@ -31,6 +32,7 @@ MARKS = {  # how that stands in the file, at its start or its end
     "pdf": b"/Creator (gridtune)",
 }
 LOOK = 1 << 16  # bytes at start and end
+LETTERS = 14.5  # of a note, in an inch
 FORMATS = tuple(METADATA)
 
 # Okabe and Ito's colours, distinct with every common form of colour blindness.
@@ -168,11 +170,13 @@ def _figure_class() -> type[Figure]:
 
 def title(drawing: Figure, text: str, note: str = "") -> None:
     """A title at the left, with a note in smaller print below it."""
-    drawing.suptitle(f"{text}\n" if note else text, x=0.01, ha="left", weight="bold", linespacing=1.6)
-    if note:
+    width, height = drawing.get_size_inches()
+    lines = wrap(note, int(LETTERS * width))
+    drawing.suptitle(text + "\n" * len(lines), x=0.01, ha="left", weight="bold", linespacing=1.6)
+    if lines:
         drawing.canvas.draw()  # the note goes where the layout has put the title
-        height = drawing.get_size_inches()[1]
-        drawing.text(0.01, 1 - 0.34 / height, note, ha="left", va="top", size=8, color="#555555")
+        told = "\n".join(lines)
+        drawing.text(0.01, 1 - 0.34 / height, told, ha="left", va="top", size=8, color="#555555")
 
 
 def words(name: str) -> str:

@@ -152,7 +152,7 @@ def varied(table: pd.DataFrame, front: Front) -> list[str]:
 def note(front: Front) -> str:
     """What stands below the title of a picture."""
     tried = counted(len(front.archive.evaluations), "configuration")
-    return f"{tried}, {len(front.on_front)} on the Pareto front; expected means"
+    return f"{tried}, {len(front.on_front)} on the Pareto front; estimated means"
 
 
 LOOKS: dict[str, dict[str, Any]] = {
