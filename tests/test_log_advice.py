@@ -109,3 +109,10 @@ def test_a_class_that_only_some_runs_have_is_guarded_too(log):
     (case,) = by_policy["easy"].cases.values()
     assert case[f"{EXCESS_WAIT}.huge"].values == (6.5 * 3600, -3600.0, 0.0, 0.0)
     assert made.recommendations == ()
+
+
+def test_a_search_with_a_limit_tells_no_changes_that_do_nothing(log):
+    (advice,) = found(log, simulated(3 * 86400.0), budget=None, runs=240, replications=2).recommendations
+    assert [one.path for one in advice.changes] == ["site.cluster.policy"]
+    assert advice.without_effect
+    assert 6 <= advice.replications <= 12

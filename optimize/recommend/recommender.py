@@ -209,13 +209,15 @@ class Recommender:
                 if left_here >= tries:
                     return candidates[:count], 1, 1
                 continue
-            confirmation = min(CONFIRMATION, left_here // sure)
-            if count > 1 and (left_here - confirmation * sure) // tries < LEAST_ELIMINATION:
-                continue
-            if confirmation >= LEAST_CONFIRMATION:
+            # A single one is rather confirmed by fewer runs than told with changes that do nothing.
+            least = LEAST_CONFIRMATION if count == 1 else CONFIRMATION
+            room = left_here - LEAST_ELIMINATION * tries
+            if room >= least * sure:
+                confirmation = min(CONFIRMATION, room // sure)
                 elimination = min(ELIMINATION, (left_here - confirmation * sure) // tries)
-                enough = elimination >= LEAST_ELIMINATION
-                return candidates[:count], elimination if enough else 0, confirmation
+                return candidates[:count], elimination, confirmation
+        if candidates and left_here >= LEAST_CONFIRMATION * sure:
+            return candidates[:1], 0, min(CONFIRMATION, left_here // sure)
         return [], 0, 0
 
     def _thinned(self, candidate: _Candidate, block: Block) -> _Candidate:
