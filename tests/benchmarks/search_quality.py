@@ -28,7 +28,7 @@ from gridtune.optimize.search_space.constraints import feasible
 from tests.benchmarks.arenas import Arena, arena
 
 DATA = Path(__file__).parents[2] / "docs/data/search_quality.jsonl"
-TRUTH = 200  # runs of a truth where it is not exact
+TRUTH = 100  # runs of a truth where it is not exact
 BINS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 
 
